@@ -1,0 +1,1 @@
+"""One file an API: the declaration of all its versions."""

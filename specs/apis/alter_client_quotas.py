@@ -1,0 +1,48 @@
+"""AlterClientQuotas (key 49): an admin changes client quotas.
+
+Layout: AlterClientQuotasRequest.json and AlterClientQuotasResponse.json of Apache Kafka; KIP-546.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Float64,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
+
+AlterClientQuotas = Api(
+    49,
+    "AlterClientQuotas",
+    versions=(0, 1),
+    flexible=1,
+    request=Message(
+        "entries"       / Array(
+            "entity" / Array(
+                "entity_type" / String,
+                "entity_name" / NullableString,
+            ),
+            "ops"    / Array(
+                "key"    / String,
+                "value"  / Float64,
+                "remove" / Bool,
+            ),
+        ),
+        "validate_only" / Bool,
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "entries"          / Array(
+            "error_code"    / Int16,
+            "error_message" / NullableString,
+            "entity"        / Array(
+                "entity_type" / String,
+                "entity_name" / NullableString,
+            ),
+        ),
+    ),
+)

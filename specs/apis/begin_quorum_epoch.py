@@ -1,0 +1,59 @@
+"""BeginQuorumEpoch (key 53): a new KRaft leader announces itself.
+
+Layout: BeginQuorumEpochRequest.json and BeginQuorumEpochResponse.json of Apache Kafka; KIP-595,
+KIP-853.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    UInt16,
+    Uuid,
+)
+
+BeginQuorumEpoch = Api(
+    53,
+    "BeginQuorumEpoch",
+    versions=(0, 1),
+    flexible=1,
+    request=Message(
+        "cluster_id"       / NullableString.default(None),
+        "voter_id"         / Int32.since(1).default(-1),
+        "topics"           / Array(
+            "topic_name" / String,
+            "partitions" / Array(
+                "partition_index"    / Int32,
+                "voter_directory_id" / Uuid.since(1),
+                "leader_id"          / Int32,
+                "leader_epoch"       / Int32,
+            ),
+        ),
+        "leader_endpoints" / Array(
+            "name" / String,
+            "host" / String,
+            "port" / UInt16,
+        ).since(1),
+    ),
+    response=Message(
+        "error_code"     / Int16,
+        "topics"         / Array(
+            "topic_name" / String,
+            "partitions" / Array(
+                "partition_index" / Int32,
+                "error_code"      / Int16,
+                "leader_id"       / Int32,
+                "leader_epoch"    / Int32,
+            ),
+        ),
+        "node_endpoints" / Array(
+            "node_id" / Int32,
+            "host"    / String,
+            "port"    / UInt16,
+        ).since(1).tag(0),
+    ),
+)

@@ -1,0 +1,26 @@
+"""ControlledShutdown (key 7): a broker asks the controller to move its leaders away before it
+stops.
+
+Layout: ControlledShutdownRequest.json and ControlledShutdownResponse.json of Apache Kafka; v0 has
+no client id in its header; left with Kafka 4.0.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+
+ControlledShutdown = Api(
+    7,
+    "ControlledShutdown",
+    versions=(0, 3),
+    flexible=3,
+    request=Message(
+        "broker_id"    / Int32,
+        "broker_epoch" / Int64.since(2).default(-1),
+    ),
+    response=Message(
+        "error_code"           / Int16,
+        "remaining_partitions" / Array(
+            "topic_name"      / String,
+            "partition_index" / Int32,
+        ),
+    ),
+)

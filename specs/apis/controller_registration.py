@@ -1,0 +1,46 @@
+"""ControllerRegistration (key 70): a KRaft controller registers with the active one.
+
+Layout: ControllerRegistrationRequest.json and ControllerRegistrationResponse.json of Apache Kafka;
+KIP-919.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    UInt16,
+    Uuid,
+)
+
+ControllerRegistration = Api(
+    70,
+    "ControllerRegistration",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "controller_id"      / Int32,
+        "incarnation_id"     / Uuid,
+        "zk_migration_ready" / Bool,
+        "listeners"          / Array(
+            "name"              / String,
+            "host"              / String,
+            "port"              / UInt16,
+            "security_protocol" / Int16,
+        ),
+        "features"           / Array(
+            "name"                  / String,
+            "min_supported_version" / Int16,
+            "max_supported_version" / Int16,
+        ),
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "error_code"       / Int16,
+        "error_message"    / NullableString,
+    ),
+)

@@ -1,0 +1,42 @@
+"""DeleteAcls (key 31): an admin deletes access rules by filter.
+
+Layout: DeleteAclsRequest.json and DeleteAclsResponse.json of Apache Kafka; KIP-140.
+"""
+
+from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+
+DeleteAcls = Api(
+    31,
+    "DeleteAcls",
+    versions=(0, 3),
+    flexible=2,
+    request=Message(
+        "filters" / Array(
+            "resource_type_filter" / Int8,
+            "resource_name_filter" / NullableString,
+            "pattern_type_filter"  / Int8.since(1).default(3),
+            "principal_filter"     / NullableString,
+            "host_filter"          / NullableString,
+            "operation"            / Int8,
+            "permission_type"      / Int8,
+        ),
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "filter_results"   / Array(
+            "error_code"    / Int16,
+            "error_message" / NullableString,
+            "matching_acls" / Array(
+                "error_code"      / Int16,
+                "error_message"   / NullableString,
+                "resource_type"   / Int8,
+                "resource_name"   / String,
+                "pattern_type"    / Int8.since(1).default(3),
+                "principal"       / String,
+                "host"            / String,
+                "operation"       / Int8,
+                "permission_type" / Int8,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,24 @@
+"""DeleteGroups (key 42): an admin deletes groups without members.
+
+Layout: DeleteGroupsRequest.json and DeleteGroupsResponse.json of Apache Kafka; KIP-229.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+
+DeleteGroups = Api(
+    42,
+    "DeleteGroups",
+    versions=(0, 3),
+    flexible=2,
+    request=Message(
+        "groups_names" / Array(String),
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "results"          / Array(
+            "group_id"      / String,
+            "error_code"    / Int16,
+            "error_message" / NullableString.since(3).default(None),
+        ),
+    ),
+)

@@ -1,0 +1,31 @@
+"""DeleteShareGroupOffsets (key 92): an admin deletes the start offsets of a share group.
+
+Layout: DeleteShareGroupOffsetsRequest.json and DeleteShareGroupOffsetsResponse.json of Apache
+Kafka; KIP-932.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String, Uuid
+
+DeleteShareGroupOffsets = Api(
+    92,
+    "DeleteShareGroupOffsets",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "group_id" / String,
+        "topics"   / Array(
+            "topic_name" / String,
+        ),
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "error_code"       / Int16,
+        "error_message"    / NullableString.default(None),
+        "responses"        / Array(
+            "topic_name"    / String,
+            "topic_id"      / Uuid,
+            "error_code"    / Int16,
+            "error_message" / NullableString.default(None),
+        ),
+    ),
+)

@@ -1,0 +1,33 @@
+"""DeleteShareGroupState (key 86): a group coordinator deletes share-partition state.
+
+Layout: DeleteShareGroupStateRequest.json and DeleteShareGroupStateResponse.json of Apache Kafka;
+KIP-932.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String, Uuid
+
+DeleteShareGroupState = Api(
+    86,
+    "DeleteShareGroupState",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "group_id" / String,
+        "topics"   / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition" / Int32,
+            ),
+        ),
+    ),
+    response=Message(
+        "results" / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"     / Int32,
+                "error_code"    / Int16,
+                "error_message" / NullableString.default(None),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,31 @@
+"""DeleteTopics (key 20): an admin deletes topics.
+
+Layout: DeleteTopicsRequest.json and DeleteTopicsResponse.json of Apache Kafka; by topic id from v6
+(KIP-516).
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String, Uuid
+
+DeleteTopics = Api(
+    20,
+    "DeleteTopics",
+    versions=(0, 6),
+    flexible=4,
+    request=Message(
+        "topics"      / Array(
+            "name"     / NullableString.default(None),
+            "topic_id" / Uuid,
+        ).since(6),
+        "topic_names" / Array(String).until(5),
+        "timeout_ms"  / Int32,
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32.since(1),
+        "responses"        / Array(
+            "name"          / String.nullable(since=6),
+            "topic_id"      / Uuid.since(6),
+            "error_code"    / Int16,
+            "error_message" / NullableString.since(5).default(None),
+        ),
+    ),
+)

@@ -1,0 +1,33 @@
+"""DescribeTransactions (key 65): an admin asks for the state of transactions.
+
+Layout: DescribeTransactionsRequest.json and DescribeTransactionsResponse.json of Apache Kafka;
+KIP-664.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+
+DescribeTransactions = Api(
+    65,
+    "DescribeTransactions",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "transactional_ids" / Array(String),
+    ),
+    response=Message(
+        "throttle_time_ms"   / Int32,
+        "transaction_states" / Array(
+            "error_code"                / Int16,
+            "transactional_id"          / String,
+            "transaction_state"         / String,
+            "transaction_timeout_ms"    / Int32,
+            "transaction_start_time_ms" / Int64,
+            "producer_id"               / Int64,
+            "producer_epoch"            / Int16,
+            "topics"                    / Array(
+                "topic"      / String,
+                "partitions" / Array(Int32),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,33 @@
+"""DescribeUserScramCredentials (key 50): an admin lists which SCRAM credentials exist.
+
+Layout: DescribeUserScramCredentialsRequest.json and DescribeUserScramCredentialsResponse.json of
+Apache Kafka; KIP-554.
+"""
+
+from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+
+DescribeUserScramCredentials = Api(
+    50,
+    "DescribeUserScramCredentials",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "users" / Array(
+            "name" / String,
+        ).nullable(),
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "error_code"       / Int16,
+        "error_message"    / NullableString,
+        "results"          / Array(
+            "user"             / String,
+            "error_code"       / Int16,
+            "error_message"    / NullableString,
+            "credential_infos" / Array(
+                "mechanism"  / Int8,
+                "iterations" / Int32,
+            ),
+        ),
+    ),
+)

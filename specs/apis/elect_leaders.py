@@ -1,0 +1,33 @@
+"""ElectLeaders (key 43): an admin has leaders elected for partitions.
+
+Layout: ElectLeadersRequest.json and ElectLeadersResponse.json of Apache Kafka; KIP-183, KIP-460.
+"""
+
+from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+
+ElectLeaders = Api(
+    43,
+    "ElectLeaders",
+    versions=(0, 2),
+    flexible=2,
+    request=Message(
+        "election_type"    / Int8.since(1),
+        "topic_partitions" / Array(
+            "topic"      / String,
+            "partitions" / Array(Int32),
+        ).nullable(),
+        "timeout_ms"       / Int32.default(60000),
+    ),
+    response=Message(
+        "throttle_time_ms"         / Int32,
+        "error_code"               / Int16.since(1),
+        "replica_election_results" / Array(
+            "topic"            / String,
+            "partition_result" / Array(
+                "partition_id"  / Int32,
+                "error_code"    / Int16,
+                "error_message" / NullableString,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,62 @@
+"""EndQuorumEpoch (key 54): a KRaft leader resigns.
+
+Layout: EndQuorumEpochRequest.json and EndQuorumEpochResponse.json of Apache Kafka; KIP-595,
+KIP-853; v0 of 2.7 had another layout.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    UInt16,
+    Uuid,
+)
+
+EndQuorumEpoch = Api(
+    54,
+    "EndQuorumEpoch",
+    versions=(0, 1),
+    flexible=1,
+    request=Message(
+        "cluster_id"       / NullableString.default(None),
+        "topics"           / Array(
+            "topic_name" / String,
+            "partitions" / Array(
+                "partition_index"      / Int32,
+                "leader_id"            / Int32,
+                "leader_epoch"         / Int32,
+                "preferred_successors" / Array(Int32).until(0),
+                "preferred_candidates" / Array(
+                    "candidate_id"           / Int32,
+                    "candidate_directory_id" / Uuid,
+                ).since(1),
+            ),
+        ),
+        "leader_endpoints" / Array(
+            "name" / String,
+            "host" / String,
+            "port" / UInt16,
+        ).since(1),
+    ),
+    response=Message(
+        "error_code"     / Int16,
+        "topics"         / Array(
+            "topic_name" / String,
+            "partitions" / Array(
+                "partition_index" / Int32,
+                "error_code"      / Int16,
+                "leader_id"       / Int32,
+                "leader_epoch"    / Int32,
+            ),
+        ),
+        "node_endpoints" / Array(
+            "node_id" / Int32,
+            "host"    / String,
+            "port"    / UInt16,
+        ).since(1).tag(0),
+    ),
+)

@@ -1,0 +1,23 @@
+"""ExpireDelegationToken (key 40): ends a delegation token.
+
+Layout: ExpireDelegationTokenRequest.json and ExpireDelegationTokenResponse.json of Apache Kafka;
+KIP-48.
+"""
+
+from specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
+
+ExpireDelegationToken = Api(
+    40,
+    "ExpireDelegationToken",
+    versions=(0, 2),
+    flexible=2,
+    request=Message(
+        "hmac"                  / Bytes,
+        "expiry_time_period_ms" / Int64,
+    ),
+    response=Message(
+        "error_code"          / Int16,
+        "expiry_timestamp_ms" / Int64,
+        "throttle_time_ms"    / Int32,
+    ),
+)

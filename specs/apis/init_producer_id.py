@@ -1,0 +1,30 @@
+"""InitProducerId (key 22): an idempotent or transactional producer asks for its id and epoch.
+
+Layout: InitProducerIdRequest.json and InitProducerIdResponse.json of Apache Kafka; KIP-98, KIP-360;
+two-phase commit from v6 (KIP-939).
+"""
+
+from specs.declaration import Api, Bool, Int16, Int32, Int64, Message, NullableString
+
+InitProducerId = Api(
+    22,
+    "InitProducerId",
+    versions=(0, 6),
+    flexible=2,
+    request=Message(
+        "transactional_id"       / NullableString,
+        "transaction_timeout_ms" / Int32,
+        "producer_id"            / Int64.since(3).default(-1),
+        "producer_epoch"         / Int16.since(3).default(-1),
+        "enable2_pc"             / Bool.since(6),
+        "keep_prepared_txn"      / Bool.since(6),
+    ),
+    response=Message(
+        "throttle_time_ms"           / Int32,
+        "error_code"                 / Int16,
+        "producer_id"                / Int64.default(-1),
+        "producer_epoch"             / Int16,
+        "ongoing_txn_producer_id"    / Int64.since(6).default(-1),
+        "ongoing_txn_producer_epoch" / Int16.since(6).default(-1),
+    ),
+)

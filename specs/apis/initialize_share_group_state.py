@@ -1,0 +1,35 @@
+"""InitializeShareGroupState (key 83): a group coordinator creates share-partition state.
+
+Layout: InitializeShareGroupStateRequest.json and InitializeShareGroupStateResponse.json of Apache
+Kafka; KIP-932.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
+
+InitializeShareGroupState = Api(
+    83,
+    "InitializeShareGroupState",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "group_id" / String,
+        "topics"   / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"    / Int32,
+                "state_epoch"  / Int32,
+                "start_offset" / Int64,
+            ),
+        ),
+    ),
+    response=Message(
+        "results" / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"     / Int32,
+                "error_code"    / Int16,
+                "error_message" / NullableString.default(None),
+            ),
+        ),
+    ),
+)

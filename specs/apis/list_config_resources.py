@@ -1,0 +1,26 @@
+"""ListConfigResources (key 74): an admin lists resources that have a configuration; v0 only those
+of client metrics.
+
+Layout: ListConfigResourcesRequest.json and ListConfigResourcesResponse.json of Apache Kafka;
+KIP-714, KIP-1142.
+"""
+
+from specs.declaration import Api, Array, Int8, Int16, Int32, Message, String
+
+ListConfigResources = Api(
+    74,
+    "ListConfigResources",
+    versions=(0, 1),
+    flexible=0,
+    request=Message(
+        "resource_types" / Array(Int8).since(1),
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "error_code"       / Int16,
+        "config_resources" / Array(
+            "resource_name" / String,
+            "resource_type" / Int8.since(1).default(16),
+        ),
+    ),
+)

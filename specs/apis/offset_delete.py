@@ -1,0 +1,33 @@
+"""OffsetDelete (key 47): an admin deletes stored positions of a group.
+
+Layout: OffsetDeleteRequest.json and OffsetDeleteResponse.json of Apache Kafka; KIP-496.
+"""
+
+from specs.declaration import Api, Array, Int16, Int32, Message, String
+
+OffsetDelete = Api(
+    47,
+    "OffsetDelete",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(
+        "group_id" / String,
+        "topics"   / Array(
+            "name"       / String,
+            "partitions" / Array(
+                "partition_index" / Int32,
+            ),
+        ),
+    ),
+    response=Message(
+        "error_code"       / Int16,
+        "throttle_time_ms" / Int32,
+        "topics"           / Array(
+            "name"       / String,
+            "partitions" / Array(
+                "partition_index" / Int32,
+                "error_code"      / Int16,
+            ),
+        ),
+    ),
+)

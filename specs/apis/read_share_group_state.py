@@ -1,0 +1,53 @@
+"""ReadShareGroupState (key 84): a share-partition leader reads its state.
+
+Layout: ReadShareGroupStateRequest.json and ReadShareGroupStateResponse.json of Apache Kafka;
+KIP-932.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
+
+ReadShareGroupState = Api(
+    84,
+    "ReadShareGroupState",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "group_id" / String,
+        "topics"   / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"    / Int32,
+                "leader_epoch" / Int32,
+            ),
+        ),
+    ),
+    response=Message(
+        "results" / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"     / Int32,
+                "error_code"    / Int16,
+                "error_message" / NullableString.default(None),
+                "state_epoch"   / Int32,
+                "start_offset"  / Int64,
+                "state_batches" / Array(
+                    "first_offset"   / Int64,
+                    "last_offset"    / Int64,
+                    "delivery_state" / Int8,
+                    "delivery_count" / Int16,
+                ),
+            ),
+        ),
+    ),
+)

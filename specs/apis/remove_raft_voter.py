@@ -1,0 +1,23 @@
+"""RemoveRaftVoter (key 81): an admin removes a voter from the KRaft quorum.
+
+Layout: RemoveRaftVoterRequest.json and RemoveRaftVoterResponse.json of Apache Kafka; KIP-853.
+"""
+
+from specs.declaration import Api, Int16, Int32, Message, NullableString, Uuid
+
+RemoveRaftVoter = Api(
+    81,
+    "RemoveRaftVoter",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "cluster_id"         / NullableString,
+        "voter_id"           / Int32,
+        "voter_directory_id" / Uuid,
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "error_code"       / Int16,
+        "error_message"    / NullableString,
+    ),
+)

@@ -1,0 +1,21 @@
+"""SaslHandshake (key 17): a client names its SASL mechanism.
+
+Layout: SaslHandshakeRequest.json and SaslHandshakeResponse.json of Apache Kafka; v0 is followed by
+raw tokens, v1 by SaslAuthenticate (KIP-152).
+"""
+
+from specs.declaration import Api, Array, Int16, Message, String
+
+SaslHandshake = Api(
+    17,
+    "SaslHandshake",
+    versions=(0, 1),
+    flexible=None,
+    request=Message(
+        "mechanism" / String,
+    ),
+    response=Message(
+        "error_code" / Int16,
+        "mechanisms" / Array(String),
+    ),
+)

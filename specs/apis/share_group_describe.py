@@ -1,0 +1,60 @@
+"""ShareGroupDescribe (key 77): an admin asks for the state of share groups.
+
+Layout: ShareGroupDescribeRequest.json and ShareGroupDescribeResponse.json of Apache Kafka; KIP-932.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    Struct,
+    Uuid,
+)
+
+TopicPartitions = Struct(
+    "topic_id"   / Uuid,
+    "topic_name" / String,
+    "partitions" / Array(Int32),
+)
+
+Assignment = Struct(
+    "topic_partitions" / Array(TopicPartitions),
+)
+
+ShareGroupDescribe = Api(
+    77,
+    "ShareGroupDescribe",
+    versions=(0, 1),
+    flexible=0,
+    request=Message(
+        "group_ids"                     / Array(String),
+        "include_authorized_operations" / Bool,
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "groups"           / Array(
+            "error_code"            / Int16,
+            "error_message"         / NullableString.default(None),
+            "group_id"              / String,
+            "group_state"           / String,
+            "group_epoch"           / Int32,
+            "assignment_epoch"      / Int32,
+            "assignor_name"         / String,
+            "members"               / Array(
+                "member_id"              / String,
+                "rack_id"                / NullableString.default(None),
+                "member_epoch"           / Int32,
+                "client_id"              / String,
+                "client_host"            / String,
+                "subscribed_topic_names" / Array(String),
+                "assignment"             / Assignment,
+            ),
+            "authorized_operations" / Int32.default(-2147483648),
+        ),
+    ),
+)

@@ -1,0 +1,21 @@
+"""UnregisterBroker (key 64): an admin removes a broker's registration.
+
+Layout: UnregisterBrokerRequest.json and UnregisterBrokerResponse.json of Apache Kafka; KIP-631.
+"""
+
+from specs.declaration import Api, Int16, Int32, Message, NullableString
+
+UnregisterBroker = Api(
+    64,
+    "UnregisterBroker",
+    versions=(0, 0),
+    flexible=0,
+    request=Message(
+        "broker_id" / Int32,
+    ),
+    response=Message(
+        "throttle_time_ms" / Int32,
+        "error_code"       / Int16,
+        "error_message"    / NullableString,
+    ),
+)

@@ -1,0 +1,54 @@
+"""WriteShareGroupState (key 85): a share-partition leader stores its state.
+
+Layout: WriteShareGroupStateRequest.json and WriteShareGroupStateResponse.json of Apache Kafka;
+KIP-932.
+"""
+
+from specs.declaration import (
+    Api,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
+
+WriteShareGroupState = Api(
+    85,
+    "WriteShareGroupState",
+    versions=(0, 1),
+    flexible=0,
+    request=Message(
+        "group_id" / String,
+        "topics"   / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"               / Int32,
+                "state_epoch"             / Int32,
+                "leader_epoch"            / Int32,
+                "start_offset"            / Int64,
+                "delivery_complete_count" / Int32.since(1).default(-1),
+                "state_batches"           / Array(
+                    "first_offset"   / Int64,
+                    "last_offset"    / Int64,
+                    "delivery_state" / Int8,
+                    "delivery_count" / Int16,
+                ),
+            ),
+        ),
+    ),
+    response=Message(
+        "results" / Array(
+            "topic_id"   / Uuid,
+            "partitions" / Array(
+                "partition"     / Int32,
+                "error_code"    / Int16,
+                "error_message" / NullableString.default(None),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,106 @@
+"""One version of a message as generated Python: decode, encode, projections. Made on first use.
+
+The declaration is the source and construct the reference; this is the same, fast and bounded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from specs.codec.build import Unfit, build
+from specs.codec.decoder import IRREGULAR, decoder, locator, wanted_tree
+from specs.codec.encoder import UNFIT, encoder
+from specs.codec.inspect import Oddity, inspect
+from specs.layout import Layout
+from specs.malformed import Malformed
+
+__all__ = ["Codec", "Malformed", "Oddity", "Unfit"]
+
+
+class Codec:
+    """Reads and writes the body of one version of one message."""
+
+    def __init__(self, layout: Layout, name: str) -> None:
+        self.layout = layout
+        self.name = name
+        self._projections: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
+
+    @functools.cached_property
+    def _decode(self) -> Callable[[bytes], Any]:
+        return decoder(self.layout, self.name)
+
+    @functools.cached_property
+    def _encode(self) -> Callable[[Any], bytes]:
+        return encoder(self.layout, self.name)
+
+    def decode(self, body: bytes) -> dict[str, Any]:
+        """All fields of a body. Raises Malformed where Kafka's own classes would too."""
+        try:
+            return self._decode(body)  # type: ignore[no-any-return]
+        except IRREGULAR:
+            return inspect(self.layout, body)[0]
+
+    def inspect(self, body: bytes) -> tuple[dict[str, Any], list[Oddity]]:
+        """All fields of a body, and what Kafka accepts in it but never writes. Raises Malformed."""
+        return inspect(self.layout, body)
+
+    def encode(self, values: Mapping[str, Any]) -> bytes:
+        """The bytes of a body; missing fields take their default. Raises Unfit, with the path."""
+        try:
+            return self._encode(values)
+        except UNFIT:
+            return build(self.layout, values)
+
+    def project(self, *paths: str) -> Callable[[bytes], dict[str, Any]]:
+        """A decoder of these dotted paths only; it stops behind the last of them.
+
+        Paths that this version does not have are left out. Sizes of tagged fields are trusted.
+
+        >>> import specs
+        >>> request = specs.api("Metadata").request.codec(1)
+        >>> request.project("topics.name")(request.encode({"topics": [{"name": "a"}]}))
+        {'topics': [{'name': 'a'}]}
+        """
+        project = self._projections.get(paths)
+        if project is None:
+            project = self._projections[paths] = self._projection(paths)
+        return project
+
+    def _projection(self, paths: tuple[str, ...]) -> Callable[[bytes], dict[str, Any]]:
+        wanted = wanted_tree(tuple(path for path in paths if has_path(self.layout, path)))
+        fast = decoder(self.layout, self.name, wanted)
+
+        def project(body: bytes) -> dict[str, Any]:
+            try:
+                return fast(body)  # type: ignore[no-any-return]
+            except IRREGULAR:
+                pruned: dict[str, Any] = _prune(inspect(self.layout, body)[0], wanted)
+                return pruned
+
+        return project
+
+    def locate(self, *paths: str) -> Callable[[bytes], Any]:
+        """Where the addresses at these paths stand (see `specs.codec.decoder.locator`)."""
+        return locator(self.layout, self.name, wanted_tree(paths))
+
+
+def has_path(layout: Layout, path: str) -> bool:
+    """Whether this version has a field at a dotted path."""
+    at: Layout | None = layout
+    for name in path.split("."):
+        slot = next((slot for slot in at.slots if slot.name == name), None) if at else None
+        if slot is None:
+            return False
+        node = slot.node.element or slot.node
+        at = node.struct
+    return True
+
+
+def _prune(value: Any, wanted: Mapping[str, Any] | None) -> Any:
+    if wanted is None or value is None:
+        return value
+    if isinstance(value, list):
+        return [_prune(item, wanted) for item in value]
+    return {name: _prune(value[name], inner) for name, inner in wanted.items()}

@@ -1,0 +1,159 @@
+"""The fast writer: Python source that writes complete, fitting values of one layout.
+
+Whatever is missing, unknown or does not fit raises one of `UNFIT`, and the caller turns to
+`specs.codec.build`, which fills in defaults or names the path of what is wrong.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from specs.codec.build import uvarint
+from specs.codec.source import CHARS, Source, fixed_name
+from specs.layout import Layout, Node, Slot
+
+UNFIT = (struct.error, AttributeError, TypeError, KeyError, ValueError, OverflowError)
+"""All that a generated encoder raises."""
+
+
+def encoder(layout: Layout, origin: str) -> Callable[[dict[str, Any]], bytes]:
+    """A function of a dict with every field (and no other) to the body's bytes."""
+    writer = _Writer()
+    source = writer.source
+    source.emit("out = []")
+    source.emit("w = out.append")
+    writer.struct(layout, "v")
+    writer.flush()
+    source.emit("return b''.join(out)")
+    return source.compile("encode(v):", f"encode {origin}")
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.source = Source(uvarint=uvarint)
+        self.run: list[tuple[str, str]] = []
+        self.out = "w"
+
+    def pack(self, run: list[tuple[str, str]]) -> str:
+        format = "".join(char for char, _ in run)
+        pack = self.source.constant(fixed_name("pack", format), struct.Struct(">" + format).pack)
+        return f"{pack}({', '.join(value for _, value in run)})"
+
+    def flush(self) -> None:
+        if self.run:
+            self.source.emit(f"{self.out}({self.pack(self.run)})")
+            self.run = []
+
+    def struct(self, layout: Layout, value: str) -> None:
+        # one more or less than the known fields: the careful writer's case
+        self.source.emit(f"if len({value}) != {len(layout.slots)}: raise ValueError")
+        for slot in layout.plain:
+            self.value(slot.node, f"{value}[{slot.name!r}]")
+        if not layout.flexible:
+            return
+        tagged = layout.tagged
+        if not tagged:
+            self.run.append(("B", "0"))
+            return
+        self.flush()
+        tags = self.source.name("t")
+        self.source.emit(f"{tags} = []")
+        for slot in tagged:
+            self.tag(slot, value, tags)
+        self.source.emit(f"{self.out}(uvarint(len({tags})))")
+        self.source.emit(f"if {tags}: {self.out}(b''.join({tags}))")
+
+    def tag(self, slot: Slot, value: str, tags: str) -> None:
+        emit, block = self.source.emit, self.source.block
+        item, content, inner = (self.source.name(prefix) for prefix in ("x", "c", "w"))
+        emit(f"{item} = {value}[{slot.name!r}]")
+        default = self.source.constant("d", slot.fresh_default())
+        with block(f"if {item} != {default}:"):
+            emit(f"{content} = []")
+            emit(f"{inner} = {content}.append")
+            outer, self.out = self.out, inner
+            self.value(slot.node, item)
+            self.flush()
+            self.out = outer
+            emit(f"{content} = b''.join({content})")
+            emit(f"{tags}.append({uvarint(slot.tag or 0)!r} + uvarint(len({content})) + {content})")
+
+    def length(self, length: str, compact: bool, char: str, limit: int | None = None) -> None:
+        """Write a length or count together with the run in front of it."""
+        if not compact:
+            self.run.append((char, length))
+            self.flush()
+            return
+        run, self.run = self.run, []
+        more = self.source.name("n")
+        self.source.emit(f"{more} = {length} + 1")
+        with self.source.block(f"if {more} < 128:"):
+            self.source.emit(f"{self.out}({self.pack([*run, ('B', more)])})")
+        with self.source.block("else:"):
+            if limit is not None:
+                self.source.emit(f"if {more} > {limit + 1}: raise ValueError")
+            if run:
+                self.source.emit(f"{self.out}({self.pack(run)})")
+            self.source.emit(f"{self.out}(uvarint({more}))")
+
+    def null(self, node: Node, char: str) -> None:
+        """Write the length that stands for null, with a copy of the run in front of it."""
+        run = [*self.run, ("B", "0") if node.compact else (char, "-1")]
+        self.source.emit(f"{self.out}({self.pack(run)})")
+
+    def value(self, node: Node, expression: str) -> None:
+        emit, block = self.source.emit, self.source.block
+        if node.kind in CHARS:
+            value = f"{expression}.bytes" if node.kind == "uuid" else expression
+            self.run.append((CHARS[node.kind], value))
+            return
+        item = self.source.name("x")
+        emit(f"{item} = {expression}")
+        if node.kind == "struct":
+            assert node.struct is not None  # noqa: S101
+            if not node.nullable:
+                self.struct(node.struct, item)
+                return
+            self.flush()
+            with block(f"if {item} is None:"):
+                emit(f"{self.out}(b'\\xff')")
+            with block("else:"):
+                emit(f"{self.out}(b'\\x01')")
+                self.struct(node.struct, item)
+                self.flush()
+            return
+        char = "h" if node.kind == "string" else "i"
+        if not node.nullable:
+            self.lengthy(node, item, char)
+            return
+        before = list(self.run)
+        with block(f"if {item} is None:"):
+            self.null(node, char)
+        with block("else:"):
+            self.run = before
+            self.lengthy(node, item, char)
+            self.flush()
+
+    def lengthy(self, node: Node, item: str, char: str) -> None:
+        emit, block = self.source.emit, self.source.block
+        if node.kind == "string":
+            emit(f"{item} = {item}.encode()")
+            self.length(f"len({item})", node.compact, char, limit=0x7FFF)
+            emit(f"{self.out}({item})")
+            return
+        self.length(f"len({item})", node.compact, char)
+        if node.kind != "array":
+            emit(f"{self.out}({item})")
+            return
+        assert node.element is not None  # noqa: S101
+        element = node.element
+        if element.kind in CHARS and element.kind != "uuid":
+            pack = self.source.constant("pack_many", struct.pack)
+            emit(f"{self.out}({pack}(f'>{{len({item})}}{CHARS[element.kind]}', *{item}))")
+            return
+        one = self.source.name("y")
+        with block(f"for {one} in {item}:"):
+            self.value(element, one)
+            self.flush()

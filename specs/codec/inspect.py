@@ -1,0 +1,175 @@
+"""The careful reader: walks a layout field by field, says what is odd and where it stops.
+
+It accepts what Kafka's own classes accept (trailing bytes, overlong varints, any boolean, tags out
+of order ...) and lists each as an oddity. The generated decoder (`specs.codec.decoder`) reads only
+regular bytes and leaves everything else to this one, so its speed does not matter.
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from typing import Any, NamedTuple
+
+from specs.layout import Layout, Node
+from specs.malformed import Malformed
+
+MAX_STRING = 0x7FFF
+"""The longest string that Kafka accepts, in bytes, whatever its length is encoded in."""
+
+FIXED = {
+    "int8": struct.Struct(">b"),
+    "int16": struct.Struct(">h"),
+    "uint16": struct.Struct(">H"),
+    "int32": struct.Struct(">i"),
+    "uint32": struct.Struct(">I"),
+    "int64": struct.Struct(">q"),
+    "float64": struct.Struct(">d"),
+}
+
+
+class Oddity(NamedTuple):
+    """Something that Kafka accepts and never writes: where (field path, byte offset) and what."""
+
+    path: str
+    offset: int
+    what: str
+
+
+def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
+    """The values of a body, and what is odd about it. Raises Malformed where Kafka would too."""
+    reader = _Reader(data)
+    values = reader.struct(layout, "")
+    if reader.offset < len(data):
+        reader.odd("", f"{len(data) - reader.offset} trailing bytes")
+    return values, reader.oddities
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.offset = 0
+        self.oddities: list[Oddity] = []
+
+    def odd(self, path: str, what: str) -> None:
+        self.oddities.append(Oddity(path, self.offset, what))
+
+    def take(self, size: int, path: str, what: str) -> bytes:
+        left = len(self.data) - self.offset
+        if size > left:
+            raise Malformed(path, self.offset, f"{size} bytes expected for {what}, {left} remain")
+        self.offset += size
+        return self.data[self.offset - size : self.offset]
+
+    def varint(self, path: str) -> int:
+        """An unsigned varint as Kafka reads it: up to 5 bytes, as a signed 32-bit number."""
+        start, value = self.offset, 0
+        for shift in range(0, 35, 7):
+            byte = self.take(1, path, "a varint")[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if byte == 0 and shift:
+                    self.odd(path, "overlong varint")
+                value &= 0xFFFFFFFF
+                return value - (1 << 32) if value >> 31 else value
+        raise Malformed(path, start, "a varint goes on after 5 bytes")
+
+    def length(self, node: Node, size: str, path: str) -> int | None:
+        """A length or count checked against the bytes that remain; None for null."""
+        start = self.offset
+        if node.compact:
+            length = self.varint(path) - 1
+        else:
+            fixed = FIXED[size]
+            (length,) = fixed.unpack(self.take(fixed.size, path, f"the length of a {node.kind}"))
+        if length < 0:
+            if not node.nullable:
+                raise Malformed(path, start, f"null where a {node.kind} is expected")
+            if length < -1:
+                self.odd(path, f"length {length} for null")
+            return None
+        if node.kind == "string" and length > MAX_STRING:
+            raise Malformed(path, start, f"a string of {length} bytes; {MAX_STRING} is the most")
+        left = len(self.data) - self.offset
+        if length > left:
+            unit = "elements" if node.kind == "array" else "bytes"
+            raise Malformed(path, start, f"{length} {unit} announced, {left} bytes remain")
+        return int(length)
+
+    def value(self, node: Node, path: str) -> Any:
+        match node.kind:
+            case "struct":
+                assert node.struct is not None  # noqa: S101
+                if node.nullable:
+                    marker = self.take(1, path, "a null marker")[0]
+                    if marker >= 0x80:
+                        if marker != 0xFF:
+                            self.odd(path, f"null marker {marker - 256}")
+                        return None
+                    if marker != 1:
+                        self.odd(path, f"null marker {marker}")
+                return self.struct(node.struct, path)
+            case "array":
+                assert node.element is not None  # noqa: S101
+                count = self.length(node, "int32", path)
+                if count is None:
+                    return None
+                return [self.value(node.element, f"{path}[{i}]") for i in range(count)]
+            case "string":
+                length = self.length(node, "int16", path)
+                return None if length is None else self.text(self.take(length, path, "text"), path)
+            case "bytes" | "records":
+                length = self.length(node, "int32", path)
+                return None if length is None else self.take(length, path, node.kind)
+            case "uuid":
+                return uuid.UUID(bytes=self.take(16, path, "a uuid"))
+            case "bool":
+                byte = self.take(1, path, "a boolean")[0]
+                if byte > 1:
+                    self.odd(path, f"boolean {byte}")
+                return byte != 0
+            case kind:
+                fixed = FIXED[kind]
+                return fixed.unpack(self.take(fixed.size, path, kind))[0]
+
+    def text(self, raw: bytes, path: str) -> str:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.odd(path, "invalid UTF-8")
+            return raw.decode("utf-8", "replace")
+
+    def struct(self, layout: Layout, path: str) -> dict[str, Any]:
+        dot = f"{path}." if path else ""
+        values = {slot.name: self.value(slot.node, dot + slot.name) for slot in layout.plain}
+        if not layout.flexible:
+            return values
+        found = values | {slot.name: slot.fresh_default() for slot in layout.tagged}
+        self.tags(layout, found, path, dot)
+        ordered = {slot.name: found.pop(slot.name) for slot in layout.slots}
+        return ordered | found
+
+    def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
+        known = {slot.tag: slot for slot in layout.tagged}
+        unknown: dict[int, bytes] = {}
+        before = -1
+        for _ in range(self.varint(f"{dot}_tags")):
+            tag = self.varint(f"{dot}_tags")
+            size = self.varint(f"{dot}_tags")
+            if tag <= before:
+                self.odd(path, f"tag {tag} behind tag {before}")
+            before = max(before, tag)
+            slot = known.get(tag)
+            if slot is None:
+                if size < 0:
+                    raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")
+                unknown[tag] = self.take(size, f"{dot}_tags", f"tag {tag}")
+                continue
+            start = self.offset
+            values[slot.name] = value = self.value(slot.node, dot + slot.name)
+            if self.offset - start != size:
+                self.odd(dot + slot.name, f"{self.offset - start} bytes in a tag of size {size}")
+            if value == slot.default:
+                self.odd(dot + slot.name, "a tagged field at its default")
+        if unknown:
+            values["_tags"] = unknown

@@ -1,0 +1,50 @@
+"""The headers in front of every body, and which version of them a message has.
+
+Layout: RequestHeader.json and ResponseHeader.json of Apache Kafka; the exceptions are in KIP-511
+(ApiVersions) and in ApiKeys.java (ControlledShutdown).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from specs.contents import NAMES, api
+from specs.declaration import Int16, Int32, Message, NullableString
+
+REQUEST_HEADER: Final = Message(
+    "request_api_key"     / Int16,
+    "request_api_version" / Int16,
+    "correlation_id"      / Int32,
+    "client_id"           / NullableString.since(1).inflexible(),
+).of("RequestHeader", (0, 2), 2)  # fmt: skip
+
+RESPONSE_HEADER: Final = Message(
+    "correlation_id" / Int32,
+).of("ResponseHeader", (0, 1), 1)
+
+CONTROLLED_SHUTDOWN: Final = 7
+API_VERSIONS: Final = 18
+
+
+def request_header_version(key: int, version: int) -> int:
+    """0 without a client id (ControlledShutdown v0), 2 for flexible versions, else 1.
+
+    An API that nobody knows is taken to have v1: what stands first is the same in v1 and v2.
+
+    >>> request_header_version(7, 0), request_header_version(1, 11), request_header_version(1, 12)
+    (0, 1, 2)
+    """
+    if key == CONTROLLED_SHUTDOWN and version == 0:
+        return 0
+    return 2 if key in NAMES and version >= api(key).flexible else 1
+
+
+def response_header_version(key: int, version: int) -> int:
+    """1 for flexible versions, else 0; always 0 for ApiVersions, whose version may not be agreed yet.
+
+    >>> response_header_version(18, 3), response_header_version(3, 9), response_header_version(3, 8)
+    (0, 1, 0)
+    """
+    if key == API_VERSIONS:
+        return 0
+    return 1 if key in NAMES and version >= api(key).flexible else 0

@@ -1,0 +1,109 @@
+"""A declaration resolved for one version: which fields there are and how each is encoded.
+
+Both back-ends and all that walks a message (JSON, projections, addresses, the check of a rule's
+field names) start from this tree and need not know about versions.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from specs.declaration import UNSET, Message, Type
+
+if TYPE_CHECKING:
+    from specs.declaration import Field
+
+ZEROS: dict[str, Any] = {
+    "bool": False,
+    "float64": 0.0,
+    "uuid": uuid.UUID(int=0),
+    "string": "",
+    "bytes": b"",
+    "records": b"",
+}
+"""The value of a field whose declaration names no default; 0 for the integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The encoding of one value. `compact`: lengths are unsigned varints of length + 1."""
+
+    kind: str
+    compact: bool
+    nullable: bool
+    element: Node | None = None
+    struct: Layout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A named place in a structure; `tag` is None for a field that is always sent."""
+
+    name: str
+    node: Node
+    tag: int | None
+    default: Any
+
+    def fresh_default(self) -> Any:
+        """The default, as a new object where it is mutable."""
+        if self.node.kind == "array" and self.default is not None:
+            return []
+        if self.node.struct is not None and self.node.kind == "struct" and self.default is not None:
+            return self.node.struct.defaults()
+        return self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A structure at one version: all slots in declared order; flexible ones end with tags."""
+
+    slots: tuple[Slot, ...]
+    flexible: bool
+
+    @property
+    def plain(self) -> tuple[Slot, ...]:
+        """The slots that are always sent, in wire order."""
+        return tuple(slot for slot in self.slots if slot.tag is None)
+
+    @property
+    def tagged(self) -> tuple[Slot, ...]:
+        """The slots of the tagged section, in order of their tags."""
+        return tuple(
+            sorted((slot for slot in self.slots if slot.tag is not None), key=lambda s: s.tag or 0)
+        )
+
+    def defaults(self) -> dict[str, Any]:
+        """A new value of this structure with every field at its default."""
+        return {slot.name: slot.fresh_default() for slot in self.slots}
+
+
+def resolve(message: Message, version: int) -> Layout:
+    """The layout of a message at a version."""
+    return _struct(message.fields, version, version >= message.flexible)
+
+
+def _struct(fields: tuple[Field, ...], version: int, flexible: bool) -> Layout:
+    slots = []
+    for item in fields:
+        kind = item.type
+        if not kind.first <= version <= kind.last:
+            continue
+        node = _node(kind, version, flexible)
+        default = kind.default_value
+        if default is UNSET or (default is None and not node.nullable):
+            default = [] if kind.kind == "array" else ZEROS.get(kind.kind, 0)
+        slots.append(Slot(item.name, node, kind.tag_number, default))
+    return Layout(tuple(slots), flexible)
+
+
+def _node(kind: Type, version: int, flexible: bool) -> Node:
+    first = kind.nullable_first
+    return Node(
+        kind.kind,
+        compact=flexible and not kind.classic,
+        nullable=first is not None and first <= version <= kind.nullable_last,
+        element=None if kind.element is None else _node(kind.element, version, flexible),
+        struct=_struct(kind.fields, version, flexible) if kind.kind == "struct" else None,
+    )
