@@ -1,0 +1,1 @@
+"""What passed: capture files, reassembly, exchanges (files and pure logic, no sockets)."""

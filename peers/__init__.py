@@ -1,0 +1,25 @@
+"""Who stands on either side of the proxy: the brokers and clients that are at hand."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Peer(NamedTuple):
+    """A kind of brokers that can be started, the module that does it, and how to get it."""
+
+    name: str
+    module: str
+    what: str
+    needs: str
+
+
+PEERS: Final = (
+    Peer(
+        "embedded",
+        "peers.embedded",
+        "librdkafka's mock cluster in this process: real TCP, about 24 APIs, nothing to install",
+        "pip install 'barnabas[peers]'",
+    ),
+)
+"""All kinds."""

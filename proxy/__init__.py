@@ -1,0 +1,1 @@
+"""What happens between clients and brokers: the connection, rules and faults, the relay."""

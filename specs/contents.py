@@ -143,7 +143,7 @@ def key_of(which: int | str) -> int:
     raise LookupError(f"no API is called {which!r}; did you mean {NAMES[_KEYS[near[0]]]}?")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _load(key: int) -> Api:
     found = getattr(importlib.import_module(f"specs.apis.{_MODULES[key]}"), NAMES[key])
     assert isinstance(found, Api)  # noqa: S101 - a slip in the table above

@@ -1,4 +1,4 @@
-"""The idiom in which a message is declared: named, versioned fields, all versions of an API in one place.
+"""The idiom in which a message is declared: named fields, all versions of an API in one place.
 
     "topic"    / String.until(12)          a field that left after version 12
     "topic_id" / Uuid.since(13)            one that came with version 13
@@ -137,7 +137,7 @@ class Message:
         return message
 
     def layout(self, version: int) -> Layout:
-        """The fields of one version, resolved. Raises LookupError for a version that is not declared."""
+        """The fields of one version. Raises LookupError for one that is not declared."""
         return _layout(self, version)
 
     def at(self, version: int) -> construct.Struct[Any]:
@@ -149,7 +149,7 @@ class Message:
         return _codec(self, version)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _layout(message: Message, version: int) -> Layout:
     from specs.layout import resolve
 
@@ -159,14 +159,14 @@ def _layout(message: Message, version: int) -> Layout:
     return resolve(message, version)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _reference(message: Message, version: int) -> construct.Struct[Any]:
     from specs.reference import reference
 
     return reference(message.layout(version))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _codec(message: Message, version: int) -> Codec:
     from specs.codec import Codec
 

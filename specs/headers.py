@@ -40,7 +40,7 @@ def request_header_version(key: int, version: int) -> int:
 
 
 def response_header_version(key: int, version: int) -> int:
-    """1 for flexible versions, else 0; always 0 for ApiVersions, whose version may not be agreed yet.
+    """1 for flexible versions, else 0; always 0 for ApiVersions: no version is agreed on yet.
 
     >>> response_header_version(18, 3), response_header_version(3, 9), response_header_version(3, 8)
     (0, 1, 0)

@@ -183,7 +183,7 @@ class _Flexible(_Body):
         super()._build(value, stream, context, path)
         tags: dict[int, bytes] = dict(value.get("_tags") or {})
         for tag, (slot, subcon) in self.tagged.items():
-            item = value.get(slot.name, slot.default)
+            item = value[slot.name] if slot.name in value else slot.fresh_default()
             if item != slot.fresh_default():
                 assert tag is not None  # noqa: S101
                 tags[tag] = subcon.build(item)

@@ -64,7 +64,7 @@ def _struct(out: list[bytes], layout: Layout, values: Any, path: str) -> None:
             raise Unfit(f"{dot}_tags", "a table of tag number to bytes is expected")
         tags[tag] = data
     for slot in layout.tagged:
-        value = values.get(slot.name, slot.default)
+        value = values[slot.name] if slot.name in values else slot.fresh_default()
         if value == slot.fresh_default():
             continue
         assert slot.tag is not None  # noqa: S101
@@ -102,7 +102,11 @@ def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
         case "string":
             if value is not None and not isinstance(value, str):
                 raise Unfit(path, f"a string is expected, not {value!r}")
-            _raw(out, node, None if value is None else value.encode(), "int16", path)
+            try:
+                raw = None if value is None else value.encode()
+            except UnicodeEncodeError as problem:
+                raise Unfit(path, f"{value!r} is no text: {problem.reason}") from None
+            _raw(out, node, raw, "int16", path)
         case "bytes" | "records":
             if value is not None and not isinstance(value, bytes | bytearray | memoryview):
                 raise Unfit(path, f"bytes are expected, not {value!r}")

@@ -20,7 +20,7 @@ Wanted = dict[str, Any]
 """The fields to read: name -> Wanted for some of what is inside, or None for all of it."""
 
 
-class Irregular(Exception):  # noqa: N818 - a signal, never seen outside the codec
+class Irregular(Exception):
     """Bytes that the fast reader leaves to the careful one."""
 
 
@@ -94,12 +94,12 @@ class _Writer:
     def flush(self) -> None:
         if not self.run:
             return
-        format = "".join(char for char, _ in self.run)
+        chars = "".join(char for char, _ in self.run)
         names = "".join(f"{name}, " for _, name in self.run if name)
-        size = size_of(format)
+        size = size_of(chars)
         if names:
             unpack = self.source.constant(
-                fixed_name("unpack", format), struct.Struct(">" + format).unpack_from
+                fixed_name("unpack", chars), struct.Struct(">" + chars).unpack_from
             )
             self.source.emit(f"{names}= {unpack}(b, p)")
         self.source.emit(f"p += {size}")

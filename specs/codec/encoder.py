@@ -37,8 +37,8 @@ class _Writer:
         self.out = "w"
 
     def pack(self, run: list[tuple[str, str]]) -> str:
-        format = "".join(char for char, _ in run)
-        pack = self.source.constant(fixed_name("pack", format), struct.Struct(">" + format).pack)
+        chars = "".join(char for char, _ in run)
+        pack = self.source.constant(fixed_name("pack", chars), struct.Struct(">" + chars).pack)
         return f"{pack}({', '.join(value for _, value in run)})"
 
     def flush(self) -> None:

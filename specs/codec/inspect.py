@@ -169,7 +169,7 @@ class _Reader:
             values[slot.name] = value = self.value(slot.node, dot + slot.name)
             if self.offset - start != size:
                 self.odd(dot + slot.name, f"{self.offset - start} bytes in a tag of size {size}")
-            if value == slot.default:
+            if value == slot.fresh_default():
                 self.odd(dot + slot.name, "a tagged field at its default")
         if unknown:
             values["_tags"] = unknown

@@ -64,7 +64,7 @@ class Source:
         self.depth -= 1
 
     def text(self, signature: str) -> str:
-        """The source of the function; its constants are bound as defaults, which makes them locals."""
+        """The function's source; constants are bound as defaults, which makes them locals."""
         bound = "".join(f", {name}={name}" for name in self.constants)
         return f"def {signature[:-2]}{bound}):\n" + "\n".join(self.lines) + "\n"
 
@@ -77,15 +77,15 @@ class Source:
         return function  # type: ignore[no-any-return]
 
 
-def fixed_name(kind: str, format: str) -> str:
+def fixed_name(kind: str, chars: str) -> str:
     """A legible name for a struct method: the format's letters behind the kind of method.
 
     >>> fixed_name("unpack", ">ih16s")
     'unpack_ih16s'
     """
-    return f"{kind}_{format.lstrip('>').replace('?', 'o')}"
+    return f"{kind}_{chars.lstrip('>').replace('?', 'o')}"
 
 
-def size_of(format: str) -> int:
+def size_of(chars: str) -> int:
     """The size in bytes of a big-endian struct format."""
-    return struct.calcsize(">" + format)
+    return struct.calcsize(">" + chars)

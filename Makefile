@@ -1,0 +1,45 @@
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: help demo test test-all lint bench clean
+
+help:
+	@echo "make demo      an embedded cluster, real clients and the proxy between them"
+	@echo "make test      all tests that Python wheels can run"
+	@echo "make test-all  those, and the ones that need more (tshark)"
+	@echo "make lint      ruff, mypy, import contracts"
+	@echo "make bench     speed of the proxy and of the codecs, as ratios of one run"
+
+# each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "barnabas needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 2; }
+	@echo "making $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.stamp-%: pyproject.toml | $(BIN)/python
+	@echo "installing barnabas[$*] into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.stamp-demo
+	@$(BIN)/barnabas demo
+
+test: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest -m "not needs_tshark"
+
+test-all: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.stamp-test $(VENV)/.stamp-lint
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.stamp-bench
+	@$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,106 @@
+"""A proxy in front of a cluster, for the demo and for tests: it runs in a thread with its own loop.
+
+with Harness("127.0.0.1:9092", scenario=load("late.yaml"), capture="late.pcapng") as proxy:
+    Producer({"bootstrap.servers": proxy.bootstrap})
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from captures.writer import CaptureWriter
+
+from barnabas.addresses import parse_servers
+from barnabas.loop import run
+from captures.exchange import Exchange
+from captures.tally import Tally
+from proxy.connection import Limits
+from proxy.rules import Rules
+from proxy.scenario import Scenario
+from proxy.server import Options, Proxy
+
+
+class Harness:
+    """Starts a proxy on loopback ports of the system's choice, and stops it."""
+
+    def __init__(
+        self,
+        bootstrap: str,
+        *,
+        scenario: Scenario | None = None,
+        capture: Path | str | None = None,
+        observed: bool = True,
+        limits: Limits | None = None,
+        done: Callable[[Exchange], None] | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.options = Options(
+            parse_servers(bootstrap), observed=observed, limits=limits or Limits()
+        )
+        self.rules = Rules(scenario)
+        self.exchanges: list[Exchange] = []
+        self.lines: list[str] = []
+        self.capture: CaptureWriter | None = None
+        if capture is not None:
+            meta = {} if scenario is None else scenario.meta()
+            self.capture = CaptureWriter(Path(capture), limit=None, meta=meta)
+        self._done = done or self.exchanges.append
+        self._say = say or self.lines.append
+        self._started = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop
+        self._stop: asyncio.Event
+        self._thread = threading.Thread(target=self._work, name="proxy", daemon=True)
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients find the cluster: host:port of the proxy."""
+        host, port = self.proxy.address
+        return f"{host}:{port}"
+
+    @property
+    def tally(self) -> Tally:
+        """Counts and latencies by API."""
+        return self.proxy.tally
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._started.wait()
+        if self._failure is not None:
+            raise self._failure
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        if self._failure is not None and value is None:
+            raise self._failure
+
+    def _work(self) -> None:
+        try:
+            run(self._main())
+        except BaseException as failure:  # noqa: BLE001 - raised again in the caller's thread
+            self._failure = failure
+        finally:
+            self._started.set()
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self.proxy = Proxy(
+            self.options, self.rules, capture=self.capture, done=self._done, say=self._say
+        )
+        await self.proxy.start()
+        self._started.set()
+        await self._stop.wait()
+        await self.proxy.stop()

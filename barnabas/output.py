@@ -1,0 +1,74 @@
+"""What goes to the terminal: exchanges and results to stdout, lines for the person to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+
+from captures.writer import CaptureWriter
+from rich.console import Console
+
+from barnabas import show
+from captures.exchange import Exchange
+from proxy.rules import Rules
+from proxy.server import Proxy
+
+
+@dataclass(slots=True)
+class Output:
+    """The two streams; colours only where there is a terminal, and not if NO_COLOR is set."""
+
+    out: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
+    err: Console = field(
+        default_factory=lambda: Console(stderr=True, highlight=False, soft_wrap=True)
+    )
+
+    def exchange(self, exchange: Exchange) -> None:
+        """An exchange as one line."""
+        self.out.print(show.line(exchange, self.out.width if self.out.is_terminal else None))
+
+    def json(self, exchange: Exchange) -> None:
+        """An exchange as one line of JSON."""
+        self.raw(json.dumps(exchange.row(), ensure_ascii=False, separators=(",", ":")))
+
+    def raw(self, text: str) -> None:
+        """A line as it is."""
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+    ready = raw
+
+    def note(self, text: str) -> None:
+        """A line for the person."""
+        self.err.print(
+            text, style="dim" if text.startswith(("edit:", "memory:")) else None, markup=False
+        )
+
+    def summary(self, proxy: Proxy, rules: Rules, lost: int, capture: CaptureWriter | None) -> None:
+        """What passed, what each rule did, what was lost, where the capture is."""
+        self.err.print(show.tally_table(proxy.tally.rows()))
+        if rules.rules:
+            self.err.print(show.rules_table(rules.rules))
+        totals = proxy.totals
+        facts = [f"{totals.connections} connections"]
+        if totals.refused:
+            facts.append(f"{totals.refused} closed because the broker could not be reached")
+        if totals.undecoded:
+            facts.append(f"{totals.undecoded} frames passed on undecoded")
+        if lost:
+            facts.append(f"{lost} exchanges not printed: the terminal was too slow")
+        self.note(", ".join(facts))
+        if capture is not None:
+            self.note(capture_line(capture))
+
+
+def capture_line(capture: CaptureWriter) -> str:
+    """What is in the capture file, and what is not."""
+    stats = capture.stats
+    line = f"capture: {capture.path}, {stats.packets} packets, {stats.bytes} bytes"
+    if stats.stopped:
+        line += f"; stopped: {stats.stopped}"
+    if stats.lost_packets:
+        line += f"; lost {stats.lost_packets} packets with {stats.lost_bytes} bytes"
+    return line

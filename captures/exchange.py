@@ -1,0 +1,298 @@
+"""A request and its response: the columns that everything shows, and how the two are paired.
+
+Pure: the proxy and all that reads captures use the same pairing. Times are ns since the epoch,
+sizes are bytes of a frame without its 4 size bytes, durations are ms.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from specs.contents import NAMES, api
+from specs.error_codes import error_name
+from specs.frames import Direction
+from specs.headers import API_VERSIONS
+from specs.jsonform import to_json
+from specs.layout import Layout
+from specs.malformed import Malformed
+from specs.secrets import redact
+
+COLUMNS: Final = (
+    ("ts", "when the request arrived: ISO 8601 in UTC, to the microsecond"),
+    ("connection", "number of the client's connection"),
+    ("client_address", "the client's ip:port"),
+    ("client_id", "the client id in the request's header, or null"),
+    ("broker", "node id of the broker, or null while it is not known"),
+    ("api", "name of the API, or `key N` if nobody knows it"),
+    ("key", "key of the API; -1 for a raw SASL token"),
+    ("version", "version of the request"),
+    ("correlation_id", "correlation id of the request"),
+    ("request_size", "bytes of the request's frame without its size"),
+    ("response_size", "bytes of the response's frame without its size; null without one"),
+    ("latency_ms", "from the request's arrival to the response's departure, as the client sees it"),
+    ("broker_ms", "from the request's departure upstream to the response's arrival"),
+    ("error", "name of the first error in the response; empty: none; null: not known"),
+    ("rules", "names of the rules that fired on either"),
+    ("request", "decoded body of the request; null if it is not kept or can't be decoded"),
+    ("response", "decoded body of the response; null if there is none or it can't be decoded"),
+)
+"""(name, what it is): one list for the log, JSON, filters and tables."""
+
+SASL_TOKEN: Final = -1
+"""The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
+
+UNSUPPORTED_VERSION: Final = 35
+
+LIMIT: Final = 10_000
+"""How many requests may wait on one connection; clients send 5 to 1,000,000, and mean the 5."""
+
+_UNREAD: Final = object()
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """A request that left and waits for its response. `arrived` and `sent` are ns since the epoch.
+
+    Equal to itself only: two requests may have everything in common.
+    """
+
+    correlation_id: int
+    key: int
+    version: int
+    client_id: str | None
+    size: int
+    arrived: int
+    sent: int
+    body: bytes | None = None
+    rules: tuple[str, ...] = ()
+    opaque: bool = False
+    """A raw SASL token: neither it nor what answers it has a header."""
+    note: str = ""
+    group: str | None = None
+    """The group that the request names, where somebody asked for it."""
+
+
+class Pairing:
+    """The requests of one connection that wait for their responses, in the order they left."""
+
+    __slots__ = ("limit", "waiting")
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self.waiting: deque[Pending] = deque()
+        """Public: as long as all is in order, the proxy's hot path pops from here by itself."""
+
+    def sent(self, pending: Pending) -> bool:
+        """Note a request that expects a response. False, and not noted: too many wait already."""
+        if len(self.waiting) >= self.limit:
+            return False
+        self.waiting.append(pending)
+        return True
+
+    def answer(self, correlation_id: int | None) -> tuple[Pending | None, bool]:
+        """The request that a response belongs to, taken out, and whether that was in order.
+
+        First in, first out; the correlation id is the check and not the key. A request found
+        further back (requests were reordered, or the peer is broken) comes with False, none at all
+        as (None, False). A response to a raw SASL token has no correlation id: None.
+
+        >>> pairing = Pairing()
+        >>> for i in (7, 8):
+        ...     _ = pairing.sent(Pending(i, 3, 1, "a", 20, 0, 0))
+        >>> pairing.answer(8)[1], pairing.answer(7)[1], pairing.answer(7)
+        (False, True, (None, False))
+        """
+        for at, pending in enumerate(self.waiting):
+            if pending.opaque if correlation_id is None else _is(pending, correlation_id):
+                del self.waiting[at]
+                return pending, at == 0
+        return None, False
+
+    def unanswered(self) -> list[Pending]:
+        """Take out all that wait: the connection is closed."""
+        left = list(self.waiting)
+        self.waiting.clear()
+        return left
+
+
+def _is(pending: Pending, correlation_id: int) -> bool:
+    return pending.correlation_id == correlation_id and not pending.opaque
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and what came of it. Bodies are decoded when they are asked for, and once."""
+
+    ts: int
+    connection: int
+    client_address: str
+    client_id: str | None
+    broker: int | None
+    key: int
+    version: int
+    correlation_id: int
+    request_size: int
+    response_size: int | None = None
+    latency_ms: float | None = None
+    broker_ms: float | None = None
+    rules: tuple[str, ...] = ()
+    request_body: bytes | None = None
+    response_body: bytes | None = None
+    note: str = ""
+    """What else there is to say: "no response (acks=0)", "dropped", "connection closed" ..."""
+    _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def api(self) -> str:
+        """The name of the API."""
+        if self.key == SASL_TOKEN:
+            return "SASL token"
+        return NAMES.get(self.key) or f"key {self.key}"
+
+    @property
+    def request(self) -> dict[str, Any] | None:
+        """The request's decoded body, with its secrets; None if not kept or undecodable."""
+        if self._request is _UNREAD:
+            self._request = self._decoded("request", self.request_body)
+        return self._request  # type: ignore[no-any-return]
+
+    @property
+    def response(self) -> dict[str, Any] | None:
+        """The response's decoded body, with its secrets; None if there is none or undecodable."""
+        if self._response is _UNREAD:
+            self._response = self._decoded("response", self.response_body)
+        return self._response  # type: ignore[no-any-return]
+
+    @property
+    def undecodable(self) -> str:
+        """Why a body could not be decoded; empty if both could (this decodes them)."""
+        _ = self.request, self.response
+        return "; ".join(f"{direction}: {reason}" for direction, reason in self._reasons.items())
+
+    @property
+    def error(self) -> str | None:
+        """Name of the response's first error; empty: none; None: no response, or undecodable."""
+        if self._error is _UNREAD:
+            self._error = None
+            if self.response_body is not None and self.key != SASL_TOKEN:
+                try:
+                    code = first_error(self.key, self.version, self.response_body)
+                    self._error = error_name(code) if code else ""
+                except (Malformed, LookupError):
+                    pass
+        return self._error  # type: ignore[no-any-return]
+
+    def row(self) -> dict[str, Any]:
+        """The exchange in JSON form, in the order of COLUMNS, secrets redacted."""
+        return {
+            "ts": iso(self.ts),
+            "connection": self.connection,
+            "client_address": self.client_address,
+            "client_id": self.client_id,
+            "broker": self.broker,
+            "api": self.api,
+            "key": self.key,
+            "version": self.version,
+            "correlation_id": self.correlation_id,
+            "request_size": self.request_size,
+            "response_size": self.response_size,
+            "latency_ms": None if self.latency_ms is None else round(self.latency_ms, 3),
+            "broker_ms": None if self.broker_ms is None else round(self.broker_ms, 3),
+            "error": self.error,
+            "rules": list(self.rules),
+            "request": self._printable("request", self.request),
+            "response": self._printable("response", self.response),
+        }
+
+    def _decoded(self, direction: Direction, body: bytes | None) -> dict[str, Any] | None:
+        if body is None or self.key == SASL_TOKEN:
+            return None
+        try:
+            version = body_version(self.key, self.version, direction, body)
+            return api(self.key).message(direction).codec(version).decode(body)
+        except (Malformed, LookupError) as problem:
+            self._reasons[direction] = str(problem)
+            return None
+
+    def _printable(self, direction: Direction, body: dict[str, Any] | None) -> Any:
+        return None if body is None else to_json(redact(self.key, direction, body))
+
+
+def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:
+    """The version that a body is laid out in: that of the request, but for one case.
+
+    A broker that does not know the version of an ApiVersions request answers error 35 as v0, which
+    every client can read (KIP-511). librdkafka's mock does otherwise, so the length has to fit.
+
+    >>> body_version(18, 4, "response", bytes.fromhex("0023 00000001 0012 0000 0003"))
+    0
+    """
+    if (
+        key == API_VERSIONS
+        and direction == "response"
+        and int.from_bytes(body[:2]) == UNSUPPORTED_VERSION
+        and len(body) == 6 + 6 * int.from_bytes(body[2:6])
+    ):
+        return 0
+    return version
+
+
+def first_error(key: int, version: int, body: bytes) -> int:
+    """The first error code other than 0 in a response's body; 0 if all is well.
+
+    Only the error codes are read. Raises Malformed, or LookupError for an unknown API or version.
+    """
+    version = body_version(key, version, "response", body)
+    paths = error_paths(key, version)
+    project = api(key).response.codec(version).project(*paths)
+    return next((code for code in _codes(project(body)) if code), 0)
+
+
+@functools.cache
+def error_paths(key: int, version: int) -> tuple[str, ...]:
+    """The dotted paths of all error codes in a version of a response.
+
+    >>> error_paths(1, 7)
+    ('error_code', 'responses.partitions.error_code')
+    """
+    return tuple(_error_paths(api(key).response.layout(version), ""))
+
+
+def _error_paths(layout: Layout, prefix: str) -> Iterator[str]:
+    for slot in layout.slots:
+        inner = slot.node.element or slot.node
+        if inner.struct is not None:
+            yield from _error_paths(inner.struct, f"{prefix}{slot.name}.")
+        elif inner.kind == "int16" and slot.name.endswith("error_code"):
+            yield prefix + slot.name
+
+
+def _codes(value: Any) -> Iterator[int]:
+    match value:
+        case dict():
+            for inner in value.values():
+                yield from _codes(inner)
+        case list():
+            for inner in value:
+                yield from _codes(inner)
+        case int():
+            yield value
+
+
+def iso(ts: int) -> str:
+    """A time in ns since the epoch as ISO 8601 in UTC, to the microsecond.
+
+    >>> iso(1_500_000_000_123_456_789)
+    '2017-07-14T02:40:00.123456Z'
+    """
+    seconds, ns = divmod(ts, 1_000_000_000)
+    when = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
+    return when.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

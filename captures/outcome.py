@@ -1,0 +1,43 @@
+"""From a request that waited to its exchange: used by the proxy and by all that reads captures."""
+
+from __future__ import annotations
+
+from captures.exchange import SASL_TOKEN, Exchange, Pending
+
+
+def outcome(
+    pending: Pending,
+    *,
+    connection: int,
+    client_address: str,
+    broker: int | None,
+    received: int | None = None,
+    answered: int | None = None,
+    response_size: int | None = None,
+    response_body: bytes | None = None,
+    rules: tuple[str, ...] = (),
+    note: str = "",
+) -> Exchange:
+    """What came of a request.
+
+    `received` is when the response came from the broker, `answered` when it left to the client (ns
+    since the epoch); both are None without a response. `rules` are those that touched the response.
+    """
+    return Exchange(
+        ts=pending.arrived,
+        connection=connection,
+        client_address=client_address,
+        client_id=pending.client_id,
+        broker=broker,
+        key=SASL_TOKEN if pending.opaque else pending.key,
+        version=pending.version,
+        correlation_id=pending.correlation_id,
+        request_size=pending.size,
+        response_size=response_size,
+        latency_ms=None if answered is None else (answered - pending.arrived) / 1e6,
+        broker_ms=None if received is None else (received - pending.sent) / 1e6,
+        rules=pending.rules + rules,
+        request_body=pending.body,
+        response_body=response_body,
+        note="; ".join(filter(None, (pending.note, note))),
+    )

@@ -1,0 +1,196 @@
+"""What matters of an exchange, in a few words for one line of the log.
+
+A table by API: which fields are needed of the request and of the response, and the phrase made of
+them. All versions are served: a path that a version lacks is left out, so the table names every
+field that any version has. Only these fields are decoded.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from captures import phrases
+from captures.exchange import SASL_TOKEN, Exchange, body_version
+from captures.wording import WIDTH, Body, Names, listed, printable, shorten, size
+from specs.contents import NAMES, api
+from specs.frames import Direction
+from specs.jsonform import uuid_text
+from specs.malformed import Malformed
+from specs.secrets import SECRETS
+
+METADATA: Final = 3
+
+Phrase = Callable[[Body, Body, Names], str]
+"""(fields of the request, fields of the response, names of topics) -> words."""
+
+
+def details(exchange: Exchange, names: Names | None = None) -> str:
+    """What matters of an exchange, at most WIDTH printable characters; empty if nothing is known.
+
+    names: what the topics of some ids are called; others are shown by the start of their id.
+    """
+    if exchange.key == SASL_TOKEN:
+        came = "?" if exchange.response_size is None else exchange.response_size
+        return f"{exchange.request_size} bytes → {came} bytes"
+    if exchange.key not in NAMES:
+        return ""
+    try:
+        wanted, answered, words = DETAILS.get(exchange.key) or ((), (), None)
+        if words is None:
+            text = _generic(exchange)
+        else:
+            request = _fields(exchange, "request", wanted)
+            if exchange.key == METADATA and exchange.version == 0 and request.get("topics") == []:
+                request["topics"] = None  # as later versions ask for all
+            text = words(request, _fields(exchange, "response", answered), names or {})
+    except Malformed as problem:
+        text = f"undecodable: {problem}"
+    except LookupError:
+        text = "no such version"
+    return shorten(printable(text), WIDTH)
+
+
+def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
+    body = exchange.request_body if direction == "request" else exchange.response_body
+    if body is None or not paths:
+        return {}
+    version = body_version(exchange.key, exchange.version, direction, body)
+    return api(exchange.key).message(direction).codec(version).project(*paths)(body)
+
+
+_COMMITS: Final = (
+    "group_id",
+    *("topics." + name for name in ("name", "topic_id")),
+    *("topics.partitions." + name for name in ("partition_index", "committed_offset")),
+)
+
+_FETCHED_OFFSETS: Final = (
+    *(path for path in _COMMITS if path not in ("group_id", "topics.topic_id")),
+    *("groups." + path for path in _COMMITS),
+)
+
+_HEARTBEAT: Final = ("group_id", "member_id", "member_epoch")
+
+DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
+    0: (
+        (
+            "transactional_id",
+            "acks",
+            "topic_data.name",
+            "topic_data.topic_id",
+            "topic_data.partition_data",
+        ),
+        (),
+        phrases.produce,
+    ),
+    1: (
+        ("topics.topic", "topics.topic_id", "topics.partitions.partition"),
+        (
+            "responses.topic",
+            "responses.topic_id",
+            "responses.partitions.partition_index",
+            "responses.partitions.records",
+        ),
+        phrases.fetch,
+    ),
+    2: (("topics",), ("topics",), phrases.list_offsets),
+    3: (("topics",), ("brokers.node_id", "topics.error_code"), phrases.metadata),
+    8: (_COMMITS, (), phrases.offset_commit),
+    9: (
+        (
+            "group_id",
+            "topics",
+            "groups.group_id",
+            "groups.topics",
+        ),
+        _FETCHED_OFFSETS,
+        phrases.offset_fetch,
+    ),
+    10: (
+        ("key", "key_type", "coordinator_keys"),
+        ("node_id", "coordinators.key", "coordinators.node_id"),
+        phrases.find_coordinator,
+    ),
+    11: (
+        ("group_id", "member_id", "protocols.name"),
+        ("generation_id", "protocol_name", "leader", "member_id", "members.member_id"),
+        phrases.join_group,
+    ),
+    12: (("group_id", "generation_id", "member_id"), (), phrases.generation),
+    13: (
+        ("group_id", "member_id", "members.member_id", "members.group_instance_id"),
+        (),
+        phrases.leave_group,
+    ),
+    14: (
+        ("group_id", "generation_id", "member_id", "assignments.member_id"),
+        ("assignment",),
+        phrases.sync_group,
+    ),
+    15: (("groups",), ("groups.group_id", "groups.group_state"), phrases.describe_groups),
+    16: ((), ("groups.group_id",), phrases.list_groups),
+    17: (("mechanism",), ("error_code", "mechanisms"), phrases.sasl_handshake),
+    18: (
+        ("client_software_name", "client_software_version"),
+        ("api_keys.api_key",),
+        phrases.api_versions,
+    ),
+    19: (
+        ("topics.name", "topics.num_partitions", "topics.replication_factor"),
+        (),
+        phrases.create_topics,
+    ),
+    20: (("topics", "topic_names"), (), phrases.delete_topics),
+    22: (("transactional_id",), ("producer_id", "producer_epoch"), phrases.init_producer_id),
+    24: (
+        (
+            "transactions.transactional_id",
+            "transactions.topics",
+            "v3_and_below_transactional_id",
+            "v3_and_below_topics",
+        ),
+        (),
+        phrases.add_partitions_to_txn,
+    ),
+    25: (("transactional_id", "group_id"), (), phrases.add_offsets_to_txn),
+    26: (("transactional_id", "committed"), (), phrases.end_txn),
+    28: (("transactional_id", *_COMMITS), (), phrases.offset_commit),
+    36: (("auth_bytes",), ("auth_bytes",), phrases.sasl_authenticate),
+    60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), phrases.describe_cluster),
+    68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), phrases.group_heartbeat),
+    76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), phrases.group_heartbeat),
+}
+"""By API key: the paths needed of the request, of the response, and what is said of them."""
+
+
+def _generic(exchange: Exchange) -> str:
+    """Any other API: the request's outermost fields, as far as they say something."""
+    if exchange.request_body is None:
+        return ""
+    layout = api(exchange.key).request.layout(exchange.version)
+    secret = {path for name, _, path in SECRETS if name == exchange.api}
+    body = _fields(exchange, "request", tuple(slot.name for slot in layout.plain))
+    return listed(_said(body, secret), "field", WIDTH - 16)
+
+
+def _said(body: Body, secret: set[str]) -> Iterator[str]:
+    for name, value in body.items():
+        match value:
+            case None | "" | [] | False | -1:
+                continue
+            case bytes():
+                yield f"{name}={size(len(value))}"
+            case list():
+                yield f"{name}={len(value)}"
+            case uuid.UUID():
+                yield f"{name}={uuid_text(value)[:8]}"
+            case dict():
+                continue
+            case _ if name in secret:
+                continue
+            case True:
+                yield name
+            case _:
+                yield f"{name}={value}"

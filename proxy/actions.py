@@ -1,0 +1,72 @@
+"""What a connection asks of whoever moves its bytes. Carried out in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from captures.exchange import Exchange
+from specs.frames import Direction
+
+
+class Forward(NamedTuple):
+    """Send the chunk that was just received on, as it is."""
+
+
+class Send(NamedTuple):
+    """Send bytes on: requests to the broker, responses to the client."""
+
+    direction: Direction
+    data: bytes | memoryview
+
+
+class Finish(NamedTuple):
+    """Nothing more will come in this direction: half-close once everything is sent."""
+
+    direction: Direction
+
+
+class Abort(NamedTuple):
+    """Close both sides now."""
+
+    reason: str
+
+
+class Cut(NamedTuple):
+    """For the capture: a comment on the chunk just received, at the end of a frame.
+
+    `offset` is a number of bytes of that chunk.
+    """
+
+    direction: Direction
+    offset: int
+    comment: dict[str, Any]
+
+
+class Left(NamedTuple):
+    """For the capture: bytes that left otherwise than they arrived (changed, late, or invented)."""
+
+    direction: Direction
+    data: bytes
+    comment: dict[str, Any]
+
+
+class Done(NamedTuple):
+    """An exchange is over, with or without its response."""
+
+    exchange: Exchange
+
+
+class Say(NamedTuple):
+    """A line for the person who runs the proxy."""
+
+    text: str
+
+
+Action = Forward | Send | Finish | Abort | Cut | Left | Done | Say
+Actions = Sequence[Action]
+
+PASS: Final[Actions] = (Forward(),)
+"""The usual answer, one object: a chunk of frames that nothing has to be done about."""
+
+NOTHING: Final[Actions] = ()

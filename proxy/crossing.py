@@ -1,0 +1,70 @@
+"""What connections know of each other: which frames wait for a message somewhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proxy.message import Message
+from proxy.outlet import Held
+
+if TYPE_CHECKING:
+    from proxy.connection import Connection
+
+
+class Crossing:
+    """Holds of all connections of a proxy, and how many connections each client made to a broker."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Connection, Held]] = []
+        self._ordinals: dict[tuple[Any, ...], int] = {}
+        self.ready: set[Connection] = set()
+
+    def ordinal(self, client_id: str | None, broker: int | None) -> int:
+        """The number of a new connection among that client's to that broker, from 0."""
+        number = self._ordinals.get((client_id, broker), 0)
+        self._ordinals[client_id, broker] = number + 1
+        return number
+
+    def wait(self, connection: Connection, held: Held) -> None:
+        """A frame stands aside until some message passes."""
+        self._waiting.append((connection, held))
+
+    def passed(self, message: Message) -> None:
+        """A message has left: frames that waited for it are due, their connections `ready`."""
+        still = []
+        for connection, held in self._waiting:
+            if held.due or held not in connection.outlet[held_direction(held)].aside:
+                continue
+            if _meets(held, message):
+                held.due = True
+                self.ready.add(connection)
+            else:
+                still.append((connection, held))
+        self._waiting = still
+
+    def forget(self, connection: Connection) -> None:
+        """A connection is over."""
+        self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
+        self.ready.discard(connection)
+
+
+def held_direction(held: Held) -> str:
+    """The direction that a held frame goes in."""
+    assert held.item.message is not None  # noqa: S101 - rules work on messages
+    return held.item.message.direction
+
+
+def _meets(held: Held, message: Message) -> bool:
+    own = held.item.message
+    assert own is not None  # noqa: S101
+    if message is own or held.aside.until is None or not held.aside.until.matches(message):
+        return False
+    match held.aside.same:
+        case "connection":
+            return message.connection == own.connection
+        case "client":
+            return message.client_id == own.client_id
+        case "group":
+            return own.group is not None and message.group == own.group
+        case _:
+            return True

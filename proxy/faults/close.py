@@ -1,0 +1,19 @@
+"""`close`: the connection ends."""
+
+from __future__ import annotations
+
+from proxy.dice import Roll
+from proxy.effects import HangUp
+from proxy.settings import Settings
+
+
+class Close(Settings):
+    """Both sides of the connection are closed."""
+
+    forward: bool = False
+    """The message still leaves; then the connection is closed."""
+
+
+def close(config: Close, roll: Roll) -> HangUp:
+    """Hang up; nothing is left to chance."""
+    return HangUp(config.forward)

@@ -1,0 +1,45 @@
+"""`delay`: the message leaves later, and what is behind it waits too."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Final, Literal
+
+from proxy.dice import Roll
+from proxy.effects import Wait
+from proxy.settings import Settings
+from proxy.units import Duration
+
+TAIL: Final = 100
+"""`pareto` never adds more than this many times `jitter`; one draw in 10,000 would."""
+
+
+class Delay(Settings):
+    """The message leaves later and keeps its place: what is behind it waits too."""
+
+    by: Duration
+    """How long after its arrival the message leaves."""
+    jitter: Duration = 0
+    """How much that varies, see `distribution`. A delay is never negative."""
+    distribution: Literal["uniform", "normal", "pareto"] = "uniform"
+    """uniform: by ± jitter. normal: jitter is the standard deviation. pareto: a long tail (shape 2)
+    behind `by`, jitter is its mean; at most 100 times jitter."""
+
+
+def delay(config: Delay, roll: Roll) -> Wait:
+    """Wait for a time drawn from the distribution.
+
+    >>> delay(Delay.model_validate({"by": "200ms", "jitter": "50ms"}), lambda: 0.0)
+    Wait(ns=150000000)
+    """
+    if not config.jitter:
+        return Wait(config.by)
+    chance = roll()
+    match config.distribution:
+        case "uniform":
+            off = 2 * chance - 1
+        case "normal":
+            off = NormalDist().inv_cdf(max(chance, 2.0**-53))
+        case "pareto":
+            off = min((1 - chance) ** -0.5 - 1, TAIL)
+    return Wait(max(0, config.by + round(config.jitter * off)))

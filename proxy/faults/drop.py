@@ -1,0 +1,19 @@
+"""`drop`: the message never leaves."""
+
+from __future__ import annotations
+
+from proxy.dice import Roll
+from proxy.effects import Lose
+from proxy.settings import Settings
+
+
+class Drop(Settings):
+    """The message never leaves, and nothing behind it in its direction: TCP loses no single one."""
+
+    selective: bool = False
+    """Take out this one exchange only. Java clients then fail on the next correlation id."""
+
+
+def drop(config: Drop, roll: Roll) -> Lose:
+    """Lose it; nothing is left to chance."""
+    return Lose(config.selective)

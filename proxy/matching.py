@@ -1,0 +1,177 @@
+"""Which messages a rule is about, and which one a hold waits for: everything but the body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema, field_validator
+from pydantic_core.core_schema import ValidationInfo
+
+from proxy.effects import Same
+from proxy.settings import Settings
+from specs import NAMES, api, key_of
+from specs.frames import Direction
+
+if TYPE_CHECKING:
+    from proxy.message import Message
+
+Versions = tuple[int, int]
+"""A range of versions, both ends included."""
+
+_NEWEST: Final = 32767
+_RANGE: Final = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5})|(\+))?")
+
+
+def _listed(value: Any) -> Any:
+    """A single value as a list of one; None and collections as they are."""
+    return value if value is None or isinstance(value, tuple | list | frozenset) else (value,)
+
+
+def _key(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"must be the name or key of an API, not {value!r}")
+    try:
+        return key_of(value)
+    except LookupError as error:
+        raise ValueError(str(error)) from None
+
+
+def _versions(value: Any) -> Any:
+    if value is None:
+        return None
+    parts = _RANGE.fullmatch(str(value)) if type(value) in (int, str) else None
+    if parts is None:
+        raise ValueError(f"{value!r} is no version; write 11, 3-9 or 12+")
+    low = int(parts[1])
+    high = _NEWEST if parts[3] else int(parts[2] or low)
+    if low > high:
+        raise ValueError(f"{value!r} ends before it begins")
+    return low, high
+
+
+def one_or_more(item: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of one such item, or a list of them."""
+    return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
+
+
+_NAMES: Final = [*NAMES.values(), *(name.lower() for name in NAMES.values())]
+API_SCHEMA: Final = {
+    "anyOf": [{"enum": _NAMES}, {"type": "integer", "minimum": 0, "maximum": max(NAMES)}]
+}
+"""An API in JSON Schema, which can't say 'in any case': Kafka's name, in small letters too."""
+_VERSION_SCHEMA: Final = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": _NEWEST},
+        {"type": "string", "pattern": r"^[0-9]+(-[0-9]+|\+)?$"},
+    ]
+}
+_ApiKey = Annotated[int, BeforeValidator(_key)]
+_Several = Field(strict=False, min_length=1)
+
+
+class Match(Settings):
+    """Which messages: all that is given must hold, what is left out may be anything."""
+
+    api: Annotated[
+        Annotated[frozenset[_ApiKey], _Several] | None,
+        BeforeValidator(_listed),
+        WithJsonSchema(one_or_more(API_SCHEMA)),
+    ] = None
+    """Name (in any case) or key of an API, or a list of them. Any if absent."""
+    direction: Direction | None = None
+    """`request` or `response`. Both if absent."""
+    client_id: Annotated[
+        Annotated[tuple[StrictStr, ...], _Several] | None,
+        BeforeValidator(_listed),
+        WithJsonSchema(one_or_more({"type": "string"})),
+    ] = None
+    """A glob (`orders-*`), or a list of them, in this case. A client without an id matches none."""
+    version: Annotated[
+        Versions | None, BeforeValidator(_versions), WithJsonSchema(_VERSION_SCHEMA)
+    ] = None
+    """A version of the API (`11`) or a range (`3-9`, `12+`)."""
+    broker: Annotated[
+        Annotated[frozenset[StrictInt], _Several] | None,
+        BeforeValidator(_listed),
+        WithJsonSchema(one_or_more({"type": "integer"})),
+    ] = None
+    """Node id of a broker, or a list of them. A broker whose id is not known yet matches none."""
+
+    @field_validator("version")
+    @classmethod
+    def _exists(cls, version: Versions | None, info: ValidationInfo) -> Versions | None:
+        keys = info.data.get("api")
+        if version is not None and keys and not any(_common(key, version) for key in keys):
+            known = ", ".join(
+                f"{NAMES[key]} has versions {api(key).versions[0]} to {api(key).versions[1]}"
+                for key in sorted(keys)
+            )
+            raise ValueError(f"{_range_text(version)} does not exist: {known}")
+        return version
+
+    def key_matches(self, direction: Direction, key: int, version: int) -> bool:
+        """What can be told from the kind of message alone."""
+        if self.direction is not None and direction != self.direction:
+            return False
+        if self.api is not None and key not in self.api:
+            return False
+        return self.version is None or self.version[0] <= version <= self.version[1]
+
+    def peer_matches(self, client_id: str | None, broker: int | None) -> bool:
+        """What can be told from who talks to whom."""
+        if self.broker is not None and broker not in self.broker:
+            return False
+        if self.client_id is None:
+            return True
+        return client_id is not None and any(fnmatchcase(client_id, g) for g in self.client_id)
+
+    def matches(self, message: Message) -> bool:
+        """Whether this is such a message."""
+        return self.key_matches(
+            message.direction, message.key, message.version
+        ) and self.peer_matches(message.client_id, message.broker)
+
+    def kinds(self) -> Iterable[tuple[int, Direction, int]]:
+        """Every (key, direction, version) that is declared and meant."""
+        directions: tuple[Direction, ...] = ("request", "response")
+        for key in NAMES if self.api is None else sorted(self.api):
+            for version in _common(key, self.version or (0, _NEWEST)):
+                for direction in directions:
+                    if self.direction in (None, direction):
+                        yield key, direction, version
+
+    def describe(self) -> str:
+        """In words.
+
+        >>> Match.model_validate({"api": "joingroup", "direction": "request"}).describe()
+        'JoinGroup request'
+        """
+        names = [] if self.api is None else [NAMES[key] for key in sorted(self.api)]
+        words = [" or ".join(names) or "any", self.direction or "message"]
+        if self.version is not None:
+            words.append(_range_text(self.version))
+        if self.client_id is not None:
+            words.append(f"of client {' or '.join(self.client_id)}")
+        if self.broker is not None:
+            words.append(f"at broker {' or '.join(map(str, sorted(self.broker)))}")
+        return " ".join(words)
+
+
+class Until(Match):
+    """The message that a hold waits for."""
+
+    same: Same = "connection"
+    """Where it must pass: on the same connection, of the same client id or group, or anywhere."""
+
+
+def _common(key: int, versions: Versions) -> range:
+    low, high = api(key).versions
+    return range(max(low, versions[0]), min(high, versions[1]) + 1)
+
+
+def _range_text(versions: Versions) -> str:
+    low, high = versions
+    return f"v{low}" if low == high else f"v{low}+" if high == _NEWEST else f"v{low}-{high}"

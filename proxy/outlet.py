@@ -1,0 +1,147 @@
+"""One direction's way out: what waits for its time, in order, and what stands aside.
+
+`delay` keeps order: what is behind waits. `hold` and `reorder` step aside: what is behind passes.
+Both are bounded by a deadline each; the bytes that wait are counted, so that reading can pause.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from captures.exchange import Pending
+from proxy.effects import Aside
+from proxy.message import Message
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A whole frame that is to leave (size prefix included)."""
+
+    data: bytes
+    ordinal: int
+    """The frame's number among those that arrived in its direction; -1 if the proxy made it."""
+    arrived: int
+    at: int = 0
+    """Not before this time."""
+    pending: Pending | None = None
+    unanswered: bool = False
+    """A Produce request with acks=0: no response will come."""
+    message: Message | None = None
+    response_body: bytes | None = None
+    changed: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    late: bool = False
+    hang_up: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """A frame that stands aside, and what it waits for."""
+
+    item: Item
+    aside: Aside
+    deadline: int
+    left: int = 0
+    """How many messages must still pass it, where that is what it waits for."""
+    due: bool = False
+
+
+@dataclass(slots=True)
+class Window:
+    """Frames gathered to leave in another order."""
+
+    order: tuple[int, ...]
+    deadline: int
+    items: list[Item] = field(default_factory=list)
+
+    def shuffled(self) -> list[Item]:
+        """The frames in the window's order; one that did not fill up keeps to it as far as it goes."""
+        return [self.items[place] for place in self.order if place < len(self.items)]
+
+
+@dataclass(slots=True)
+class Outlet:
+    """What waits to leave in one direction."""
+
+    queue: deque[Item] = field(default_factory=deque)
+    aside: list[Held] = field(default_factory=list)
+    windows: dict[str, Window] = field(default_factory=dict)
+    bytes: int = 0
+    ending: bool = False
+    """Nothing more will arrive in this direction."""
+    lost: bool = False
+    """A message was lost: nothing behind it leaves."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits."""
+        return not (self.queue or self.aside or self.windows)
+
+    def append(self, item: Item) -> None:
+        """Let a frame leave behind all that waits already, and not before its time."""
+        self.queue.append(item)
+        self.bytes += len(item.data)
+
+    def stand(self, held: Held) -> None:
+        """Let a frame stand aside."""
+        self.aside.append(held)
+        self.bytes += len(held.item.data)
+
+    def gather(self, rule: str, window: Window, item: Item) -> None:
+        """Put a frame into its rule's window; a full one is queued at once."""
+        window = self.windows.setdefault(rule, window)
+        window.items.append(item)
+        self.bytes += len(item.data)
+        if len(window.items) >= len(window.order):
+            self._open(rule)
+
+    def _open(self, rule: str) -> None:
+        for item in self.windows.pop(rule).shuffled():
+            self.bytes -= len(item.data)
+            self.append(item)
+
+    def expire(self, now: int) -> None:
+        """Queue what need not stand aside any longer."""
+        for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
+            self._open(rule)
+        if any(held.due or held.deadline <= now for held in self.aside):
+            for held in self.aside:
+                if held.due or held.deadline <= now:
+                    self.bytes -= len(held.item.data)
+                    self.append(held.item)
+            self.aside = [h for h in self.aside if not (h.due or h.deadline <= now)]
+
+    def next(self, now: int) -> Item | None:
+        """The next frame whose time has come, taken out."""
+        if self.queue and self.queue[0].at <= now:
+            item = self.queue.popleft()
+            self.bytes -= len(item.data)
+            return item
+        return None
+
+    def passed(self) -> None:
+        """Count a message that left against those that stand aside until a number has passed."""
+        for held in self.aside:
+            if held.left:
+                held.left -= 1
+                held.due = not held.left
+
+    def wake(self) -> int | None:
+        """When something will be due, in ns; None if nothing waits for a time."""
+        times = [held.deadline for held in self.aside]
+        times += [window.deadline for window in self.windows.values()]
+        if self.queue:
+            times.append(self.queue[0].at)
+        return min(times, default=None)
+
+    def abandon(self) -> list[Item]:
+        """Everything that waits, taken out: the connection is over."""
+        items = [*self.queue, *(held.item for held in self.aside)]
+        for window in self.windows.values():
+            items += window.items
+        self.queue.clear()
+        self.aside = []
+        self.windows = {}
+        self.bytes = 0
+        return items

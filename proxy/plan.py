@@ -1,0 +1,58 @@
+"""Which messages can pass unread: decided once for each API, version and direction."""
+
+from __future__ import annotations
+
+from proxy.edits import NEWEST_API_VERSIONS, needs_body
+from proxy.rules import Rules
+from specs import NAMES, api
+from specs.frames import Direction
+from specs.headers import API_VERSIONS
+
+SASL_HANDSHAKE = 17
+
+
+def code(key: int, version: int) -> int:
+    """An API and version as one number, for sets in the hot path."""
+    return key << 16 | version & 0xFFFF
+
+
+def known(key: int, version: int) -> bool:
+    """Whether an API and version is declared."""
+    return key in NAMES and api(key).versions[0] <= version <= api(key).versions[1]
+
+
+class Plan:
+    """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.quiet: dict[Direction, set[int]] = {"request": set(), "response": set()}
+        """Kinds of messages that pass without a look at their body; filled as they are met."""
+        self._watched: dict[tuple[Direction, int, int], bool] = {}
+
+    def watched(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether some rule may wait for such a message to pass."""
+        kind = (direction, key, version)
+        found = self._watched.get(kind)
+        if found is None:
+            found = any(match.key_matches(*kind) for match, _ in self.rules.waits_for)
+            self._watched[kind] = found
+        return found
+
+    def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether a message of this kind is read whole before any of it leaves."""
+        if direction == "response":
+            if needs_body(key, version):
+                return True
+        elif key == API_VERSIONS and version > NEWEST_API_VERSIONS:
+            return True
+        return bool(self.rules.candidates(direction, key, version)) or self.watched(
+            direction, key, version
+        )
+
+    def note(self, direction: Direction, key: int, version: int) -> None:
+        """Remember a kind of message that was met, if it can pass unread from now on."""
+        # what follows a SASL handshake may have no header, so that one is never skimmed
+        if known(key, version) and key != SASL_HANDSHAKE:
+            if not self.must_be_whole(direction, key, version):
+                self.quiet[direction].add(code(key, version))

@@ -1,0 +1,253 @@
+"""Moves the bytes of one connection between two sockets; all decisions are the connection's.
+
+One buffer serves all connections of a loop: it is read into, handed on and reused at once. Only if a
+peer does not take everything does its transport still refer to it; then that peer's sender stops
+reading, and the loop goes on with another buffer until the first is free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, cast
+
+
+from captures.exchange import Exchange
+from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
+from proxy.connection import Connection
+from proxy.totals import Totals
+from specs.frames import Direction
+
+if TYPE_CHECKING:
+    from captures.writer import FlowWriter
+
+BUFFER: Final = 256 << 10
+"""Bytes read at once."""
+
+_EPOCH: Final = time.time_ns() - time.monotonic_ns()
+
+
+def clock() -> int:
+    """Now, in ns since the epoch; never goes back (a clock set during a run does not show)."""
+    return _EPOCH + time.monotonic_ns()
+
+
+class Buffers:
+    """The read buffer that all connections share, and spare ones for when it is still in use."""
+
+    def __init__(self) -> None:
+        self.current = memoryview(bytearray(BUFFER))
+        self._spare: list[memoryview] = []
+
+    def keep(self) -> memoryview:
+        """The present buffer is still referred to: give it away and go on with another."""
+        kept = self.current
+        self.current = self._spare.pop() if self._spare else memoryview(bytearray(BUFFER))
+        return kept
+
+    def release(self, buffer: memoryview) -> None:
+        """A buffer that was given away is free again."""
+        if len(self._spare) < 16:
+            self._spare.append(buffer)
+
+
+class Side(asyncio.BufferedProtocol):
+    """One of the two sockets: what it sends is one direction of the connection."""
+
+    transport: asyncio.Transport
+    peer: Side
+
+    def __init__(self, link: Link, direction: Direction) -> None:
+        self.link = link
+        self.direction: Direction = direction
+        self.buffers = link.buffers
+        self.clogged = False
+        """Whether this socket does not take what is written to it as fast as it comes."""
+        self.kept: memoryview | None = None
+        """The buffer that this socket's transport may still refer to."""
+        self.open = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is ours: never buffer silently in the transport."""
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
+        self.transport.set_write_buffer_limits(high=0)
+        self.open = True
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to read into."""
+        return self.buffers.current
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """A chunk has come."""
+        link = self.link
+        data = self.buffers.current[:nbytes]
+        now = clock()
+        actions = link.connection.receive(self.direction, data, now)
+        if actions is PASS:
+            if link.flow is not None:
+                link.flow.arrived(self.direction, data, now)
+            peer = self.peer
+            peer.transport.write(data)
+            if peer.clogged:
+                peer.kept = self.buffers.keep()
+                self.transport.pause_reading()
+            return
+        if link.flow is not None:
+            cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
+            link.flow.arrived(self.direction, data, now, cuts)
+        link.perform(actions, now)
+        if self.peer.clogged and self.peer.kept is None:
+            self.peer.kept = self.buffers.keep()
+        link.settle()
+
+    def eof_received(self) -> bool:
+        """The peer sends no more; the other direction stays open."""
+        now = clock()
+        self.link.perform(self.link.connection.receive_eof(self.direction, now), now)
+        self.link.settle()
+        return True
+
+    def pause_writing(self) -> None:
+        """Something written has not been taken: read no more from the other side."""
+        self.clogged = True
+
+    def resume_writing(self) -> None:
+        """All written has been taken."""
+        self.clogged = False
+        if self.kept is not None:
+            self.buffers.release(self.kept)
+            self.kept = None
+        self.link.settle()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is closed: so is the connection."""
+        self.open = False
+        self.link.close(reset=isinstance(exc, ConnectionError))
+
+
+class Link:
+    """The two sides of a connection and its timer."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        buffers: Buffers,
+        totals: Totals,
+        flow: FlowWriter | None,
+        done: Callable[[Exchange], None],
+        say: Callable[[str], None],
+        ready: Callable[[], None],
+        over: Callable[[Link], None],
+    ) -> None:
+        self.connection = connection
+        self.loop = loop
+        self.buffers = buffers
+        self.totals = totals
+        self.flow = flow
+        self._done = done
+        self._say = say
+        self._ready = ready
+        self._over = over
+        self._timer: asyncio.TimerHandle | None = None
+        self._armed: int | None = None
+        self._closed = False
+        self.client = Side(self, "request")
+        self.broker = Side(self, "response")
+        self.client.peer, self.broker.peer = self.broker, self.client
+
+    async def attach(self, client: socket.socket, broker: socket.socket) -> None:
+        """Begin: the broker is reached, so what the client has sent meanwhile can be read."""
+        for sock in (client, broker):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await self.loop.create_connection(lambda: self.broker, sock=broker)
+        await self.loop.connect_accepted_socket(lambda: self.client, client)
+
+    def perform(self, actions: Actions, now: int) -> None:
+        """Carry out what the connection asks for."""
+        for action in actions:
+            if isinstance(action, Send):
+                side = self.broker if action.direction == "request" else self.client
+                if side.open:
+                    side.transport.write(action.data)
+            elif isinstance(action, Done):
+                self._done(action.exchange)
+            elif isinstance(action, Left):
+                if self.flow is not None:
+                    self.flow.left(action.direction, action.data, now, action.comment)
+            elif isinstance(action, Finish):
+                side = self.broker if action.direction == "request" else self.client
+                self._half_close(side)
+            elif isinstance(action, Say):
+                self._say(action.text)
+            elif isinstance(action, Abort):
+                self.close()
+        self._ready()
+
+    def _half_close(self, side: Side) -> None:
+        if side.open and side.transport.can_write_eof():
+            with contextlib.suppress(OSError, RuntimeError):
+                side.transport.write_eof()
+
+    def settle(self) -> None:
+        """After anything that may change it: who may be read from, and when to wake up."""
+        if self._closed:
+            return
+        for side in (self.client, self.broker):
+            if not side.open:
+                continue
+            if side.peer.clogged or self.connection.full(side.direction):
+                side.transport.pause_reading()
+            elif not side.transport.is_reading():
+                side.transport.resume_reading()
+        wake = self.connection.wake
+        if wake != self._armed:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            self._armed = wake
+            if wake is not None:
+                # a timer may fire up to 1 ms early: `tick` looks again, and comes back
+                self._timer = self.loop.call_later(max(wake - clock(), 0) / 1e9, self.tick)
+
+    def tick(self) -> None:
+        """It is time, or a frame here has been waiting for one that passed elsewhere."""
+        if self._closed:
+            return
+        self._armed = None
+        now = clock()
+        self.perform(self.connection.tick(now), now)
+        self.settle()
+
+    def close(self, reset: bool = False) -> None:
+        """Close both sides at once, and account for what was under way."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        now = clock()
+        self.perform(self.connection.closed(now), now)
+        for side in (self.client, self.broker):
+            if side.open:
+                if reset:
+                    self._reset_on_close(side)
+                    side.transport.abort()
+                else:
+                    side.transport.close()
+        if self.flow is not None:
+            self.flow.close(now, reset=reset)
+        self._over(self)
+
+    @staticmethod
+    def _reset_on_close(side: Side) -> None:
+        """A reset is passed on as a reset."""
+        sock = side.transport.get_extra_info("socket")
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

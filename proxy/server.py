@@ -1,0 +1,298 @@
+"""The proxy: listens for each broker, connects clients through, learns new brokers, drains.
+
+proxy = Proxy(options, say=print, done=show)
+await proxy.start()
+...
+await proxy.stop()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+
+from captures.exchange import Exchange
+from captures.tally import Tally
+from proxy.connection import Connection, Limits
+from proxy.crossing import Crossing
+from proxy.edits import explain
+from proxy.plan import Plan
+from proxy.relay import BUFFER, Buffers, Link, clock
+from proxy.rules import Rules
+from proxy.topology import Address, Node, NoPort, Topology
+from proxy.totals import Totals
+
+if TYPE_CHECKING:
+    from captures.writer import CaptureWriter
+
+BACKLOG = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a proxy is made from."""
+
+    bootstrap: Sequence[Address]
+    listen: Address = ("127.0.0.1", 0)
+    broker_ports: range | None = None
+    """The ports for brokers; None lets the system choose."""
+    observed: bool = True
+    """Whether every exchange is handed to `done` (the log); if not, only headers are read."""
+    connect_timeout: float = 10.0
+    """Seconds to wait for a broker."""
+    drain: float = 5.0
+    """Seconds that exchanges under way get to finish when the proxy stops."""
+    limits: Limits = field(default_factory=Limits)
+
+
+class Proxy:
+    """A proxy in front of one cluster. Made with its rules: there is no moment without them."""
+
+    def __init__(
+        self,
+        options: Options,
+        rules: Rules | None = None,
+        *,
+        capture: CaptureWriter | None = None,
+        done: Callable[[Exchange], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.options = options
+        self.rules = rules or Rules(None)
+        self.capture = capture
+        self.tally = Tally()
+        self.totals = Totals()
+        self.topology = Topology(self._open)
+        self.address: Address = options.listen
+        self._done = done
+        self._say = say
+        self._plan = Plan(self.rules)
+        self._crossing = Crossing()
+        self._buffers = Buffers()
+        self._links: dict[Connection, Link] = {}
+        self._listeners: list[socket.socket] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._used: set[int] = set()
+        self._loop: asyncio.AbstractEventLoop
+        self._reported_loss = False
+
+    async def start(self) -> None:
+        """Listen. Raises OSError if the address can't be had."""
+        self._loop = asyncio.get_running_loop()
+        for line in self.explain():
+            self._say(line)
+        listener = _listen(self.options.listen)
+        self.address = _address(listener.getsockname())
+        node = Node(None, None, self.options.bootstrap[0], self.address)
+        self._serve(listener, node)
+
+    def explain(self) -> list[str]:
+        """A line for each thing that it does without a rule, and for what bounds its memory."""
+        limits = self.options.limits
+        per_side = (limits.frame + limits.queued) >> 20
+        return [
+            *explain(),
+            f"memory: a connection keeps at most {per_side} MiB in each direction "
+            f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
+            f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
+        ]
+
+    async def stop(self) -> None:
+        """Listen no more, let what is under way finish for a while, close everything."""
+        for listener in self._listeners:
+            self._loop.remove_reader(listener)
+            listener.close()
+        self._listeners.clear()
+        until = self._loop.time() + self.options.drain
+        while self._loop.time() < until:
+            if all(connection.idle for connection in self._links):
+                break
+            await asyncio.sleep(0.01)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for link in list(self._links.values()):
+            link.close()
+        await asyncio.sleep(0)  # the transports close in the loop's next turn
+        if self.capture is not None:
+            self.capture.close()
+
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._links)
+
+    # listening
+
+    def _open(self, node: Node) -> Address:
+        """A listener for a node that was just discovered."""
+        host = self.options.listen[0]
+        ports: Sequence[int] = self.options.broker_ports or (0,)
+        preferred = [] if node.id is None or ports == (0,) else [ports[0] + node.id]
+        for port in (*preferred, *ports):
+            if port in self._used or (port and port not in ports):
+                continue
+            try:
+                listener = _listen((host, port))
+            except OSError:
+                continue
+            address = _address(listener.getsockname())
+            self._used.add(address[1])
+            node.listen = address
+            self._serve(listener, node)
+            return address
+        first, last = ports[0], ports[-1]
+        raise NoPort(
+            f"no port is free in {first}-{last} for {node.name} ({_text(node.upstream)}): "
+            "widen --broker-ports"
+        )
+
+    def _serve(self, listener: socket.socket, node: Node) -> None:
+        listener.setblocking(False)
+        self._listeners.append(listener)
+        self._loop.add_reader(listener, self._accept, listener, node)
+        self._say(f"listening on {_text(node.listen)} for {node.name} at {_text(node.upstream)}")
+
+    def _accept(self, listener: socket.socket, node: Node) -> None:
+        while True:
+            try:
+                client, peer = listener.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as problem:
+                self._say(f"{_text(node.listen)}: can't accept a connection: {problem.strerror}")
+                return
+            client.setblocking(False)
+            task = self._loop.create_task(self._connect(client, _address(peer), node))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _connect(self, client: socket.socket, peer: Address, node: Node) -> None:
+        """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
+        self.totals.connections += 1
+        number = self.totals.connections
+        try:
+            broker = await self._dial(node)
+        except OSError as problem:
+            self.totals.refused += 1
+            self._say(
+                f"connection {number} ({_text(peer)}): {node.name} at {_text(node.upstream)} "
+                f"can't be reached: {_reason(problem)}; closed"
+            )
+            client.close()
+            return
+        here = _address(client.getsockname())
+        connection = Connection(
+            number,
+            client=_text(peer),
+            broker=node.id,
+            plan=self._plan,
+            crossing=self._crossing,
+            tally=self.tally,
+            totals=self.totals,
+            resolve=self.topology.resolver(here[0]),
+            observed=self.options.observed,
+            limits=self.options.limits,
+        )
+        flow = None
+        if self.capture is not None:
+            comment = {"client": _text(peer), "broker": node.id}
+            flow = self.capture.open(number, peer, here, clock(), comment)
+            flow.upstream(_address(broker.getsockname()), _address(broker.getpeername()))
+        link = Link(
+            connection,
+            loop=self._loop,
+            buffers=self._buffers,
+            totals=self.totals,
+            flow=flow,
+            done=self._finished,
+            say=self._say,
+            ready=self._wake_others,
+            over=self._ended,
+        )
+        self._links[connection] = link
+        await link.attach(client, broker)
+
+    async def _dial(self, node: Node) -> socket.socket:
+        """A connection to a node; the bootstrap addresses are tried in turn."""
+        addresses = self.options.bootstrap if node.id is None else [node.upstream]
+        problem: OSError = ConnectionRefusedError("no address")
+        for host, port in addresses:
+            try:
+                async with asyncio.timeout(self.options.connect_timeout):
+                    for family, kind, protocol, _, address in await self._loop.getaddrinfo(
+                        host, port, type=socket.SOCK_STREAM
+                    ):
+                        sock = socket.socket(family, kind, protocol)
+                        sock.setblocking(False)
+                        try:
+                            await self._loop.sock_connect(sock, address)
+                        except OSError as failure:
+                            sock.close()
+                            problem = failure
+                        except BaseException:
+                            sock.close()
+                            raise
+                        else:
+                            return sock
+            except TimeoutError:
+                problem = TimeoutError(f"no answer in {self.options.connect_timeout:g} s")
+            except OSError as failure:
+                problem = failure
+        raise problem
+
+    # what connections report
+
+    def _finished(self, exchange: Exchange) -> None:
+        error = exchange.error
+        if error is not None:
+            self.tally.error(exchange.key, error)
+        if exchange.undecodable:
+            self.totals.undecoded += 1
+        self._done(exchange)
+
+    def _wake_others(self) -> None:
+        """Frames of other connections may have waited for a message that has just passed."""
+        ready = self._crossing.ready
+        while ready:
+            link = self._links.get(ready.pop())
+            if link is not None:
+                self._loop.call_soon(link.tick)
+        if self.capture is not None and not self._reported_loss:
+            stopped = self.capture.stats.stopped
+            if stopped:
+                self._reported_loss = True
+                self._say(f"capture: stopped ({stopped}); traffic goes on, the loss is counted")
+
+    def _ended(self, link: Link) -> None:
+        self._links.pop(link.connection, None)
+
+
+def _listen(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def _address(name: tuple[str, int] | tuple[str, int, int, int]) -> Address:
+    return name[0], name[1]
+
+
+def _text(address: Address) -> str:
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reason(problem: OSError) -> str:
+    return problem.strerror or str(problem) or type(problem).__name__

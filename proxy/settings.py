@@ -1,0 +1,46 @@
+"""The pieces that a scenario file is made of: strict, frozen, without unknown keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+Loc = tuple[int | str, ...]
+"""Where something stands in a scenario: keys and positions from the top."""
+
+SAID: Final = "said"
+"""The type of an error whose text is complete: nothing is put in front of it."""
+
+
+class Settings(BaseModel):
+    """Base of the models: the docstrings of the fields become descriptions of the JSON Schema."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,  # YAML has types: a text is no number, and `yes` is no 1
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
+
+
+def said(loc: Loc, text: str) -> InitErrorDetails:
+    """A problem in its final words, for `refuse`."""
+    return InitErrorDetails(
+        type=PydanticCustomError(SAID, "{text}", {"text": text}), loc=loc, input=None
+    )
+
+
+def again(prefix: Loc, error: ErrorDetails) -> InitErrorDetails:
+    """A problem that an inner model found, for `refuse`, with its place in the outer one."""
+    context: Mapping[str, Any] = error.get("ctx", {})
+    kind = PydanticCustomError(error["type"], "{text}", {**context, "text": error["msg"]})
+    return InitErrorDetails(type=kind, loc=(*prefix, *error["loc"]), input=error["input"])
+
+
+def refuse(problems: Iterable[InitErrorDetails]) -> NoReturn:
+    """Raise all these problems from within a validator; pydantic joins them with the others."""
+    raise ValidationError.from_exception_data("scenario", list(problems))

@@ -1,0 +1,64 @@
+"""Which listener stands for which broker: learnt from the responses that pass, kept for life."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from specs.addresses import Kind, Resolve
+
+Address = tuple[str, int]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A broker (or a controller), where it really is, and where the proxy listens for it."""
+
+    kind: Kind | None
+    """None for the bootstrap address, whose broker is not known."""
+    id: int | None
+    upstream: Address
+    listen: Address
+
+    @property
+    def name(self) -> str:
+        """How lines for a person name it."""
+        return "bootstrap" if self.id is None else f"{self.kind} {self.id}"
+
+
+class NoPort(OSError):
+    """No port is left in the range for a broker that was just discovered."""
+
+
+class Topology:
+    """The nodes of a cluster. `listen` is called for each new one and returns its listener.
+
+    A node keeps its listener although its address changes or it leaves the cluster. Brokers and
+    controllers are told apart: the ids of both may be the same (KIP-919).
+    """
+
+    def __init__(self, listen: Callable[[Node], Address]) -> None:
+        self.nodes: dict[tuple[Kind, int], Node] = {}
+        self._listen = listen
+
+    def node(self, kind: Kind, id: int, upstream: Address) -> Node:
+        """The node of that id, met at this address; listened for if it is new. May raise OSError."""
+        node = self.nodes.get((kind, id))
+        if node is None:
+            node = Node(kind, id, upstream, ("", 0))
+            node.listen = self._listen(node)
+            self.nodes[kind, id] = node
+        node.upstream = upstream
+        return node
+
+    def resolver(self, reached_at: str) -> Resolve:
+        """For a client that reached the proxy at this address: where it shall find each node.
+
+        A listener on all addresses (0.0.0.0 or ::) is advertised as the address that the client used.
+        """
+
+        def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
+            listen, number = self.node(kind, id, (host, port)).listen
+            return (reached_at if listen in ("0.0.0.0", "::") else listen), number  # noqa: S104
+
+        return resolve

@@ -1,0 +1,20 @@
+"""What a proxy has counted over all its connections, for the closing summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts since the proxy was made."""
+
+    connections: int = 0
+    refused: int = 0
+    """Connections closed because the broker could not be reached."""
+    requests: int = 0
+    """Bytes that came from clients."""
+    responses: int = 0
+    """Bytes that came from brokers."""
+    undecoded: int = 0
+    """Frames passed on although no schema reads them, or nobody asked for them."""

@@ -1,0 +1,118 @@
+"""Where brokers' addresses stand in responses, and how to replace them and copy all the rest.
+
+A client that learns a broker's real address goes past the proxy. So every place is listed here;
+a test compares the list with all declarations.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple
+
+from specs.codec.build import uvarint
+from specs.codec.decoder import IRREGULAR
+from specs.contents import api
+from specs.declaration import FOREVER
+from specs.malformed import Malformed
+
+Kind = Literal["broker", "controller"]
+
+Resolve = Callable[[Kind, int, str, int], tuple[str, int] | None]
+"""(kind, node id, host, port) -> the address to put there, or None to leave it as it is."""
+
+
+class Place(NamedTuple):
+    """The versions of a response that hold addresses: below which path, and what names the node."""
+
+    first: int
+    last: int
+    path: str
+    owner: str
+
+
+DESCRIBE_CLUSTER: Final = 60
+
+PLACES: Final[dict[int, tuple[Place, ...]]] = {
+    0: (Place(10, FOREVER, "node_endpoints.", "node_id"),),
+    1: (Place(16, FOREVER, "node_endpoints.", "node_id"),),
+    3: (Place(0, FOREVER, "brokers.", "node_id"),),
+    10: (Place(0, 3, "", "node_id"), Place(4, FOREVER, "coordinators.", "node_id")),
+    DESCRIBE_CLUSTER: (Place(0, FOREVER, "brokers.", "broker_id"),),
+    78: (Place(0, FOREVER, "node_endpoints.", "node_id"),),
+    79: (Place(0, FOREVER, "node_endpoints.", "node_id"),),
+}
+"""By API key: the places that `patch` understands."""
+
+LEAKING: Final[dict[int, int]] = {52: 1, 53: 1, 54: 1, 55: 2, 59: 1, 82: 0}
+"""By API key: the first version with addresses that are not patched (the quorum's own; KIP-853).
+
+These versions are taken out of ApiVersions.
+"""
+
+NOT_OURS: Final[dict[int, str]] = {
+    88: "endpoints of Streams applications (KIP-1071), not of brokers",
+    89: "endpoints of Streams applications (KIP-1071), not of brokers",
+}
+"""By API key: addresses that are left alone, and why."""
+
+
+@functools.cache
+def place_of(key: int, version: int) -> Place | None:
+    """Where the addresses stand in this version's response; None if it has none."""
+    for place in PLACES.get(key, ()):
+        if place.first <= version <= place.last:
+            return place
+    return None
+
+
+@functools.cache
+def _locator(key: int, version: int, place: Place) -> Callable[[bytes], tuple[list, list]]:  # type: ignore[type-arg]
+    codec = api(key).response.codec(version)
+    return codec.locate(*(place.path + name for name in (place.owner, "host", "port")))
+
+
+def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None:
+    """The body with its addresses replaced; None if none had to be. All else is copied.
+
+    Nodes without an address (id -1, empty host) stay. Raises Malformed if the body can't be read.
+    """
+    place = place_of(key, version)
+    if place is None:
+        return None
+    response = api(key).response.codec(version)
+    try:
+        found, boxes = _locator(key, version, place)(body)
+    except IRREGULAR as problem:
+        response.inspect(body)  # says where, if Kafka would not read it either
+        raise Malformed(place.path.rstrip("."), 0, f"addresses not found: {problem!r}") from None
+    kind: Kind = "broker"
+    if key == DESCRIBE_CLUSTER and version >= 1:
+        # KIP-919: 2 asks for the controllers, whose ids may equal brokers' ids
+        kind = (
+            "controller" if response.project("endpoint_type")(body)["endpoint_type"] == 2 else kind
+        )
+    compact = response.layout.flexible
+    edits: list[tuple[int, int, bytes]] = []
+    for node, host, port, start, end in found:
+        if node < 0 or not host:
+            continue
+        to = resolve(kind, node, host, port)
+        if to is None or to == (host, port):
+            continue
+        name = to[0].encode()
+        length = uvarint(len(name) + 1) if compact else struct.pack(">h", len(name))
+        edits.append((start, end, length + name + struct.pack(">i", to[1])))
+    if not edits:
+        return None
+    for at, start, end in boxes:
+        grown = sum(len(new) - (stop - begin) for begin, stop, new in edits if start <= begin < end)
+        edits.append((at, start, uvarint(end - start + grown)))
+    out: list[bytes] = []
+    copied = 0
+    for start, end, new in sorted(edits):
+        out += (body[copied:start], new)
+        copied = end
+    out.append(body[copied:])
+    return b"".join(out)

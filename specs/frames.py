@@ -1,0 +1,190 @@
+"""Frames: an int32 size, a header, a body. What can be read of a frame before its body is.
+
+Layout: KafkaProtocol guide; RequestHeader.json, ResponseHeader.json. `request_head` is the hot path
+of the proxy: it is written by hand and reads no further than it must.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from specs.codec.decoder import Irregular, uvarint_from
+from specs.contents import NAMES, api
+from specs.headers import (
+    CONTROLLED_SHUTDOWN,
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+    request_header_version,
+    response_header_version,
+)
+from specs.malformed import Malformed
+
+Direction = Literal["request", "response"]
+
+PRODUCE: Final = 0
+
+_FIXED = struct.Struct(">hhih")
+_INT16 = struct.Struct(">h")
+
+
+class RequestHead(NamedTuple):
+    """What stands in front of a request's body. `body` is the offset of the body in the frame."""
+
+    key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    body: int
+    acks: int | None
+    """A Produce request's acks: 0 means that no response will come. None for any other API."""
+
+
+class Short(Exception):
+    """The frame's head is not complete yet."""
+
+
+def request_head(data: Any, start: int, end: int) -> RequestHead:
+    """The head of a request whose bytes (without the size) stand in data[start:end].
+
+    Raises Short if more bytes are needed, Malformed if no number of them would help.
+
+    >>> request_head(bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), 0, 15)
+    RequestHead(key=3, version=1, correlation_id=7, client_id='a', body=11, acks=None)
+    """
+    if end - start < 10:
+        if end - start >= 8 and data[start : start + 4] == b"\x00\x07\x00\x00":
+            _, _, correlation_id = struct.unpack_from(">hhi", data, start)
+            return RequestHead(CONTROLLED_SHUTDOWN, 0, correlation_id, None, 8, None)
+        raise Short
+    key, version, correlation_id, length = _FIXED.unpack_from(data, start)
+    if key == CONTROLLED_SHUTDOWN and version == 0:
+        return RequestHead(key, version, correlation_id, None, 8, None)
+    at = start + 10
+    client_id = None
+    if length >= 0:
+        if at + length > end:
+            raise Short
+        client_id = str(data[at : at + length], "utf-8", "replace")
+        at += length
+    elif length < -1:
+        raise Malformed("client_id", at - start - 2, f"length {length}")
+    if key in NAMES and version >= flexible_since(key):
+        at = _past_tags(data, at, end)
+    return RequestHead(
+        key,
+        version,
+        correlation_id,
+        client_id,
+        at - start,
+        _acks(data, at, end, version) if key == PRODUCE else None,
+    )
+
+
+@functools.cache
+def flexible_since(key: int) -> int:
+    """The first flexible version of an API."""
+    return api(key).flexible
+
+
+def _past_tags(data: Any, at: int, end: int) -> int:
+    try:
+        count, at = uvarint_from(data, at)
+        for _ in range(count):
+            _, at = uvarint_from(data, at)
+            size, at = uvarint_from(data, at)
+            at += size
+            if at > end:
+                raise Short
+    except IndexError:
+        raise Short from None
+    except Irregular:
+        raise Malformed("header._tags", 0, "a varint goes on after 5 bytes") from None
+    if at > end:
+        raise Short
+    return at
+
+
+def _acks(data: Any, at: int, end: int, version: int) -> int:
+    """Produce's acks; they stand behind the transactional id, which v3 brought."""
+    try:
+        if version >= flexible_since(PRODUCE):
+            length, at = uvarint_from(data, at)
+            at += max(length - 1, 0)
+        elif version >= 3:
+            if at + 2 > end:
+                raise Short
+            (length,) = _INT16.unpack_from(data, at)
+            at += 2 + max(length, 0)
+    except IndexError:
+        raise Short from None
+    except Irregular:
+        raise Malformed("transactional_id", 0, "a varint goes on after 5 bytes") from None
+    if at + 2 > end:
+        raise Short
+    acks: int = _INT16.unpack_from(data, at)[0]
+    return acks
+
+
+def response_body(data: bytes, key: int, version: int) -> int:
+    """Where the body of a response begins: behind the correlation id and the header's tags."""
+    if response_header_version(key, version) == 0:
+        return 4
+    try:
+        return _past_tags(data, 4, len(data))
+    except Short:
+        raise Malformed("header._tags", 4, "the header's tags are cut off") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A whole frame, decoded."""
+
+    direction: Direction
+    key: int
+    version: int
+    header: dict[str, Any]
+    body: dict[str, Any]
+
+
+def decode_frame(
+    data: bytes, direction: Direction, *, key: int | None = None, version: int | None = None
+) -> Frame:
+    """A frame without its size, decoded. A response does not say what it answers: give both.
+
+    Raises Malformed, or LookupError for an API or version that does not exist.
+
+    >>> frame = decode_frame(bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), "request")
+    >>> frame.header["client_id"], frame.body
+    ('a', {'topics': None})
+    """
+    if direction == "request":
+        try:
+            head = request_head(data, 0, len(data))
+        except Short:
+            raise Malformed("header", len(data), "the header is cut off") from None
+        key, version, offset = head.key, head.version, head.body
+        message = REQUEST_HEADER.codec(request_header_version(key, version))
+    else:
+        if key is None or version is None:
+            raise TypeError("a response does not say what it answers: key and version are needed")
+        if len(data) < 4:
+            raise Malformed("header", len(data), "the header is cut off")
+        offset = response_body(data, key, version)
+        message = RESPONSE_HEADER.codec(response_header_version(key, version))
+    header = message.decode(data[:offset])
+    body = api(key).message(direction).codec(version).decode(data[offset:])
+    return Frame(direction, key, version, header, body)
+
+
+def encode_frame(frame: Frame) -> bytes:
+    """The bytes of a frame with its size in front. Raises specs.codec.Unfit."""
+    if frame.direction == "request":
+        header = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
+    else:
+        header = RESPONSE_HEADER.codec(response_header_version(frame.key, frame.version))
+    message = api(frame.key).message(frame.direction)
+    data = header.encode(frame.header) + message.codec(frame.version).encode(frame.body)
+    return struct.pack(">i", len(data)) + data

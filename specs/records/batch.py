@@ -1,0 +1,209 @@
+"""A batch of records: what its header says, and its records on demand.
+
+Magic 2 is a batch with a header of 61 bytes (KIP-98; Kafka's DefaultRecordBatch). In magic 0 and 1
+each message at the top of the set counts as a batch, compressed or not, as it does in Kafka.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import crc32c
+
+from specs.malformed import Malformed
+from specs.records import message_set
+from specs.records.compression import MAX_OUTPUT, codec_name, decompress
+from specs.records.record import Record, add_sequence, int64, read_records
+
+TimestampType = Literal["NoTimestampType", "CreateTime", "LogAppendTime"]
+"""Whose clock the timestamps are from; Kafka's names."""
+
+OVERHEAD: Final = 61
+"""Bytes of a magic 2 batch without records."""
+
+TRANSACTIONAL: Final = 0x10
+CONTROL: Final = 0x20
+DELETE_HORIZON: Final = 0x40
+
+# base offset, batch length, partition leader epoch, magic, crc, attributes, last offset delta,
+# base timestamp, max timestamp, producer id, producer epoch, base sequence, count
+_HEADER: Final = struct.Struct(">qiibIhiqqqhii")
+_CHECKED: Final = (16, 16, 21)  # where the bytes under the checksum begin, by magic
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch; what a magic does not have is None or Kafka's -1. Position and size are in bytes.
+
+    Iterating decodes record by record and `records()` all at once; both raise Malformed. The offset
+    counts in the set, save behind a path such as `batches[0].gzip.records[3].key`: there it counts
+    in what gzip put out.
+    """
+
+    index: int
+    position: int
+    size: int
+    magic: int
+    crc: int
+    base_offset: int | None
+    """None in a compressed magic 0 or 1: the first record knows."""
+    last_offset: int
+    compression: str
+    timestamp_type: TimestampType
+    max_timestamp: int
+    attributes: int
+    count: int | None = None
+    """What the header announces, from magic 2 on."""
+    base_timestamp: int | None = None
+    partition_leader_epoch: int = -1
+    producer_id: int = -1
+    producer_epoch: int = -1
+    base_sequence: int = -1
+    data: memoryview = field(default=memoryview(b""), repr=False)
+    max_output: int = field(default=MAX_OUTPUT, repr=False)
+
+    @property
+    def crc_ok(self) -> bool:
+        """Whether the checksum fits the bytes; computed anew each time."""
+        checked = self.data[_CHECKED[self.magic] :]
+        return self.crc == (crc32c.crc32c(checked) if self.magic > 1 else zlib.crc32(checked))
+
+    @property
+    def is_transactional(self) -> bool:
+        """Whether the records wait for a transaction's marker."""
+        return self.magic > 1 and bool(self.attributes & TRANSACTIONAL)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the records are markers and the like, for no application."""
+        return self.magic > 1 and bool(self.attributes & CONTROL)
+
+    @property
+    def delete_horizon(self) -> int | None:
+        """When tombstones may go, in milliseconds; it stands in the base timestamp (KIP-534)."""
+        return self.base_timestamp if self.magic > 1 and self.attributes & DELETE_HORIZON else None
+
+    @property
+    def last_sequence(self) -> int:
+        """The last record's sequence number, or -1 without a producer."""
+        return add_sequence(self.base_sequence, self.last_offset - (self.base_offset or 0))
+
+    def __iter__(self) -> Iterator[Record]:
+        path = f"batches[{self.index}]"
+        if self.magic > 1:
+            return _read_records(self, path)
+        return message_set.read_records(
+            bytes(self.data), limit=self.max_output, path=path, origin=self.position
+        )
+
+    def records(self) -> tuple[Record, ...]:
+        """All records; they take many times the memory of their bytes, so iterate if you can."""
+        return tuple(self)
+
+
+def read_batch(
+    data: memoryview, *, index: int = 0, position: int = 0, max_output: int = MAX_OUTPUT
+) -> Batch:
+    """The header of the one whole batch that is `data`, found at `position` of its set.
+
+    That data has the bytes of a header of its magic is for the caller to see to.
+    """
+    read_header = _read_header if data[16] > 1 else _read_message_header
+    return read_header(data, index, position, max_output)
+
+
+def _read_message_header(data: memoryview, index: int, position: int, max_output: int) -> Batch:
+    offset, _, crc, magic, attributes = message_set.ENTRY.unpack_from(data)
+    compression = codec_name(attributes)
+    timestamp = -1
+    timestamp_type: TimestampType = "NoTimestampType"
+    if magic == 1:
+        timestamp = int.from_bytes(data[18:26], "big", signed=True)
+        timestamp_type = _timestamp_type(attributes)
+    return Batch(
+        index=index,
+        position=position,
+        size=len(data),
+        magic=magic,
+        crc=crc,
+        base_offset=offset if compression == "none" else None,
+        last_offset=offset,
+        compression=compression,
+        timestamp_type=timestamp_type,
+        max_timestamp=timestamp,
+        attributes=attributes,
+        data=data,
+        max_output=max_output,
+    )
+
+
+def _read_header(data: memoryview, index: int, position: int, max_output: int) -> Batch:
+    (
+        base_offset,
+        _,
+        partition_leader_epoch,
+        magic,
+        crc,
+        attributes,
+        last_offset_delta,
+        base_timestamp,
+        max_timestamp,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        count,
+    ) = _HEADER.unpack_from(data)
+    return Batch(
+        index=index,
+        position=position,
+        size=len(data),
+        magic=magic,
+        crc=crc,
+        base_offset=base_offset,
+        last_offset=int64(base_offset + last_offset_delta),
+        compression=codec_name(attributes),
+        timestamp_type=_timestamp_type(attributes),
+        max_timestamp=max_timestamp,
+        attributes=attributes,
+        count=count,
+        base_timestamp=base_timestamp,
+        partition_leader_epoch=partition_leader_epoch,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        data=data,
+        max_output=max_output,
+    )
+
+
+def _timestamp_type(attributes: int) -> TimestampType:
+    return "LogAppendTime" if attributes & message_set.LOG_APPEND_TIME else "CreateTime"
+
+
+def _read_records(batch: Batch, path: str) -> Iterator[Record]:
+    """The records of a magic 2 batch; one that announces none is not looked into, as in Kafka."""
+    if batch.count == 0:
+        return
+    origin = batch.position + OVERHEAD
+    path += "."
+    try:
+        data = decompress(batch.compression, batch.data[OVERHEAD:], limit=batch.max_output)
+    except Malformed as e:
+        raise Malformed(path + e.path, origin + e.offset, e.reason) from None
+    if batch.compression != "none":
+        origin = 0
+        path += f"{batch.compression}."
+    yield from read_records(
+        data,
+        batch.count or 0,
+        base_offset=batch.base_offset or 0,
+        base_timestamp=batch.base_timestamp or 0,
+        append_time=batch.max_timestamp if batch.timestamp_type == "LogAppendTime" else None,
+        base_sequence=batch.base_sequence,
+        path=path,
+        origin=origin,
+    )

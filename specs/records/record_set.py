@@ -1,0 +1,108 @@
+"""Record sets, the bytes of `records` in Produce and Fetch: batches one behind the other.
+
+A set may end in part of a batch, since Fetch cuts at a size (Kafka's ByteBufferLogInputStream).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from specs.malformed import Malformed
+from specs.records import batch, message_set
+from specs.records.batch import Batch, read_batch
+from specs.records.compression import MAX_OUTPUT, codec_name
+
+_SIZE_ENDS: Final = 12  # sizes and the magic are in one place in every magic
+_MAGIC_ENDS: Final = 17
+_OVERHEAD: Final = (*message_set.OVERHEAD, batch.OVERHEAD)
+_SMALLEST: Final = _OVERHEAD[0] - _SIZE_ENDS
+_LARGEST: Final = 2**31 - 1 - _SIZE_ENDS  # a whole batch must fit in an int32 in Kafka
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the headers of a record set say; `size` and `trailing` are in bytes."""
+
+    batches: int
+    records: int | None
+    """None if a compressed magic 0 or 1 message is among the batches: it does not say."""
+    size: int
+    codecs: tuple[str, ...]
+    """The codecs in use, `none` left out, in order of appearance."""
+    trailing: int
+    """What stands behind the last whole batch: part of a batch, or something else altogether."""
+
+
+def read(data: bytes | memoryview, *, max_output: int = MAX_OUTPUT) -> Iterator[Batch]:
+    """The batches of a record set, in order, each decompressing to at most `max_output` bytes.
+
+    Part of a batch at the end is left out (`summary` counts its bytes). Raises Malformed when it
+    comes to a header that cannot be read; wrong checksums are for the caller to see.
+
+    >>> message = bytes.fromhex("00000000000000070000000f b8ba5f57 0000 ffffffff 0000000176")
+    >>> [(b.base_offset, b.records()[0].value) for b in read(message + message[:20])]
+    [(7, b'v')]
+    """
+    view = memoryview(data)
+    for index, (position, size, _) in enumerate(_walk(view)):
+        yield read_batch(
+            view[position : position + size],
+            index=index,
+            position=position,
+            max_output=max_output,
+        )
+
+
+def summary(data: bytes | memoryview) -> Summary:
+    """A record set in figures, from its headers alone; never raises.
+
+    >>> summary(bytes(10))
+    Summary(batches=0, records=0, size=10, codecs=(), trailing=10)
+    """
+    batches = records = end = 0
+    codecs: list[str] = []
+    known = True
+    try:
+        for position, size, magic in _walk(data):
+            batches += 1
+            end = position + size
+            codec = codec_name(data[position + (22 if magic > 1 else 17)])
+            if codec != "none" and codec not in codecs:
+                codecs.append(codec)
+            if magic > 1:
+                count = int.from_bytes(data[position + 57 : position + 61], "big", signed=True)
+                records += max(count, 0)
+            elif codec == "none":
+                records += 1
+            else:
+                known = False
+    except Malformed:
+        pass  # the rest is counted as trailing
+    return Summary(batches, records if known else None, len(data), tuple(codecs), len(data) - end)
+
+
+def _walk(data: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
+    """Position, size and magic of each whole batch; raises Malformed at what is no batch."""
+    position = index = 0
+    while len(data) - position >= _SIZE_ENDS:
+        length = int.from_bytes(data[position + 8 : position + 12], "big", signed=True)
+        if not _SMALLEST <= length <= _LARGEST:
+            path = f"batches[{index}].size"
+            raise Malformed(path, position + 8, f"{_SMALLEST} to {_LARGEST}, not {length}")
+        if len(data) - position < _MAGIC_ENDS:
+            return
+        size = _SIZE_ENDS + length
+        magic = data[position + 16]
+        if magic >= len(_OVERHEAD):
+            path = f"batches[{index}].magic"
+            raise Malformed(path, position + 16, f"magic 0, 1 or 2, not {magic}")
+        if size > len(data) - position:
+            return
+        if size < _OVERHEAD[magic]:
+            reason = f"at least {_OVERHEAD[magic] - _SIZE_ENDS} in magic {magic}, not {length}"
+            raise Malformed(f"batches[{index}].size", position + 8, reason)
+        yield position, size, magic
+        position += size
+        index += 1

@@ -1,0 +1,30 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[None]:  # pragma: no cover
+    """With BARNABAS_NO_SKIPS set (in CI), a skip for something missing is a failure."""
+    report = yield  # type: ignore[misc]
+    if report.skipped and os.environ.get("BARNABAS_NO_SKIPS") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which is not allowed here: {report.longrepr}"
+    return report  # type: ignore[return-value]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need tshark are skipped where it is missing, saying so."""
+    if shutil.which("tshark") is None:
+        skip = pytest.mark.skip(reason="needs tshark (Debian: apt-get install tshark)")
+        for item in items:
+            if item.get_closest_marker("needs_tshark"):
+                item.add_marker(skip)

@@ -1,0 +1,121 @@
+"""The embedded cluster against the clients that people use."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from peers import PEERS, embedded
+from peers.embedded import AUTO_PARTITIONS, EmbeddedCluster, UnavailableError
+
+confluent_kafka = pytest.importorskip("confluent_kafka")
+
+# a rebalance takes the session timeout less 1 s
+GROUP = {"session.timeout.ms": 1200, "heartbeat.interval.ms": 300}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(3, topics={"orders": 6}) as running:
+        yield running
+
+
+def client(cluster: EmbeddedCluster, **settings: Any) -> dict[str, Any]:
+    # without log_level its clients would complain on stderr when the cluster stops before them
+    return {"bootstrap.servers": cluster.bootstrap, "log_level": 0, **settings}
+
+
+def test_brokers_are_where_it_says(cluster: EmbeddedCluster) -> None:
+    metadata = confluent_kafka.Producer(client(cluster)).list_topics(timeout=5)
+    assert {b.id: (b.host, b.port) for b in metadata.brokers.values()} == cluster.brokers
+    assert cluster.bootstrap == ",".join(
+        f"{host}:{port}" for host, port in cluster.brokers.values()
+    )
+    assert list(cluster.brokers) == [1, 2, 3]
+
+
+def test_topics_are_there_at_once_or_when_named(cluster: EmbeddedCluster) -> None:
+    producer = confluent_kafka.Producer(client(cluster))
+    assert len(producer.list_topics("orders", timeout=5).topics["orders"].partitions) == 6
+    found = producer.list_topics("made-by-naming-it", timeout=5).topics["made-by-naming-it"]
+    assert len(found.partitions) == AUTO_PARTITIONS
+
+
+def test_confluent_kafka_produces_consumes_and_commits(cluster: EmbeddedCluster) -> None:
+    producer = confluent_kafka.Producer(client(cluster))
+    sent = {b"%d" % i for i in range(30)}
+    for value in sent:
+        producer.produce("confluent", value)
+    assert producer.flush(5) == 0
+    group = {"group.id": "confluent", "auto.offset.reset": "earliest", **GROUP}
+    consumer = confluent_kafka.Consumer(client(cluster, **group))
+    try:
+        consumer.subscribe(["confluent"])
+        got = {message.value() for message in consumer.consume(30, timeout=5)}
+        assert got == sent
+        assert sum(at.offset for at in consumer.commit(asynchronous=False)) == 30
+    finally:
+        consumer.close()
+
+
+def test_aiokafka_produces_consumes_and_commits(cluster: EmbeddedCluster) -> None:
+    aiokafka = pytest.importorskip("aiokafka")
+
+    async def run() -> list[bytes]:
+        servers = {"bootstrap_servers": cluster.bootstrap}
+        async with aiokafka.AIOKafkaProducer(**servers) as producer:
+            for i in range(10):
+                await producer.send_and_wait("aio", b"%d" % i)
+        group = {"group_id": "aio", "auto_offset_reset": "earliest", "session_timeout_ms": 1200}
+        group |= {"heartbeat_interval_ms": 300, "enable_auto_commit": False}
+        async with aiokafka.AIOKafkaConsumer("aio", **servers, **group) as consumer:
+            got = [await asyncio.wait_for(consumer.getone(), 5) for _ in range(10)]
+            await consumer.commit()
+            return [message.value for message in got]
+
+    assert sorted(asyncio.run(run())) == [b"%d" % i for i in range(10)]
+
+
+def test_kafka_python_produces_and_consumes(cluster: EmbeddedCluster) -> None:
+    kafka = pytest.importorskip("kafka")
+    # by itself version 3 asks ApiVersions v4, and does not understand the mock's refusal
+    common = {"bootstrap_servers": cluster.bootstrap.split(","), "api_version": (0, 11)}
+    producer = kafka.KafkaProducer(**common)
+    for i in range(5):
+        producer.send("kafka-python", b"%d" % i, partition=0).get(5)
+    producer.close(5)
+    consumer = kafka.KafkaConsumer(**common, auto_offset_reset="earliest", consumer_timeout_ms=5000)
+    consumer.assign([kafka.TopicPartition("kafka-python", 0)])
+    got = [next(consumer).value for _ in range(5)]
+    consumer.close()
+    assert got == [b"%d" % i for i in range(5)]
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    with EmbeddedCluster(1) as cluster:
+        confluent_kafka.Producer(client(cluster)).list_topics(timeout=5)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("wrong", [{"brokers": 0}, {"topics": {"orders": 0}}])
+def test_a_cluster_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"orders|brokers"), EmbeddedCluster(**wrong):
+        pass
+
+
+def test_a_missing_wheel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded._library.cache_clear()
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    with (
+        pytest.raises(UnavailableError, match=r"pip install 'barnabas\[peers\]'"),
+        EmbeddedCluster(),
+    ):
+        pass
+
+
+def test_it_is_listed() -> None:
+    assert [peer.name for peer in PEERS] == ["embedded"]

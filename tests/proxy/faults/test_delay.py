@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.dice import Dice
+from proxy.faults.delay import TAIL, Delay, delay
+
+MS = 1_000_000
+CHANCES = st.floats(0, 1, exclude_max=True)
+DISTRIBUTIONS = ("uniform", "normal", "pareto")
+
+
+def config(by: int, jitter: int, distribution: str = "uniform") -> Delay:
+    settings = {"by": f"{by}ns", "jitter": f"{jitter}ns", "distribution": distribution}
+    return Delay.model_validate(settings)
+
+
+TIMES = st.integers(0, 60_000 * MS)
+
+
+@given(TIMES, TIMES, st.sampled_from(DISTRIBUTIONS), CHANCES)
+def test_delays_are_never_negative(by: int, jitter: int, how: str, chance: float) -> None:
+    assert delay(config(by, jitter, how), lambda: chance).ns >= 0
+
+
+@given(TIMES, TIMES, CHANCES)
+def test_uniform_stays_within_its_jitter(by: int, jitter: int, chance: float) -> None:
+    assert max(0, by - jitter) <= delay(config(by, jitter), lambda: chance).ns <= by + jitter
+
+
+@given(TIMES, TIMES, CHANCES)
+def test_pareto_is_never_early_and_has_an_end(by: int, jitter: int, chance: float) -> None:
+    assert by <= delay(config(by, jitter, "pareto"), lambda: chance).ns <= by + TAIL * jitter
+
+
+@given(TIMES, st.sampled_from(DISTRIBUTIONS))
+def test_without_jitter_nothing_is_drawn(by: int, how: str) -> None:
+    def never() -> float:
+        raise AssertionError
+
+    assert delay(config(by, 0, how), never).ns == by
+
+
+def sample(how: str) -> list[float]:
+    wanted = config(1000 * MS, 100 * MS, how)
+    return [delay(wanted, Dice(7).roll("r", (n,))).ns / MS for n in range(4000)]
+
+
+def test_uniform_uses_all_of_its_range() -> None:
+    found = sample("uniform")
+    assert min(found) < 905
+    assert max(found) > 1095
+    assert abs(statistics.fmean(found) - 1000) < 5
+
+
+def test_normal_has_jitter_as_standard_deviation() -> None:
+    found = sample("normal")
+    assert abs(statistics.fmean(found) - 1000) < 5
+    assert abs(statistics.stdev(found) - 100) < 5
+
+
+def test_pareto_adds_jitter_on_average_and_has_a_tail() -> None:
+    found = sample("pareto")
+    assert abs(statistics.fmean(found) - 1100) < 15
+    assert statistics.median(found) == pytest.approx(1000 + 100 * (2**0.5 - 1), abs=5)
+    assert max(found) > 2000

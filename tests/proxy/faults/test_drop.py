@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+from proxy.effects import Lose
+from proxy.faults.drop import Drop, drop
+
+
+def test_what_is_behind_is_lost_too_unless_told() -> None:
+    assert drop(Drop(), float) == Lose(selective=False)
+    assert drop(Drop(selective=True), float) == Lose(selective=True)

@@ -1,0 +1,30 @@
+# ruff: noqa: E501 - a table, one case a line
+from __future__ import annotations
+
+import pytest
+
+from proxy.effects import Aside, Effect, HangUp, Lose, Shuffle, Wait
+from proxy.matching import Match
+from proxy.wording import describe
+
+JOIN = Match.model_validate({"api": "JoinGroup", "direction": "request"})
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [
+        (Wait(213_000_000), "delay 213 ms"),
+        (Aside(5 * S, until=JOIN), "hold until JoinGroup request (same connection), at most 5 s"),
+        (Aside(5 * S, until=JOIN, same="any"), "hold until JoinGroup request (anywhere), at most 5 s"),
+        (Aside(5 * S), "hold 5 s"),
+        (Aside(5 * S, passing=3), "hold until 3 more have passed, at most 5 s"),
+        (Shuffle((1, 0), 5 * S), "shuffle 2, at most 5 s"),
+        (Lose(), "drop"),
+        (Lose(selective=True), "drop this exchange"),
+        (HangUp(), "close"),
+        (HangUp(forward=True), "close behind this message"),
+    ],
+)  # fmt: skip
+def test_effects_in_words(effect: Effect, words: str) -> None:
+    assert describe(effect) == words

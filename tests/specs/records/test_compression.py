@@ -1,0 +1,172 @@
+"""Codecs: right output, and never much more memory than the bound on it."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import cramjam
+import pytest
+
+from specs import records
+from specs.malformed import Malformed
+from specs.records import lz4
+from specs.records.compression import CODECS, decompress
+
+MIB = 1 << 20
+
+
+def _gzip(data: bytes) -> bytes:
+    return zlib.compress(data, wbits=31)
+
+
+def _raw_snappy(data: bytes) -> bytes:
+    return bytes(cramjam.snappy.compress_raw(data))
+
+
+def _xerial(data: bytes) -> bytes:
+    chunks = [_raw_snappy(data[at : at + 32768]) for at in range(0, len(data), 32768)]
+    framed = b"".join(struct.pack(">i", len(chunk)) + chunk for chunk in chunks)
+    return b"\x82SNAPPY\0" + struct.pack(">ii", 1, 1) + framed
+
+
+def _lz4(data: bytes) -> bytes:
+    descriptor = b"\x60\x70"
+    frame = lz4.MAGIC + descriptor + bytes((lz4.header_checksum(descriptor),))
+    for at in range(0, len(data), 4 * MIB):
+        block = bytes(cramjam.lz4.compress_block(data[at : at + 4 * MIB], store_size=False))
+        frame += struct.pack("<I", len(block)) + block
+    return frame + lz4.END_MARK
+
+
+def _zstd(data: bytes) -> bytes:
+    return bytes(cramjam.zstd.compress(data))
+
+
+COMPRESSORS = (
+    ("gzip", _gzip),
+    ("snappy", _raw_snappy),
+    ("snappy", _xerial),
+    ("lz4", _lz4),
+    ("zstd", _zstd),
+)
+_zeros = bytes(64 * MIB)
+BOMBS = [pytest.param(codec, press(_zeros), id=press.__name__) for codec, press in COMPRESSORS]
+_text = bytes(range(256)) * 1000
+TEXTS = [pytest.param(codec, press(_text), id=press.__name__) for codec, press in COMPRESSORS]
+del _zeros
+
+
+@pytest.mark.parametrize(("codec", "data"), TEXTS)
+def test_output_up_to_the_limit(codec: str, data: bytes) -> None:
+    assert decompress(codec, memoryview(data), limit=len(_text)) == _text
+    with pytest.raises(Malformed, match="output"):
+        decompress(codec, data, limit=len(_text) - 1)
+
+
+@pytest.mark.parametrize(("codec", "data"), BOMBS)
+def test_bombs_are_bounded(codec: str, data: bytes) -> None:
+    limit = 4 * MIB
+    tracemalloc.start()
+    try:
+        with pytest.raises(Malformed, match="output"):
+            decompress(codec, data, limit=limit)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * limit
+
+
+# In a process of its own: tracemalloc does not see what native code allocates, and a child's
+# ru_maxrss begins at its parent's. VmHWM is the peak of this process alone, in KiB.
+PEAK = """
+import sys
+from specs.malformed import Malformed
+from specs.records.compression import decompress
+
+def peak():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+codec, limit, data = sys.argv[1], int(sys.argv[2]), sys.stdin.buffer.read()
+before = peak()
+try:
+    decompress(codec, data, limit=limit)
+except Malformed:
+    print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize(("codec", "data"), BOMBS)
+def test_bombs_are_bounded_in_native_memory(codec: str, data: bytes) -> None:
+    limit = 4 * MIB
+    command = [sys.executable, "-c", PEAK, codec, str(limit)]
+    child = subprocess.run(command, input=data, capture_output=True, check=True)
+    # Twice the limit and, in lz4, what the library needs for a block of 4 MiB; a bomb is 64 MiB.
+    assert int(child.stdout) * 1024 < 2 * limit + 16 * MIB
+
+
+@pytest.mark.parametrize(("codec", "data"), BOMBS)
+def test_a_batch_hands_its_limit_on(codec: str, data: bytes) -> None:
+    start = struct.pack(">qiibI", 0, 49 + len(data), 0, 2, 0)
+    header = struct.pack(">hiqqqhii", CODECS.index(codec), 0, 0, 0, -1, -1, -1, 1)
+    (batch,) = records.read(start + header + data, max_output=MIB)
+    with pytest.raises(Malformed, match=rf"batches\[0\]\.{codec} at byte \d+: more .*output"):
+        batch.records()
+
+
+@pytest.mark.parametrize(("codec", "data"), TEXTS)
+def test_truncated_input(codec: str, data: bytes) -> None:
+    for cut in (0, 1, 5, len(data) // 2, len(data) - 1):
+        with pytest.raises(Malformed):
+            decompress(codec, data[:cut])
+
+
+def test_declared_sizes_are_not_trusted() -> None:
+    snappy = b"\xff\xff\xff\x3f" + bytes(100)  # 128 MiB less one byte, in 104
+    with pytest.raises(Malformed, match="cannot come out"):
+        decompress("snappy", snappy)
+    zstd = b"\x28\xb5\x2f\xfd\xe0" + (2**62).to_bytes(8, "little") + b"\x01\x00\x00"
+    with pytest.raises(Malformed):
+        decompress("zstd", zstd)
+
+
+def test_many_tiny_gzip_members_take_linear_time() -> None:
+    members = _gzip(b"") * 20_000
+    assert decompress("gzip", members) == b""
+
+
+def test_gzip_ignores_what_is_no_member() -> None:
+    assert decompress("gzip", _gzip(b"a") + _gzip(b"b") + b"rubbish") == b"ab"
+
+
+def test_xerial_streams_may_be_appended() -> None:
+    assert decompress("snappy", _xerial(b"a") + _xerial(b"b")) == b"ab"
+
+
+def test_lz4_content_checksum_is_not_looked_at_but_a_block_checksum_is() -> None:
+    descriptor = b"\x74\x40"
+    frame = lz4.MAGIC + descriptor + bytes((lz4.header_checksum(descriptor),))
+    frame += b"\x01\0\0\x80a"  # a block of one byte, not compressed
+    checksum = bytes.fromhex("56740d55")
+    assert decompress("lz4", frame + checksum + lz4.END_MARK + b"????") == b"a"
+    with pytest.raises(Malformed, match="lz4"):
+        decompress("lz4", frame + b"????" + lz4.END_MARK + b"????")
+
+
+def test_lz4_header_checksum_is_looked_at_from_magic_1_on() -> None:
+    frame = bytearray(_lz4(b"abc"))
+    frame[6] ^= 1
+    assert decompress("lz4", bytes(frame), magic=0) == b"abc"
+    with pytest.raises(Malformed, match="checksum"):
+        decompress("lz4", bytes(frame), magic=1)
+
+
+def test_an_unknown_codec() -> None:
+    with pytest.raises(Malformed, match="codec"):
+        decompress("unknown-5", b"")

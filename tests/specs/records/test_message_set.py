@@ -1,0 +1,41 @@
+"""Messages of magic 0 and 1, by hand."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import pytest
+
+from specs import records
+from specs.malformed import Malformed
+from specs.records import Record
+
+
+def _message(body: bytes, offset: int = 7) -> bytes:
+    return struct.pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body
+
+
+@pytest.mark.parametrize("length", [-1, -2, -(2**31)])
+def test_any_length_below_zero_is_null(length: int) -> None:
+    body = b"\0\0" + struct.pack(">ii", length, length)
+    (batch,) = records.read(_message(body))
+    assert batch.crc_ok
+    assert batch.records() == (Record(7, -1, None, None),)
+
+
+def test_a_length_behind_the_end_of_its_message() -> None:
+    first = _message(b"\0\0" + struct.pack(">ii", -1, 5) + b"abcd")
+    batch, _ = records.read(first + first)
+    with pytest.raises(Malformed, match=r"batches\[0\]\.value at byte 22: 5 bytes announced, 4"):
+        batch.records()
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_inner_offsets_are_absolute_in_magic_0_and_relative_in_magic_1(magic: int) -> None:
+    inner = b"".join(_message(b"\0\0" + struct.pack(">ii", -1, -1), offset) for offset in (0, 3))
+    value = zlib.compress(inner, wbits=31)
+    head = bytes((magic, 1)) + bytes(8 * magic)
+    (batch,) = records.read(_message(head + struct.pack(">ii", -1, len(value)) + value, 10))
+    assert batch.base_offset is None
+    assert [record.offset for record in batch] == ([7, 10] if magic else [0, 3])

@@ -1,0 +1,76 @@
+"""Varints and records of magic 2, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from specs.malformed import Malformed
+from specs.records.record import Record, add_sequence, int64, read_records, varint
+
+
+@pytest.mark.parametrize(
+    ("data", "bits", "value"),
+    [
+        ("00", 32, 0),
+        ("01", 32, -1),
+        ("02", 32, 1),
+        ("feffffff0f", 32, 2**31 - 1),
+        ("ffffffff0f", 32, -(2**31)),
+        ("8080808000", 32, 0),  # overlong
+        ("feffffffffffffffff01", 64, 2**63 - 1),
+        ("ffffffffffffffffff01", 64, -(2**63)),
+        ("ffffffff7f", 32, -(2**31)),  # bits beyond the width
+    ],
+)
+def test_varint(data: str, bits: int, value: int) -> None:
+    raw = bytes.fromhex(data)
+    assert varint(raw + b"\xff", 0, "length", bits) == (value, len(raw))
+
+
+@pytest.mark.parametrize(
+    ("data", "bits", "offset", "reason"),
+    [
+        ("808080808000", 32, 4, "a varint of 32 bits that does not end"),
+        ("8080808080808080808000", 64, 9, "a varint of 64 bits that does not end"),
+        ("", 32, 0, "a varint, where the bytes end"),
+        ("8080", 32, 2, "a varint, where the bytes end"),
+    ],
+)
+def test_a_varint_that_does_not_end(data: str, bits: int, offset: int, reason: str) -> None:
+    with pytest.raises(Malformed) as raised:
+        varint(bytes.fromhex(data), 0, "length", bits)
+    assert (raised.value.path, raised.value.offset, raised.value.reason) == (
+        "length",
+        offset,
+        reason,
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "reason"),
+    [
+        ("0e0000000101 00ff", "records[0].length", "7 bytes announced, its fields take 6"),
+        ("140000000101 06 0001 0001", "records[0].headers", "3 announced, 4 bytes remain"),
+        ("0c0000000101 03", "records[0].headers", "-2 announced, 0 bytes remain"),
+    ],
+)
+def test_lengths_and_counts_fit_their_bytes(data: str, path: str, reason: str) -> None:
+    raw = bytes.fromhex(data)
+    with pytest.raises(Malformed) as raised:
+        list(read_records(raw, 1, base_offset=0, base_timestamp=0))
+    assert (raised.value.path, raised.value.reason) == (path, reason)
+
+
+def test_a_header_key_that_is_no_utf8_is_read_as_java_reads_it() -> None:
+    data = b"\x14\0\0\0\x01\x01\x02\x04k\xff\x01"
+    (record,) = read_records(data, 1, base_offset=0, base_timestamp=0)
+    assert record == Record(0, 0, None, None, (("k\ufffd", None),))
+
+
+def test_sums_wrap_around_as_they_do_in_java() -> None:
+    # a record whose deltas are both 2
+    data = b"\x0c\0\x04\x04\x01\x01\0"
+    (record,) = read_records(data, 1, base_offset=2**63 - 1, base_timestamp=2**63 - 2)
+    assert (record.offset, record.timestamp) == (-(2**63) + 1, -(2**63))
+    assert int64(-(2**63) - 1) == 2**63 - 1
+    assert (add_sequence(2**31 - 2, 3), add_sequence(-89, 1)) == (1, -1)

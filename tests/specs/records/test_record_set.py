@@ -1,0 +1,140 @@
+"""Partial batches, laziness, and bytes that were tampered with."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specs import records
+from specs.malformed import Malformed
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
+with gzip.open(GOLDEN, "rt") as lines:
+    SETS = {case["case"]: bytes.fromhex(case["hex"]) for case in map(json.loads, lines)}
+
+SMALL = sorted((data for data in SETS.values() if 0 < len(data) < 1500), key=len)
+MIB = 1 << 20
+Item = TypeVar("Item")
+
+
+def test_a_partial_batch_ends_the_set_and_is_counted() -> None:
+    one = SETS["magic2-none-CreateTime-plain"]
+    for cut in range(len(one)):
+        data = one + one[:cut]
+        (batch,) = records.read(data)
+        assert batch.size == len(one)
+        assert records.summary(data).trailing == cut
+
+
+def test_an_empty_set() -> None:
+    assert list(records.read(b"")) == []
+    assert records.summary(b"") == records.Summary(0, 0, 0, (), 0)
+
+
+def test_headers_are_read_without_looking_at_the_records() -> None:
+    data = bytearray(SETS["magic2-gzip-CreateTime-plain"])
+    data[61:] = bytes(len(data) - 61)
+    (batch,) = records.read(bytes(data))
+    assert (batch.compression, batch.crc_ok) == ("gzip", False)
+    assert records.summary(bytes(data)).codecs == ("gzip",)
+    with pytest.raises(Malformed, match="gzip"):
+        batch.records()
+
+
+def test_positions_and_indexes_name_the_batch_at_fault() -> None:
+    one = SETS["magic2-none-CreateTime-one"]
+    bad = bytearray(one)
+    bad[61] = 0x7F
+    first, second = records.read(one + bad)
+    assert (second.index, second.position) == (1, len(one))
+    assert len(first.records()) == 1
+    with pytest.raises(Malformed) as raised:
+        second.records()
+    assert raised.value.path == "batches[1].records[0].length"
+    assert raised.value.offset == len(one) + 61
+
+
+def test_iterating_is_lazy() -> None:
+    data = bytearray(SETS["magic2-none-CreateTime-many"])
+    data[-1] ^= 0xFF
+    (batch,) = records.read(bytes(data))
+    assert next(iter(batch)).offset == batch.base_offset
+
+
+@st.composite
+def _mutated(draw: st.DrawFn) -> bytes:
+    data = bytearray(draw(st.sampled_from(SMALL)))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        match draw(st.sampled_from(("set", "insert", "remove", "int32", "cut"))):
+            case "set":
+                data[at : at + 1] = draw(st.binary(min_size=1, max_size=1))
+            case "insert":
+                data[at:at] = draw(st.binary(max_size=6))
+            case "remove":
+                del data[at : at + draw(st.integers(1, 6))]
+            case "int32":
+                data[at : at + 4] = struct.pack(">i", draw(st.integers(-(2**31), 2**31 - 1)))
+            case "cut":
+                del data[at:]
+    return bytes(data)
+
+
+def _until_malformed(items: Iterable[Item]) -> tuple[list[Item], Malformed | None]:
+    read = []
+    try:
+        for item in items:
+            read.append(item)  # noqa: PERF402 - what was read before the error counts
+    except Malformed as e:
+        return read, e
+    return read, None
+
+
+def _read_all(data: bytes) -> None:
+    """Read everything there is, one batch after the other, as far as it goes."""
+    summary = records.summary(data)
+    assert summary.size == len(data)
+    assert 0 <= summary.trailing <= len(data)
+    batches, error = _until_malformed(records.read(data, max_output=MIB))
+    assert summary.batches == len(batches)
+    if error:
+        assert error.path.removeprefix(f"batches[{len(batches)}].") in ("size", "magic")
+    for batch in batches:
+        assert batch.crc_ok in (True, False)
+        read, error = _until_malformed(batch)
+        for record in read:
+            assert -(2**63) <= record.offset < 2**63
+            assert -(2**63) <= record.timestamp < 2**63
+        if error:
+            assert error.path.startswith(f"batches[{batch.index}].")
+            assert 0 <= error.offset <= max(len(data), MIB)
+
+
+@settings(max_examples=400, deadline=None)
+@given(_mutated())
+def test_mutated_sets_are_read_or_malformed(data: bytes) -> None:
+    _read_all(data)
+
+
+@settings(max_examples=200, deadline=None)
+@given(_mutated(), st.sampled_from((0, 1)), st.integers(-1, 10))
+def test_mutated_sets_in_a_wrapper(inner: bytes, magic: int, offset: int) -> None:
+    value = zlib.compress(inner, wbits=31)
+    body = bytes((magic, 1)) + bytes(8 * magic) + struct.pack(">ii", -1, len(value)) + value
+    message = struct.pack(">I", zlib.crc32(body)) + body
+    _read_all(struct.pack(">qi", offset, len(message)) + message)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
+    _read_all(data)
