@@ -96,7 +96,7 @@ def proxy_command(
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_ports, parse_servers
     from barnabas.run_proxy import Job, run_proxy
-    from proxy.connection import Limits
+    from proxy.state import Limits
     from proxy.server import Options
 
     options = Options(

@@ -19,7 +19,7 @@ from barnabas.addresses import parse_servers
 from barnabas.loop import run
 from captures.exchange import Exchange
 from captures.tally import Tally
-from proxy.connection import Limits
+from proxy.state import Limits
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy

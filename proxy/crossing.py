@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from proxy.message import Message
 from proxy.outlet import Held
+from specs.frames import Direction
 
 if TYPE_CHECKING:
-    from proxy.connection import Connection
+    from proxy.state import State
 
 
 class Crossing:
     """Holds of all connections of a proxy, and how many connections each client made to a broker."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Connection, Held]] = []
+        self._waiting: list[tuple[State, Held]] = []
         self._ordinals: dict[tuple[Any, ...], int] = {}
-        self.ready: set[Connection] = set()
+        self.ready: set[State] = set()
+        """Connections with frames that have become due: `tick` them."""
 
     def ordinal(self, client_id: str | None, broker: int | None) -> int:
         """The number of a new connection among that client's to that broker, from 0."""
@@ -25,7 +27,7 @@ class Crossing:
         self._ordinals[client_id, broker] = number + 1
         return number
 
-    def wait(self, connection: Connection, held: Held) -> None:
+    def wait(self, connection: State, held: Held) -> None:
         """A frame stands aside until some message passes."""
         self._waiting.append((connection, held))
 
@@ -33,7 +35,7 @@ class Crossing:
         """A message has left: frames that waited for it are due, their connections `ready`."""
         still = []
         for connection, held in self._waiting:
-            if held.due or held not in connection.outlet[held_direction(held)].aside:
+            if held.due or held not in connection.outlet[_direction(held)].aside:
                 continue
             if _meets(held, message):
                 held.due = True
@@ -42,13 +44,13 @@ class Crossing:
                 still.append((connection, held))
         self._waiting = still
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: State) -> None:
         """A connection is over."""
         self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
         self.ready.discard(connection)
 
 
-def held_direction(held: Held) -> str:
+def _direction(held: Held) -> Direction:
     """The direction that a held frame goes in."""
     assert held.item.message is not None  # noqa: S101 - rules work on messages
     return held.item.message.direction

@@ -41,6 +41,7 @@ class Held:
 
     item: Item
     aside: Aside
+    rule: str
     deadline: int
     left: int = 0
     """How many messages must still pass it, where that is what it waits for."""
@@ -101,16 +102,16 @@ class Outlet:
             self.bytes -= len(item.data)
             self.append(item)
 
-    def expire(self, now: int) -> None:
-        """Queue what need not stand aside any longer."""
+    def expire(self, now: int) -> list[Held]:
+        """Queue what need not stand aside any longer; those held that were released."""
         for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
             self._open(rule)
-        if any(held.due or held.deadline <= now for held in self.aside):
-            for held in self.aside:
-                if held.due or held.deadline <= now:
-                    self.bytes -= len(held.item.data)
-                    self.append(held.item)
-            self.aside = [h for h in self.aside if not (h.due or h.deadline <= now)]
+        free = [held for held in self.aside if held.due or held.deadline <= now]
+        for held in free:
+            self.aside.remove(held)
+            self.bytes -= len(held.item.data)
+            self.append(held.item)
+        return free
 
     def next(self, now: int) -> Item | None:
         """The next frame whose time has come, taken out."""

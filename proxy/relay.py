@@ -95,6 +95,8 @@ class Side(asyncio.BufferedProtocol):
             if peer.clogged:
                 peer.kept = self.buffers.keep()
                 self.transport.pause_reading()
+            if link.throttled:
+                link.settle()
             return
         if link.flow is not None:
             cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
@@ -157,6 +159,8 @@ class Link:
         self._timer: asyncio.TimerHandle | None = None
         self._armed: int | None = None
         self._closed = False
+        self.throttled = False
+        """Whether a side is not read from because too much of what it sent waits already."""
         self.client = Side(self, "request")
         self.broker = Side(self, "response")
         self.client.peer, self.broker.peer = self.broker, self.client
@@ -198,10 +202,13 @@ class Link:
         """After anything that may change it: who may be read from, and when to wake up."""
         if self._closed:
             return
+        self.throttled = False
         for side in (self.client, self.broker):
             if not side.open:
                 continue
-            if side.peer.clogged or self.connection.full(side.direction):
+            full = self.connection.full(side.direction)
+            self.throttled |= full
+            if side.peer.clogged or full:
                 side.transport.pause_reading()
             elif not side.transport.is_reading():
                 side.transport.resume_reading()

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from captures.exchange import Exchange
 from captures.tally import Tally
-from proxy.connection import Connection, Limits
+from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
+from proxy.state import Limits, State
 from proxy.topology import Address, Node, NoPort, Topology
 from proxy.totals import Totals
 
@@ -73,7 +74,7 @@ class Proxy:
         self._plan = Plan(self.rules)
         self._crossing = Crossing()
         self._buffers = Buffers()
-        self._links: dict[Connection, Link] = {}
+        self._links: dict[State, Link] = {}
         self._listeners: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
@@ -109,7 +110,7 @@ class Proxy:
         self._listeners.clear()
         until = self._loop.time() + self.options.drain
         while self._loop.time() < until:
-            if all(connection.idle for connection in self._links):
+            if all(link.connection.idle for link in self._links.values()):
                 break
             await asyncio.sleep(0.01)
         for task in list(self._tasks):
@@ -214,7 +215,7 @@ class Proxy:
             ready=self._wake_others,
             over=self._ended,
         )
-        self._links[connection] = link
+        self._links[connection.state] = link
         await link.attach(client, broker)
 
     async def _dial(self, node: Node) -> socket.socket:
@@ -269,7 +270,7 @@ class Proxy:
                 self._say(f"capture: stopped ({stopped}); traffic goes on, the loss is counted")
 
     def _ended(self, link: Link) -> None:
-        self._links.pop(link.connection, None)
+        self._links.pop(link.connection.state, None)
 
 
 def _listen(address: Address) -> socket.socket:

@@ -14,7 +14,7 @@ from captures.exchange import Pending
 from specs.frames import PRODUCE, flexible_since
 
 if TYPE_CHECKING:
-    from proxy.connection import Connection
+    from proxy.state import State
 
 _REQUEST = struct.Struct(">ihhih").unpack_from
 _RESPONSE = struct.Struct(">ii").unpack_from
@@ -23,23 +23,23 @@ _INT16 = struct.Struct(">h").unpack_from
 PRODUCE_FLEXIBLE = flexible_since(PRODUCE)
 
 
-def skim_requests(connection: Connection, data: memoryview, now: int) -> int:
+def skim_requests(state: State, data: memoryview, now: int) -> int:
     """Pass requests; each that expects a response is entered among those that wait."""
-    inbound = connection.requests
+    inbound = state.inbound["request"]
     end = len(data)
     at = inbound.passing
     if at >= end:
         inbound.passing = at - end
         return end
     inbound.passing = 0
-    quiet = connection.plan.quiet["request"]
-    waiting = connection.pairing.waiting
-    room = connection.limits.waiting - len(waiting)
+    quiet = state.plan.quiet["request"]
+    waiting = state.pairing.waiting
+    room = state.limits.waiting - len(waiting)
     while at + 14 <= end:
         size, key, version, correlation_id, length = _REQUEST(data, at)
         if size < 10 or key << 16 | version & 0xFFFF not in quiet or room <= 0:
             return at
-        if size > connection.limits.frame:
+        if size > state.limits.frame:
             return at
         if key == PRODUCE:
             acks = skim_acks(data, at + 14 + max(length, 0), end, version)
@@ -47,11 +47,11 @@ def skim_requests(connection: Connection, data: memoryview, now: int) -> int:
                 return at
         if key != PRODUCE or acks:
             waiting.append(
-                Pending(correlation_id, key, version, connection.client_id, size, now, now)
+                Pending(correlation_id, key, version, state.client_id, size, now, now)
             )
             room -= 1
         else:
-            connection.tally.note(key, None)
+            state.tally.note(key, None)
         inbound.frames += 1
         at += 4 + size
         if at >= end:
@@ -61,7 +61,7 @@ def skim_requests(connection: Connection, data: memoryview, now: int) -> int:
 
 
 def skim_acks(data: memoryview, at: int, end: int, version: int) -> int | None:
-    """A Produce request's acks, where they can be found at once; None if the careful path must look."""
+    """A Produce request's acks if they can be found at once; None if the careful path must look."""
     if version >= PRODUCE_FLEXIBLE:
         # no tags in the header, and a transactional id whose length is one byte
         if at + 2 > end or data[at] or data[at + 1] > 127:
@@ -77,21 +77,21 @@ def skim_acks(data: memoryview, at: int, end: int, version: int) -> int | None:
     return acks
 
 
-def skim_responses(connection: Connection, data: memoryview, now: int) -> int:
+def skim_responses(state: State, data: memoryview, now: int) -> int:
     """Pass responses that come in the order of their requests."""
-    inbound = connection.responses
+    inbound = state.inbound["response"]
     end = len(data)
     at = inbound.passing
     if at >= end:
         inbound.passing = at - end
         return end
     inbound.passing = 0
-    quiet = connection.plan.quiet["response"]
-    waiting = connection.pairing.waiting
-    note = connection.tally.note
+    quiet = state.plan.quiet["response"]
+    waiting = state.pairing.waiting
+    note = state.tally.note
     while at + 8 <= end:
         size, correlation_id = _RESPONSE(data, at)
-        if size < 4 or size > connection.limits.frame or not waiting:
+        if size < 4 or size > state.limits.frame or not waiting:
             return at
         pending = waiting[0]
         if (

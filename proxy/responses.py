@@ -1,0 +1,142 @@
+"""Responses: paired with their requests, edited where an address stands, put to the rules."""
+
+from __future__ import annotations
+
+import struct
+
+from captures.exchange import Pending, body_version
+from proxy.departures import Departures
+from proxy.edits import edit_response
+from proxy.outlet import Item
+from proxy.plan import known
+from proxy.requests import Requests
+from proxy.rules import Decision
+from proxy.state import State
+from specs import NAMES
+from specs.frames import Short, response_body
+from specs.headers import API_VERSIONS
+from specs.malformed import Malformed
+
+_SIZE = struct.Struct(">i")
+_RESPONSE = struct.Struct(">ii")
+
+
+class Responses:
+    """What one connection does with responses."""
+
+    def __init__(self, state: State, departures: Departures, requests: Requests) -> None:
+        self.state = state
+        self.departures = departures
+        self.requests = requests
+        self.inbound = state.inbound["response"]
+
+    def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
+        """The first bytes of a response: whether it must be whole before it leaves.
+
+        Raises Short if its header is not complete, Malformed if it can't be read.
+        """
+        state, inbound = self.state, self.inbound
+        waiting = state.pairing.waiting
+        inbound.pending = None
+        opaque = bool(waiting) and waiting[0].opaque
+        if not opaque:
+            if inbound.size < 4:
+                raise Malformed("header", 0, f"a response of {inbound.size} bytes")
+            if have < 8:
+                raise Short
+        correlation_id = None if opaque else _RESPONSE.unpack_from(view)[1]
+        inbound.pending, in_order = state.pairing.answer(correlation_id)
+        pending = inbound.pending
+        if pending is None:
+            state.flag("response", at, f"nobody waits for correlation id {correlation_id}")
+            return False
+        if not in_order:
+            state.flag("response", at, f"correlation id {correlation_id} came out of turn")
+        outlet = state.outlet["response"]
+        if self.departures.must_wait(pending) or not outlet.idle or outlet.lost:
+            return True
+        if known(pending.key, pending.version) and not pending.opaque:
+            state.plan.note("response", pending.key, pending.version)
+            if state.plan.must_be_whole("response", pending.key, pending.version):
+                return True
+        return False
+
+    def passed(self, frame: bytes | None, now: int) -> None:
+        """A response that passed as it came is through; `frame` is its copy, if one was made."""
+        pending = self.inbound.pending
+        if pending is None:
+            return
+        body = None if frame is None else frame[4 + _offset(frame, pending) :]
+        self.state.done(pending, self.inbound.size, body, came=now, left=now)
+        self.departures.turn(pending, now)
+
+    def whole(self, frame: bytes, now: int, at: int) -> None:
+        """A response that was collected."""
+        pending = self.inbound.pending
+        assert pending is not None  # noqa: S101 - only awaited frames are collected
+        self._deliver(frame, pending, self.inbound.frames - 1, now, at)
+
+    def own_replies(self, now: int) -> None:
+        """Requests that the proxy answers itself get their reply when their turn has come."""
+        waiting, replies = self.state.pairing.waiting, self.requests.replies
+        while waiting and waiting[0] in replies:
+            pending = waiting.popleft()
+            body = replies.pop(pending)
+            frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
+            self._deliver(frame, pending, -1, now, 0)
+
+    def _deliver(self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int) -> None:
+        """A whole response, from the broker or (ordinal -1) our own: edit it, ask the rules."""
+        state = self.state
+        item = Item(frame, ordinal, now, pending=pending)
+        decisions: list[Decision] = []
+        if not pending.opaque:
+            offset = 4 + _offset(frame, pending)
+            item.response_body = frame[offset:]
+            if ordinal < 0:
+                item.changed = (pending.note,)
+            elif known(pending.key, pending.version):
+                self._edit(item, offset, at)
+            message = state.message("response", pending, len(item.data) - 4, item.response_body)
+            item.message = message
+            rules = state.plan.rules
+            candidates = rules.candidates("response", pending.key, pending.version)
+            if candidates and not state.over:
+                decisions = rules.decide(candidates, message, state.counts)
+                item.rules = tuple(decision.rule for decision in decisions)
+        if not state.over:
+            self.departures.dispose_in_turn(item, decisions, now, at)
+
+    def _edit(self, item: Item, offset: int, at: int) -> None:
+        """Replace addresses and version ranges; the item's bytes and body change with them."""
+        state, pending, body = self.state, item.pending, item.response_body
+        assert pending is not None  # noqa: S101
+        assert body is not None  # noqa: S101
+        version = body_version(pending.key, pending.version, "response", body)
+        try:
+            changed = edit_response(pending.key, version, body, state.resolve)
+        except Malformed as problem:
+            state.flag("response", at, f"{NAMES[pending.key]} v{pending.version}: {problem}")
+            return
+        except OSError as problem:
+            # the real address may not leave, or the client would go past the proxy
+            state.say(f"{problem}; connection closed")
+            state.abort(str(problem))
+            return
+        if changed is not None:
+            head = item.data[4:offset]
+            item.data = _SIZE.pack(len(head) + len(changed)) + head + changed
+            item.response_body = changed
+            item.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
+
+
+def _offset(frame: bytes, pending: Pending) -> int:
+    """Where a response's body begins, behind the size; a raw token is all body."""
+    if pending.opaque:
+        return 0
+    if not known(pending.key, pending.version):
+        return 4
+    try:
+        return response_body(frame[4:], pending.key, pending.version)
+    except Malformed:
+        return 4

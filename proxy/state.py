@@ -1,0 +1,171 @@
+"""What the parts of a connection share: who talks to whom, what waits, and the actions so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from captures.exchange import Pairing, Pending
+from captures.outcome import outcome
+from captures.tally import Tally
+from proxy.actions import Abort, Action, Cut, Done, Say, Send
+from proxy.crossing import Crossing
+from proxy.inbound import Inbound
+from proxy.message import Message
+from proxy.outlet import Outlet
+from proxy.plan import Plan
+from proxy.rules import Counts
+from proxy.totals import Totals
+from specs.addresses import Resolve
+from specs.frames import Direction
+
+MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bounds a connection's memory, in bytes (and messages)."""
+
+    frame: int = 100 * MIB
+    """The largest frame; Kafka's own default for socket.request.max.bytes is the same."""
+    queued: int = 16 * MIB
+    """Frames that wait, in each direction, before reading pauses."""
+    waiting: int = 10_000
+    """Requests without a response before reading pauses."""
+    copy: int = 4 * MIB
+    """The largest frame that is copied for the log as it passes; of larger ones it shows sizes."""
+
+
+class State:
+    """One connection's state, but for the bytes under way."""
+
+    def __init__(
+        self,
+        number: int,
+        *,
+        client: str,
+        broker: int | None,
+        plan: Plan,
+        crossing: Crossing,
+        tally: Tally,
+        totals: Totals,
+        resolve: Resolve,
+        observed: bool,
+        limits: Limits,
+    ) -> None:
+        self.number = number
+        self.client = client
+        self.broker = broker
+        self.plan = plan
+        self.crossing = crossing
+        self.tally = tally
+        self.totals = totals
+        self.resolve = resolve
+        self.observed = observed
+        self.limits = limits
+        self.client_id: str | None = None
+        self.ordinal = 0
+        """Of the connection among that client's to that broker."""
+        self.counts = Counts()
+        self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
+        self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
+        self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
+        self.over = False
+        self.actions: list[Action] = []
+        self._open: tuple[int, int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """How lines for a person name the connection."""
+        client = f"{self.client_id}@{self.client}" if self.client_id else self.client
+        return f"connection {self.number} ({client})"
+
+    def message(
+        self, direction: Direction, pending: Pending, size: int, body: bytes | None
+    ) -> Message:
+        """A request, or the response to it, as rules see it."""
+        return Message(
+            direction=direction,
+            key=pending.key,
+            version=pending.version,
+            client_id=pending.client_id,
+            broker=self.broker,
+            connection=self.number,
+            ordinal=self.ordinal,
+            group=pending.group,
+            size=size,
+            body=body,
+        )
+
+    # actions
+
+    def begin(self) -> None:
+        """Before each call from outside."""
+        self.actions = []
+        self._open = None
+
+    def send(self, direction: Direction, data: bytes) -> None:
+        """Send bytes that are not a piece of the present chunk."""
+        self._open = None
+        self.actions.append(Send(direction, data))
+
+    def send_piece(self, direction: Direction, data: memoryview, start: int, end: int) -> None:
+        """Send a piece of the present chunk; pieces that touch become one action."""
+        if self._open is not None and self._open[2] == start:
+            index, first, _ = self._open
+            self.actions[index] = Send(direction, data[first:end])
+            self._open = (index, first, end)
+        else:
+            self._open = (len(self.actions), start, end)
+            self.actions.append(Send(direction, data[start:end]))
+
+    def cut(self, direction: Direction, at: int, comment: dict[str, Any]) -> None:
+        """A comment for the capture, behind this many bytes of the present chunk."""
+        self.actions.append(Cut(direction, at, comment))
+
+    def say(self, text: str) -> None:
+        """A line for the person."""
+        self.actions.append(Say(f"{self.name}: {text}"))
+
+    def abort(self, reason: str) -> None:
+        """Close both sides now."""
+        self.over = True
+        self._open = None
+        self.actions.append(Abort(reason))
+
+    def flag(self, direction: Direction, at: int, reason: str) -> None:
+        """A frame passes that nobody could read: count it, say so in log and capture."""
+        self.totals.undecoded += 1
+        ordinal = self.inbound[direction].frames
+        self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
+        if self.totals.undecoded <= 10:
+            self.say(f"{direction} passed on undecoded: {reason}")
+
+    def done(
+        self,
+        pending: Pending,
+        response_size: int | None = None,
+        response_body: bytes | None = None,
+        *,
+        came: int | None = None,
+        left: int | None = None,
+        rules: tuple[str, ...] = (),
+        note: str = "",
+    ) -> None:
+        """An exchange is over: count it, and report it if somebody watches."""
+        self.tally.note(pending.key, None if left is None else left - pending.arrived)
+        if not self.observed:
+            return
+        exchange = outcome(
+            pending,
+            connection=self.number,
+            client_address=self.client,
+            broker=self.broker,
+            received=came,
+            answered=left,
+            response_size=response_size,
+            response_body=response_body,
+            rules=rules,
+            note=note,
+        )
+        self.actions.append(Done(exchange))
