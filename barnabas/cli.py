@@ -96,8 +96,8 @@ def proxy_command(
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_ports, parse_servers
     from barnabas.run_proxy import Job, run_proxy
-    from proxy.state import Limits
     from proxy.server import Options
+    from proxy.state import Limits
 
     options = Options(
         parse_servers(bootstrap_server),
@@ -130,7 +130,7 @@ def decode_command(
     """Print a capture as the live log would."""
     from barnabas.decode import decode
 
-    raise typer.Exit(decode(file, as_json=as_json, frames=frames))
+    raise typer.Exit(decode(file, as_json=as_json, frames_only=frames))
 
 
 @scenario_app.command("check")
@@ -140,7 +140,8 @@ def scenario_check(
     """Say whether scenario files are right; every problem with its line."""
     for file in files:
         found = _scenario(file)
-        typer.echo(f"{file}: fine, {len(found.rules)} rules")
+        count = len(found.rules)
+        typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")
 
 
 @scenario_app.command("schema")

@@ -19,10 +19,10 @@ from barnabas.addresses import parse_servers
 from barnabas.loop import run
 from captures.exchange import Exchange
 from captures.tally import Tally
-from proxy.state import Limits
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy
+from proxy.state import Limits
 
 
 class Harness:

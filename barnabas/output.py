@@ -10,9 +10,11 @@ from captures.writer import CaptureWriter
 from rich.console import Console
 
 from barnabas import show
+from captures.context import Context
 from captures.exchange import Exchange
 from proxy.rules import Rules
 from proxy.server import Proxy
+from specs import NAMES
 
 
 @dataclass(slots=True)
@@ -23,13 +25,23 @@ class Output:
     err: Console = field(
         default_factory=lambda: Console(stderr=True, highlight=False, soft_wrap=True)
     )
+    context: Context = field(default_factory=Context)
+    undecoded: int = 0
+    """Exchanges with a body that no schema reads."""
 
     def exchange(self, exchange: Exchange) -> None:
         """An exchange as one line."""
-        self.out.print(show.line(exchange, self.out.width if self.out.is_terminal else None))
+        self._look(exchange)
+        show.show(self.out, exchange, self.context.topics)
+
+    def _look(self, exchange: Exchange) -> None:
+        self.context.learn(exchange)
+        if exchange.key in NAMES and exchange.undecodable:
+            self.undecoded += 1
 
     def json(self, exchange: Exchange) -> None:
         """An exchange as one line of JSON."""
+        self._look(exchange)
         self.raw(json.dumps(exchange.row(), ensure_ascii=False, separators=(",", ":")))
 
     def raw(self, text: str) -> None:
@@ -45,7 +57,9 @@ class Output:
             text, style="dim" if text.startswith(("edit:", "memory:")) else None, markup=False
         )
 
-    def summary(self, proxy: Proxy, rules: Rules, lost: int, capture: CaptureWriter | None) -> None:
+    def summary(
+        self, proxy: Proxy, rules: Rules, lost: int = 0, capture: CaptureWriter | None = None
+    ) -> None:
         """What passed, what each rule did, what was lost, where the capture is."""
         self.err.print(show.tally_table(proxy.tally.rows()))
         if rules.rules:
@@ -54,8 +68,9 @@ class Output:
         facts = [f"{totals.connections} connections"]
         if totals.refused:
             facts.append(f"{totals.refused} closed because the broker could not be reached")
-        if totals.undecoded:
-            facts.append(f"{totals.undecoded} frames passed on undecoded")
+        undecoded = totals.undecoded + self.undecoded
+        if undecoded:
+            facts.append(f"{undecoded} frames passed on undecoded")
         if lost:
             facts.append(f"{lost} exchanges not printed: the terminal was too slow")
         self.note(", ".join(facts))

@@ -160,13 +160,10 @@ def rules_table(rules: Iterable[Rule]) -> Table:
     table.add_column("fired", justify="right")
     table.add_column("what")
     for rule in rules:
-        what = ", ".join(fault.name for fault in rule.faults)
-        if rule.unclear:
-            what += f"; undecided {rule.unclear} ({rule.trouble})"
         table.add_row(
             Text(printable(rule.name), "magenta" if rule.fired else "yellow"),
             str(rule.matched),
             str(rule.fired),
-            Text(printable(what)),
+            Text(printable(rule.what)),
         )
     return table

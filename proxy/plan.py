@@ -53,6 +53,6 @@ class Plan:
     def note(self, direction: Direction, key: int, version: int) -> None:
         """Remember a kind of message that was met, if it can pass unread from now on."""
         # what follows a SASL handshake may have no header, so that one is never skimmed
-        if known(key, version) and key != SASL_HANDSHAKE:
-            if not self.must_be_whole(direction, key, version):
-                self.quiet[direction].add(code(key, version))
+        skimmable = known(key, version) and key != SASL_HANDSHAKE
+        if skimmable and not self.must_be_whole(direction, key, version):
+            self.quiet[direction].add(code(key, version))

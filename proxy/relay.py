@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
-
 from captures.exchange import Exchange
 from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
 from proxy.connection import Connection

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-
 from captures.exchange import Exchange
 from captures.tally import Tally
 from proxy.connection import Connection
@@ -252,8 +251,6 @@ class Proxy:
         error = exchange.error
         if error is not None:
             self.tally.error(exchange.key, error)
-        if exchange.undecodable:
-            self.totals.undecoded += 1
         self._done(exchange)
 
     def _wake_others(self) -> None:

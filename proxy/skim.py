@@ -46,9 +46,7 @@ def skim_requests(state: State, data: memoryview, now: int) -> int:
             if acks is None:
                 return at
         if key != PRODUCE or acks:
-            waiting.append(
-                Pending(correlation_id, key, version, state.client_id, size, now, now)
-            )
+            waiting.append(Pending(correlation_id, key, version, state.client_id, size, now, now))
             room -= 1
         else:
             state.tally.note(key, None)

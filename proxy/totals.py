@@ -17,4 +17,4 @@ class Totals:
     responses: int = 0
     """Bytes that came from brokers."""
     undecoded: int = 0
-    """Frames passed on although no schema reads them, or nobody asked for them."""
+    """Frames of unknown APIs, with unreadable headers, or that nobody asked for: passed on."""

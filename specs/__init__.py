@@ -2,5 +2,6 @@
 
 from specs.contents import CONTENTS, NAMES, api, key_of
 from specs.declaration import Api, Message
+from specs.malformed import Malformed
 
-__all__ = ["CONTENTS", "NAMES", "Api", "Message", "api", "key_of"]
+__all__ = ["CONTENTS", "NAMES", "Api", "Malformed", "Message", "api", "key_of"]

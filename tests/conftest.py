@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import pytest
 
@@ -12,13 +12,13 @@ import pytest
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[None]:  # pragma: no cover
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """With BARNABAS_NO_SKIPS set (in CI), a skip for something missing is a failure."""
-    report = yield  # type: ignore[misc]
+    report = yield
     if report.skipped and os.environ.get("BARNABAS_NO_SKIPS") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, which is not allowed here: {report.longrepr}"
-    return report  # type: ignore[return-value]
+    return report
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,189 @@
+"""`barnabas demo`: an embedded cluster, real clients, and the proxy with a scenario between them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from captures.reader import CaptureReader
+
+from barnabas.demo.claims import Claim, all_arrived, in_log_order, in_order
+from barnabas.demo.clients import (
+    Received,
+    aiokafka_round,
+    brokers_known,
+    consume_once,
+    consume_with_rebalance,
+    produce,
+)
+from barnabas.harness import Harness
+from barnabas.live import Live
+from barnabas.output import Output, capture_line
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from captures.conversation import Conversations
+from captures.exchange import Exchange
+from proxy.scenario import load
+
+HOLD: Final = "a commit behind a heartbeat"
+"""The rule whose effect is looked up."""
+
+SCENARIO: Final = Path(__file__).parents[1] / "scenarios" / "demo.yaml"
+
+
+def demo(capture: Path, output: Output | None = None) -> int:
+    """Run it; returns the exit code: 0 only if every claim that it prints held."""
+    output = output or Output()
+    try:
+        import aiokafka  # noqa: F401
+        import confluent_kafka  # noqa: F401
+    except ImportError as problem:
+        raise Trouble(
+            f"the demo needs two Kafka clients: pip install 'barnabas[demo]' ({problem})",
+            COULD_NOT_RUN,
+        ) from None
+    exchanges: list[Exchange] = []
+    live = Live(output.exchange, output.note)
+
+    def done(exchange: Exchange) -> None:
+        exchanges.append(exchange)
+        live.exchange(exchange)
+
+    try:
+        with _cluster() as bootstrap:
+            live.line(f"an embedded cluster of three brokers runs at {bootstrap}")
+            proxy = Harness(
+                bootstrap, scenario=load(SCENARIO), capture=capture, done=done, say=live.line
+            )
+            with proxy:
+                seen = _run(proxy.bootstrap, live)
+    except OSError as problem:
+        raise Trouble(
+            f"can't write {capture}: {problem.strerror}; choose another --capture"
+        ) from None
+    except TimeoutError as problem:
+        live.close()
+        raise Trouble(f"the demo did not come to its end: {problem}", COULD_NOT_RUN) from None
+    live.close()
+    claims = list(_claims(seen, proxy, exchanges, capture))
+    output.note("")
+    output.summary(proxy.proxy, proxy.rules, live.lost)
+    output.note("")
+    for claim in claims:
+        style = "green" if claim.held else "bold red"
+        mark = "held" if claim.held else "FAILED"
+        output.err.print(f"[{style}]{mark:>6}[/]  ", end="")
+        output.err.print(claim.text, markup=False)
+    output.note("")
+    assert proxy.capture is not None  # noqa: S101
+    output.note(capture_line(proxy.capture))
+    output.note(f"next:    barnabas decode {capture} --json | head -1")
+    ports = ",".join(str(node.listen[1]) for node in proxy.proxy.topology.nodes.values())
+    first = f"tcp.port=={ports.split(',')[0]}"
+    output.note(
+        f"         tshark -r {capture} -d {first},kafka -Y kafka   (or open it in Wireshark)"
+    )
+    return FINE if all(claim.held for claim in claims) else FINDINGS
+
+
+@contextlib.contextmanager
+def _cluster() -> Iterator[str]:
+    from peers.embedded import EmbeddedCluster, UnavailableError
+
+    topics = dict.fromkeys(("orders", "payments", "clicks"), 4)
+    try:
+        with EmbeddedCluster(3, topics=topics) as cluster:
+            yield cluster.bootstrap
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+class Seen(NamedTuple):
+    """What the clients sent and what arrived, by topic; who got how much; which brokers they know."""
+
+    sent: dict[str, Received]
+    received: dict[str, Received]
+    members: tuple[int, int]
+    known: set[tuple[str, int]]
+
+
+def _run(at: str, live: Live) -> Seen:
+    """The clients at work."""
+    live.line("- confluent-kafka: an idempotent producer sends 200 records to orders")
+    idempotent = {"enable.idempotence": True}
+    orders = produce(at, "orders", _values("order", 0, 200), **idempotent)
+
+    def more() -> int:
+        live.line("- a second consumer joins the group while 200 more records are sent")
+        for partition, values in produce(
+            at, "orders", _values("order", 200, 400), **idempotent
+        ).items():
+            orders[partition] += values
+        return 400
+
+    live.line("- confluent-kafka: a consumer group reads orders and commits asynchronously")
+    orders_read, one, two = consume_with_rebalance(at, "orders-service", "orders", more)
+    live.line("- confluent-kafka: a producer that is not idempotent sends 400 records to payments")
+    small_batches = {"batch.num.messages": 20, "linger.ms": 1}
+    payments = produce(at, "payments", _values("payment", 0, 400), **small_batches)
+    payments_read = consume_once(at, "payments", 400)
+    live.line("- aiokafka: produces 200 records to clicks and reads them in a group")
+    clicks, clicks_read = aiokafka_round(at, "clicks", _values("click", 0, 200))
+    return Seen(
+        {"orders": orders, "payments": payments, "clicks": clicks},
+        {"orders": orders_read, "payments": payments_read, "clicks": clicks_read},
+        (one, two),
+        brokers_known(at),
+    )
+
+
+def _values(name: str, first: int, end: int) -> list[str]:
+    return [f"{name}-{number}" for number in range(first, end)]
+
+
+def _claims(
+    seen: Seen, proxy: Harness, exchanges: list[Exchange], capture: Path
+) -> Iterator[Claim]:
+    """What can be claimed when all is over."""
+    for topic, sent in seen.sent.items():
+        yield all_arrived(topic, sent, seen.received[topic])
+    for topic in ("orders", "clicks"):
+        yield in_order(topic, seen.sent[topic], seen.received[topic])
+    yield in_log_order("payments", exchanges, seen.sent["payments"], seen.received["payments"])
+    one, two = seen.members
+    yield Claim(f"orders: the two members of the group read {one} and {two} records", one > 0 < two)
+    commit, heartbeat = _overtaken(exchanges)
+    yield Claim(
+        "a commit left behind the heartbeat that was sent after it",
+        commit is not None and heartbeat is not None,
+    )
+    ours = {node.listen for node in proxy.proxy.topology.nodes.values()}
+    yield Claim(
+        f"clients know {len(seen.known)} brokers, all by the proxy's addresses", seen.known == ours
+    )
+    fired = sum(rule.fired > 0 for rule in proxy.rules.rules)
+    yield Claim(f"{fired} of {len(proxy.rules.rules)} rules fired", fired == len(proxy.rules.rules))
+    read = [exchange.row() for exchange in Conversations().exchanges(CaptureReader(capture))]
+    shown = [exchange.row() for exchange in exchanges]
+    yield Claim(
+        f"the capture reads back as the {len(shown)} exchanges that were shown",
+        sorted(map(str, read)) == sorted(map(str, shown)),
+    )
+
+
+def _overtaken(exchanges: list[Exchange]) -> tuple[Exchange | None, Exchange | None]:
+    """The commit that was held, and a heartbeat of the same connection that was sent while it was.
+
+    The commit left when the broker got it: `latency - broker_ms` after it arrived.
+    """
+    held = [x for x in exchanges if x.api == "OffsetCommit" and HOLD in x.rules]
+    commit = held[0] if held else None
+    if commit is None or commit.latency_ms is None or commit.broker_ms is None:
+        return None, None
+    left = commit.ts + int((commit.latency_ms - commit.broker_ms) * 1e6)
+    for exchange in exchanges:
+        same = exchange.connection == commit.connection and exchange.api == "Heartbeat"
+        if same and commit.ts < exchange.ts <= left:
+            return commit, exchange
+    return commit, None

@@ -1,0 +1,172 @@
+"""The demo's clients: confluent-kafka (librdkafka) and aiokafka, through the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+Received = dict[int, list[str]]
+"""Partition -> the values in the order in which they arrived."""
+
+DEADLINE: Final = 20.0
+"""Seconds after which a step gives up; it takes a few."""
+
+
+def produce(bootstrap: str, topic: str, values: Iterable[str], **settings: Any) -> Received:
+    """Send values with confluent-kafka; partition -> values in the order in which they were sent."""
+    from confluent_kafka import Producer
+
+    sent: Received = defaultdict(list)
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "client.id": topic, "log_level": 0, **settings}
+    )
+    for number, value in enumerate(values):
+        partition = number % 4
+        producer.produce(topic, value=value, key=f"key-{number}", partition=partition)
+        sent[partition].append(value)
+    left = producer.flush(DEADLINE)
+    if left:
+        raise TimeoutError(f"{left} records of {topic} were not acknowledged in {DEADLINE:g} s")
+    return dict(sent)
+
+
+def brokers_known(bootstrap: str) -> set[tuple[str, int]]:
+    """The brokers' addresses as a client learns them."""
+    from confluent_kafka.admin import AdminClient
+
+    admin = AdminClient({"bootstrap.servers": bootstrap, "client.id": "demo", "log_level": 0})
+    found = admin.list_topics(timeout=DEADLINE).brokers.values()
+    return {(broker.host, broker.port) for broker in found}
+
+
+def consume_with_rebalance(
+    bootstrap: str, group: str, topic: str, more: Callable[[], int]
+) -> tuple[Received, int, int]:
+    """A group of one member, and of two when half is read; commits are asynchronous.
+
+    `more` sends what is to be read by both and returns how many records there are in all. Returns
+    what arrived, and how many records each member got.
+    """
+    from confluent_kafka import Consumer
+
+    def member(name: str) -> Any:
+        return Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "client.id": name,
+                "group.id": group,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                # the mock cluster ends a rebalance 1 s before the session would time out
+                "session.timeout.ms": 1200,
+                "heartbeat.interval.ms": 300,
+                "partition.assignment.strategy": "range",
+                "fetch.wait.max.ms": 100,
+                "log_level": 0,
+            }
+        )
+
+    received: Received = defaultdict(list)
+    seen: set[str] = set()
+    counts = [0, 0]
+    members = [member(f"{topic}-a")]
+    members[0].subscribe([topic])
+    wanted = None
+    end = time.monotonic() + DEADLINE
+    try:
+        while wanted is None or len(seen) < wanted or (len(members) > 1 and not counts[1]):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(seen)} of {wanted} records arrived in {DEADLINE:g} s")
+            for index, consumer in enumerate(members):
+                messages = consumer.consume(50, timeout=0.05)
+                for message in messages:
+                    if message.error():  # the client goes on by itself
+                        continue
+                    value = message.value().decode()
+                    received[message.partition()].append(value)
+                    seen.add(value)
+                    counts[index] += 1
+                if messages:
+                    consumer.commit(asynchronous=True)
+            if wanted is None and len(seen) >= 100:
+                members.append(member(f"{topic}-b"))
+                members[1].subscribe([topic])
+                members[1].poll(0.05)
+                wanted = more()
+    finally:
+        for consumer in members:
+            consumer.close()
+    return dict(received), counts[0], counts[1]
+
+
+def consume_once(bootstrap: str, topic: str, wanted: int) -> Received:
+    """Read a topic's partitions from their beginnings, without a group."""
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "client.id": f"{topic}-reader",
+            "group.id": f"{topic}-reader",
+            "enable.auto.commit": False,
+            "fetch.wait.max.ms": 100,
+            "log_level": 0,
+        }
+    )
+    received: Received = defaultdict(list)
+    count = 0
+    end = time.monotonic() + DEADLINE
+    try:
+        consumer.assign([TopicPartition(topic, p, OFFSET_BEGINNING) for p in range(4)])
+        while count < wanted:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{count} of {wanted} records arrived in {DEADLINE:g} s")
+            for message in consumer.consume(100, timeout=0.1):
+                if not message.error():
+                    received[message.partition()].append(message.value().decode())
+                    count += 1
+    finally:
+        consumer.close()
+    return dict(received)
+
+
+def aiokafka_round(bootstrap: str, topic: str, values: list[str]) -> tuple[Received, Received]:
+    """Produce and consume in a group with aiokafka; (what was sent, what arrived)."""
+    return asyncio.run(_aiokafka_round(bootstrap, topic, values))
+
+
+async def _aiokafka_round(
+    bootstrap: str, topic: str, values: list[str]
+) -> tuple[Received, Received]:
+    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+    sent: Received = defaultdict(list)
+    received: Received = defaultdict(list)
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap, client_id=topic) as producer:
+        for number, value in enumerate(values):
+            await producer.send(topic, value.encode(), partition=number % 4)
+            sent[number % 4].append(value)
+        await producer.flush()
+    consumer = AIOKafkaConsumer(
+        topic,
+        bootstrap_servers=bootstrap,
+        client_id=topic,
+        group_id=f"{topic}-group",
+        auto_offset_reset="earliest",
+        session_timeout_ms=6000,
+        heartbeat_interval_ms=300,
+        request_timeout_ms=3000,
+        fetch_max_wait_ms=100,
+    )
+    async with consumer, asyncio.timeout(DEADLINE):
+        count = 0
+        while count < len(values):
+            for batch in (await consumer.getmany(timeout_ms=200)).values():
+                for record in batch:
+                    received[record.partition].append(record.value.decode())
+                    count += 1
+        await consumer.commit()
+    return dict(sent), dict(received)

@@ -1,0 +1,259 @@
+"""From what a capture holds to exchanges: the same that the live log showed.
+
+The arrived flow has every frame as it came; the linked flow those that left otherwise: `left` in the
+comment of an arrived frame says whether it left later, changed or never, and the frame that left
+bears the same number. So both what the client saw and what the broker saw can be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from captures.exchange import Exchange, Pairing, Pending
+from captures.framing import CapturedFrame, Framing
+from captures.outcome import outcome
+from captures.reader import Chunk, Closed, Lost, Opened
+from specs.contents import NAMES, api
+from specs.frames import Direction, RequestHead, Short, request_head, response_body
+from specs.malformed import Malformed
+
+Event = Opened | Chunk | Lost | Closed
+
+SASL_HANDSHAKE = 17
+
+
+@dataclass(slots=True)
+class Conversations:
+    """All connections of a capture. Memory is bounded by what is under way."""
+
+    undecoded: int = 0
+    """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
+    skipped: int = 0
+    """Bytes that could not be taken apart into frames."""
+    _open: dict[int, _Conversation] = field(default_factory=dict)
+
+    def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
+        """The exchanges, each when it is over."""
+        for event in events:
+            yield from self._event(event)
+        for conversation in list(self._open.values()):
+            yield from self._close(conversation, "no response: the capture ends")
+
+    def _event(self, event: Event) -> Iterator[Exchange]:
+        if isinstance(event, Opened):
+            broker = event.comment.get("broker")
+            client = event.comment.get("client", event.client)
+            self._open[event.connection] = _Conversation(event.connection, client, broker)
+            return
+        conversation = self._open.get(event.connection)
+        if conversation is None:
+            return
+        if isinstance(event, Closed):
+            yield from self._close(conversation, "no response: connection closed")
+        elif isinstance(event, Lost):
+            conversation.framing(event.flow, event.direction).lose(event.bytes)
+        else:
+            framing = conversation.framing(event.flow, event.direction)
+            for frame in framing.feed(event.data, event.ts_ns, event.comments):
+                yield from conversation.frame(event.flow, event.direction, frame)
+
+    def _close(self, conversation: _Conversation, note: str) -> Iterator[Exchange]:
+        self._open.pop(conversation.number, None)
+        yield from conversation.close(note)
+        self.undecoded += conversation.undecoded
+        self.skipped += sum(framing.skipped for framing in conversation.framings.values())
+
+
+class _Conversation:
+    """One connection: pairs what its two flows hold."""
+
+    def __init__(self, number: int, client: str, broker: int | None) -> None:
+        self.number = number
+        self.client = client
+        self.broker = broker
+        self.undecoded = 0
+        self.framings: dict[tuple[str, str], Framing] = {}
+        self.pairing = Pairing(limit=1 << 31)
+        self._raw_tokens = False
+        self._requests: dict[int, tuple[Pending, bool]] = {}
+        """Requests that will leave later, by number, and whether they expect a response."""
+        self._responses: dict[int, tuple[Pending, CapturedFrame]] = {}
+        """Responses that will leave later or changed, by number."""
+        self._own: dict[int, Pending] = {}
+        """Requests that the proxy answers itself, by correlation id."""
+
+    def framing(self, flow: str, direction: str) -> Framing:
+        if (flow, direction) not in self.framings:
+            self.framings[flow, direction] = Framing(linked=flow == "left")
+        return self.framings[flow, direction]
+
+    def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
+        if flow == "arrived":
+            step = self._request if direction == "request" else self._response
+        else:
+            step = self._request_left if direction == "request" else self._response_left
+        found = step(frame)
+        if found is not None:
+            yield found
+
+    def close(self, note: str) -> Iterator[Exchange]:
+        for pending, _ in self._requests.values():
+            yield self._outcome(pending, note="request not sent on: connection closed")
+        for pending, frame in self._responses.values():
+            size, lost = len(frame.data), "response not sent on: connection closed"
+            yield self._outcome(pending, came=frame.ts, size=size, note=lost)
+        for pending in (*self.pairing.unanswered(), *self._own.values()):
+            yield self._outcome(pending, note=note)
+
+    def _request(self, frame: CapturedFrame) -> Exchange | None:
+        facts = facts_of(frame)
+        head = head_of(frame.data)
+        if head is None or (self._raw_tokens and not _known(head.key, head.version)):
+            self.undecoded += not self._raw_tokens
+            size = len(frame.data)
+            token = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
+            self.pairing.sent(token)
+            return None
+        self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
+        self.undecoded += not _known(head.key, head.version)
+        pending = Pending(
+            head.correlation_id,
+            head.key,
+            head.version,
+            head.client_id,
+            len(frame.data),
+            frame.ts,
+            frame.ts,
+            body=frame.data[head.body :],
+            rules=tuple(facts.get("rules", ())),
+        )
+        left, note = facts.get("left"), facts.get("note", "")
+        if left == "later":
+            self._requests[frame.ordinal] = (pending, head.acks != 0)
+        elif left == "never" and note == "answered by the proxy":
+            pending.note = note
+            self._own[head.correlation_id] = pending
+        elif left == "never":
+            return self._outcome(pending, note=note)
+        elif head.acks == 0:
+            return self._outcome(pending, note="no response (acks=0)")
+        else:
+            self.pairing.sent(pending)
+        return None
+
+    def _request_left(self, frame: CapturedFrame) -> Exchange | None:
+        entry = self._requests.pop(_number(frame), None)
+        if entry is None:
+            return None
+        pending, answered = entry
+        pending.sent = frame.ts
+        if not answered:
+            return self._outcome(pending, note="no response (acks=0)")
+        self.pairing.sent(pending)
+        return None
+
+    def _response(self, frame: CapturedFrame) -> Exchange | None:
+        waiting = self.pairing.waiting
+        opaque = bool(waiting) and waiting[0].opaque
+        correlation_id = None if opaque else int.from_bytes(frame.data[:4], signed=True)
+        # out of turn is no fault here: what left late may stand behind others of the same chunk
+        pending, _ = self.pairing.answer(correlation_id)
+        if pending is None:
+            self.undecoded += 1
+            return None
+        facts = facts_of(frame)
+        left = facts.get("left")
+        if left in ("later", "changed"):
+            self._responses[frame.ordinal] = (pending, frame)
+            return None
+        size, rules = len(frame.data), tuple(facts.get("rules", ()))
+        if left == "never":
+            note = facts.get("note", "")
+            return self._outcome(
+                pending, came=frame.ts, size=size, body=frame.data, rules=rules, note=note
+            )
+        return self._outcome(
+            pending, came=frame.ts, left=frame.ts, size=size, body=frame.data, rules=rules
+        )
+
+    def _response_left(self, frame: CapturedFrame) -> Exchange | None:
+        number = _number(frame)
+        rules = tuple(facts_of(frame).get("rules", ()))
+        size = len(frame.data)
+        if number < 0:  # made by the proxy
+            own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
+            if own is None:
+                return None
+            return self._outcome(own, left=frame.ts, size=size, body=frame.data, rules=rules)
+        entry = self._responses.pop(number, None)
+        if entry is None:
+            return None
+        pending, arrived = entry
+        return self._outcome(
+            pending, came=arrived.ts, left=frame.ts, size=size, body=frame.data, rules=rules
+        )
+
+    def _outcome(
+        self,
+        pending: Pending,
+        *,
+        came: int | None = None,
+        left: int | None = None,
+        size: int | None = None,
+        body: bytes | None = None,
+        rules: tuple[str, ...] = (),
+        note: str = "",
+    ) -> Exchange:
+        if body is not None:
+            body = body[_offset(body, pending) :]
+        return outcome(
+            pending,
+            connection=self.number,
+            client_address=self.client,
+            broker=self.broker,
+            received=came,
+            answered=left,
+            response_size=size,
+            response_body=body,
+            rules=rules,
+            note=note,
+        )
+
+
+def facts_of(frame: CapturedFrame) -> dict[str, Any]:
+    """All that the comments say of a frame."""
+    facts: dict[str, Any] = {}
+    for comment in frame.comments:
+        facts |= comment
+    return facts
+
+
+def _number(frame: CapturedFrame) -> int:
+    """The number that a frame of the linked flow had where it arrived; -1 for one of our own."""
+    number = facts_of(frame).get("frame", -1)
+    return number if isinstance(number, int) else -1
+
+
+def head_of(data: bytes) -> RequestHead | None:
+    """The head of a request without its size; None if it can't be read."""
+    try:
+        return request_head(data, 0, len(data))
+    except (Short, Malformed):
+        return None
+
+
+def _known(key: int, version: int) -> bool:
+    return key in NAMES and version <= api(key).versions[1]
+
+
+def _offset(data: bytes, pending: Pending) -> int:
+    if pending.opaque:
+        return 0
+    if not _known(pending.key, pending.version):
+        return 4
+    try:
+        return response_body(data, pending.key, pending.version)
+    except Malformed:
+        return 4

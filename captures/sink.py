@@ -1,0 +1,212 @@
+"""A file that never slows down who writes to it: at worst it loses, and counts what.
+
+Bytes are written at once, from the caller's own buffers, until one write takes longer than a
+person's traffic may wait; from then on they are copied to a bounded queue that a thread drains.
+The first error ends the writing for good.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from captures.pcapng import Buffer
+
+SLOW_NS: Final = 50_000_000
+"""A write that takes longer is the last one in the caller's thread."""
+
+QUEUE: Final = 64 << 20
+"""Bytes that wait for the thread at most, unless told otherwise."""
+
+CLOSING: Final = 5.0
+"""Seconds that closing may take, unless told otherwise."""
+
+_VECTOR: Final = min(1024, os.sysconf("SC_IOV_MAX"))
+"""Buffers in one system call."""
+
+
+@dataclass(slots=True)
+class Stats:
+    """What was written and what was not. `lost_bytes` are payload, `bytes` are of the file."""
+
+    packets: int = 0
+    bytes: int = 0
+    lost_packets: int = 0
+    lost_bytes: int = 0
+    stopped: str | None = None
+    """Why nothing more is written: "limit", or the system's reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    data: bytes
+    packets: int
+    payload: int
+
+
+class Sink:
+    """An append-only file of whole blocks; all methods are for one thread.
+
+    Raises OSError if the file can't be created or its first bytes can't be written. It is readable
+    by its owner only: what passes a proxy may hold passwords. `limit` is in bytes, and `reserve` of
+    them are kept for what `close` writes.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        head: bytes,
+        *,
+        limit: int | None = None,
+        reserve: int = 0,
+        queue: int = QUEUE,
+        closing: float = CLOSING,
+        clock: Callable[[], int] = time.monotonic_ns,
+        writev: Callable[[int, Sequence[Buffer]], int] = os.writev,
+    ) -> None:
+        self.stats = Stats()
+        self._limit = None if limit is None else limit - reserve
+        self._room = queue
+        self._closing = closing
+        self._clock = clock
+        self._writev = writev
+        self._accepted = len(head)
+        self._changed = threading.Condition()
+        self._queue: deque[_Item] = deque()
+        self._queued = 0
+        self._over = False
+        self._thread: threading.Thread | None = None
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            self._write_all([head], len(head))
+            self.stats.bytes = len(head)
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                self._begin_queue()  # a pipe is as slow as its reader likes
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
+        """Write whole blocks; the buffers are free again on return. False if they are lost."""
+        size = sum(map(len, buffers))
+        if self.stats.stopped is not None or self._over:
+            return self.lose(packets, payload)
+        if self._limit is not None and self._accepted + size > self._limit:
+            self.stats.stopped = "limit"
+            return self.lose(packets, payload)
+        if self._thread is not None:
+            return self._enqueue(buffers, size, packets, payload)
+        begun = self._clock()
+        written = self._write(buffers, size, packets, payload)
+        if self._clock() - begun > SLOW_NS and written:
+            self._begin_queue()
+        self._accepted = self.stats.bytes
+        return written
+
+    def lose(self, packets: int, payload: int) -> bool:
+        """Count what is not written. Always False."""
+        with self._changed:
+            self.stats.lost_packets += packets
+            self.stats.lost_bytes += payload
+        return False
+
+    def close(self, last: Callable[[Stats], bytes]) -> None:
+        """Write what waits, as long as `closing` allows, and what `last` says of it all."""
+        if self._over:
+            return
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(self._closing)
+            if self._thread.is_alive():  # it may hang in a system call: the file stays open
+                with self._changed:
+                    self._stop(f"not written within {self._closing:g} s of closing")
+                return
+        if data := last(self.stats):
+            with contextlib.suppress(OSError):
+                self._commit([data], len(data))
+        os.close(self._file)
+
+    # in either thread
+
+    def _write(self, buffers: Sequence[Buffer], size: int, packets: int, payload: int) -> bool:
+        try:
+            self._commit(buffers, size)
+        except OSError as problem:
+            with self._changed:
+                self._stop(problem.strerror or type(problem).__name__)
+            return self.lose(packets, payload)
+        self.stats.packets += packets
+        return True
+
+    def _commit(self, buffers: Sequence[Buffer], size: int) -> None:
+        """Write all of it or, as far as the file allows, nothing."""
+        try:
+            self._write_all(buffers, size)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self.stats.bytes)
+                os.lseek(self._file, self.stats.bytes, os.SEEK_SET)
+            raise
+        self.stats.bytes += size
+
+    def _write_all(self, buffers: Sequence[Buffer], size: int) -> None:
+        if len(buffers) <= _VECTOR:
+            written = self._writev(self._file, buffers)
+            if written == size:
+                return
+            buffers = [memoryview(b"".join(buffers))[written:]]
+        for start in range(0, len(buffers), _VECTOR):
+            rest = memoryview(b"".join(buffers[start : start + _VECTOR]))
+            while rest:
+                written = self._writev(self._file, [rest])
+                if not written:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                rest = rest[written:]
+
+    def _stop(self, reason: str) -> None:
+        """Nothing more is written, not even what waits. The lock is held."""
+        self.stats.stopped = reason
+        for item in self._queue:
+            self.stats.lost_packets += item.packets
+            self.stats.lost_bytes += item.payload
+        self._queue.clear()
+        self._queued = 0
+
+    # the queue
+
+    def _begin_queue(self) -> None:
+        self._thread = threading.Thread(target=self._drain, name="capture", daemon=True)
+        self._thread.start()
+
+    def _enqueue(self, buffers: Sequence[Buffer], size: int, packets: int, payload: int) -> bool:
+        with self._changed:
+            fits = self.stats.stopped is None and self._queued + size <= self._room
+            if fits:
+                self._queue.append(_Item(b"".join(buffers), packets, payload))
+                self._queued += size
+                self._accepted += size
+                self._changed.notify()
+        return fits or self.lose(packets, payload)
+
+    def _drain(self) -> None:
+        while True:
+            with self._changed:
+                while not (self._queue or self._over):
+                    self._changed.wait()
+                if not self._queue:
+                    return
+                item = self._queue.popleft()
+            self._write([item.data], len(item.data), item.packets, item.payload)
+            with self._changed:
+                self._queued = max(self._queued - len(item.data), 0)

@@ -1,0 +1,233 @@
+"""Writes what passes as a pcapng file that Wireshark opens: a TCP conversation a connection.
+
+The *arrived* flow of a connection, client to listener, holds all bytes as they came. What left
+otherwise (changed, late, invented) is in a second, linked flow, proxy to broker. What is known of a
+frame is the comment on the packet that it ends with: one line of JSON.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+from captures.pcapng import Buffer, comment_option, interface, packet, section, statistics
+from captures.sink import Sink, Stats
+from captures.tcp import LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
+from specs.frames import Direction
+
+FORMAT: Final = 1
+"""Version of the comments' layout; the section header's comment says it."""
+
+Comment = Mapping[str, Any]
+Cut = tuple[int, Comment]
+"""(bytes up to the end of a frame, what is known of it)."""
+
+_RESERVE: Final = 320
+"""Bytes of a limited file that are kept for the block that says what was lost."""
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+class CaptureWriter:
+    """A capture file that is being written; all methods are for one thread.
+
+    `limit` is in bytes of the file; `meta` goes into the section header. Raises OSError if the
+    file can't be created, and nothing later: `stats` says how it went. A chunk is written whole or
+    is lost whole. `sink` makes the file: see `Sink` for what can be changed about it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        limit: int | None,
+        meta: Comment,
+        sink: Callable[..., Sink] = Sink,
+    ) -> None:
+        self.path = path
+        head = section(_encode({"barnabas": FORMAT, **meta}), f"barnabas {_version()}")
+        head += interface(LINKTYPE_RAW)
+        self._sink = sink(path, head, limit=limit, reserve=_RESERVE)
+        self._now = 0
+
+    @property
+    def stats(self) -> Stats:
+        """What was written and lost so far."""
+        return self._sink.stats
+
+    def open(
+        self, connection: int, client: Endpoint, server: Endpoint, ts_ns: int, comment: Comment
+    ) -> FlowWriter:
+        """A connection was accepted. Raises OSError if an address is not a numeric one."""
+        self._now = ts_ns
+        return FlowWriter(self._sink, connection, client, server, ts_ns, comment)
+
+    def note(self, ts_ns: int, comment: Comment) -> None:
+        """Something that concerns no connection, such as a scenario that was loaded again."""
+        self._now = ts_ns
+        self._sink.put([statistics(ts_ns, _encode(comment))], 0, 0)
+
+    def close(self) -> None:
+        """Write what waits, within bounded time, and what was lost if anything was."""
+        self._sink.close(self._account)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _account(self, stats: Stats) -> bytes:
+        if not stats.lost_packets and stats.stopped is None:
+            return b""
+        comment = {
+            "barnabas": "lost",
+            "packets": stats.lost_packets,
+            "bytes": stats.lost_bytes,
+            "stopped": stats.stopped,
+        }
+        return statistics(self._now, _encode(comment), stats.lost_packets)
+
+
+class FlowWriter:
+    """A connection that is being written: its arrived flow, and its linked flow once there is one.
+
+    Nothing is copied but what must wait, and the caller's buffers are free again on return.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        connection: int,
+        client: Endpoint,
+        server: Endpoint,
+        ts_ns: int,
+        comment: Comment,
+    ) -> None:
+        self._connection = connection
+        self._arrived = _Flow(sink, connection, client, server)
+        self._arrived.open(ts_ns, {**_link(connection, "arrived"), **comment})
+        self._arrived.put([], 0, 0)
+        self._left: _Flow | None = None
+        self._about_left: Comment = {}
+
+    def upstream(self, local: Endpoint, broker: Endpoint, comment: Comment | None = None) -> None:
+        """The addresses of the connection to the broker, before anything has left."""
+        self._left = _Flow(self._arrived.sink, self._connection, local, broker)
+        self._about_left = {**_link(self._connection, "left"), **(comment or {})}
+
+    def arrived(
+        self, direction: Direction, data: Buffer, ts_ns: int, cuts: Sequence[Cut] = ()
+    ) -> None:
+        """A chunk as it came. A packet ends at every cut, and bears its comment."""
+        self._arrived.send(direction, data, ts_ns, cuts)
+
+    def left(self, direction: Direction, data: Buffer, ts_ns: int, comment: Comment) -> None:
+        """A frame that left otherwise than it came. Raises RuntimeError before `upstream`."""
+        flow = self._left
+        if flow is None:
+            raise RuntimeError("left before upstream: the linked flow has no addresses")
+        if not flow.opened:
+            flow.open(ts_ns, self._about_left)
+        flow.send(direction, data, ts_ns, ((len(data), comment),))
+
+    def close(self, ts_ns: int, reset: bool = False) -> None:
+        """The connection is closed: a FIN both ways, or an RST. The second time nothing happens."""
+        if self._left is not None and self._left.opened:
+            self._left.close(ts_ns, reset)
+        self._arrived.close(ts_ns, reset)
+
+
+class _Flow:
+    """A synthesised TCP conversation. What is lost leaves a gap in its sequence numbers."""
+
+    def __init__(self, sink: Sink, connection: int, client: Endpoint, server: Endpoint) -> None:
+        self.sink = sink
+        self.opened = False
+        # ports are used again: another number tells the conversations apart
+        self._headers = FlowHeaders(client, server, connection << 16)
+        self._handshake: list[Buffer] = []
+        """The opening packets, until the file takes them: without them the rest has no name."""
+        self._closed = False
+
+    def open(self, ts_ns: int, comment: Comment) -> None:
+        """Make the handshake; it is written before whatever comes first."""
+        self.opened = True
+        options = comment_option(_encode(comment))
+        for headers in self._headers.handshake():
+            self._handshake += packet(ts_ns, headers, b"", options)
+            options = b""
+
+    def send(
+        self, direction: Direction, data: Buffer, ts_ns: int, cuts: Sequence[Cut] = ()
+    ) -> None:
+        """A chunk of one direction, in packets that end at the cuts."""
+        size = len(data)
+        if self.sink.stats.stopped is not None:
+            self.sink.lose(-(-size // SEGMENT) or 1, size)
+            return
+        half = self._headers.request if direction == "request" else self._headers.response
+        if size <= SEGMENT and size and not cuts:
+            self.put(packet(ts_ns, half.header(size), data), 1, size)
+            return
+        buffers: list[Buffer] = []
+        for block in _packets(half, memoryview(data), ts_ns, cuts):
+            buffers += block
+        if buffers:
+            self.put(buffers, len(buffers) // 3, size)
+
+    def close(self, ts_ns: int, reset: bool) -> None:
+        """Write the end of the conversation, once."""
+        if self._closed:
+            return
+        self._closed = True
+        buffers: list[Buffer] = []
+        for headers in self._headers.farewell(reset):
+            buffers += packet(ts_ns, headers, b"")
+        self.put(buffers, len(buffers) // 3, 0)
+
+    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
+        """Write packets, and the handshake if it is not in the file yet."""
+        if not self._handshake:
+            self.sink.put(buffers, packets, payload)
+        elif self.sink.put([*self._handshake, *buffers], packets + 3, payload):
+            self._handshake = []
+
+
+def _packets(
+    half: Half, data: memoryview, ts_ns: int, cuts: Sequence[Cut]
+) -> Iterator[tuple[Buffer, ...]]:
+    remarks: dict[int, bytes] = {}
+    for end, comment in cuts:
+        remarks[end] = remarks.get(end, b"") + comment_option(_encode(comment))
+    remarks.setdefault(len(data), b"")
+    at = 0
+    for end, options in sorted(remarks.items()):
+        while end - at > SEGMENT:
+            yield packet(ts_ns, half.header(SEGMENT), data[at : at + SEGMENT])
+            at += SEGMENT
+        if end > at:
+            yield packet(ts_ns, half.header(end - at), data[at:end], options)
+        elif options:
+            yield packet(ts_ns, half.remark(), b"", options)
+        at = end
+
+
+def _link(connection: int, flow: Literal["arrived", "left"]) -> Comment:
+    return {"barnabas": "flow", "connection": connection, "flow": flow}
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("barnabas")
+    except importlib.metadata.PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"

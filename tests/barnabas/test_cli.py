@@ -1,0 +1,225 @@
+"""The command line as a person or a program meets it: processes, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from peers.embedded import EmbeddedCluster
+
+BARNABAS = [sys.executable, "-m", "barnabas.cli"]
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*BARNABAS, *arguments], capture_output=True, text=True, timeout=30, cwd=cwd, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "wrong.yaml").write_text(
+        "version: 1\nrules:\n  - name: a\n    do: {delai: 200ms}\n    match: {api: Fetch}\n"
+    )
+    (folder / "right.yaml").write_text(
+        "version: 1\nrules:\n  - name: a\n    do: {delay: 200ms}\n    match: {api: Fetch}\n"
+    )
+    (folder / "text.pcapng").write_text("this is no capture, but long enough to be one")
+    (folder / "folder").mkdir()
+    return folder
+
+
+PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("proxy", "-b", "nonsense:port"), "'nonsense:port' is no address"),
+        (("proxy", "-b", ","), "no bootstrap server"),
+        (("proxy", "-b", "a:1", "--listen", "127.0.0.1"), "is no address"),
+        ((*PROXY, "--broker-ports", "9-1"), "is no range of ports"),
+        ((*PROXY, "--capture-limit", "1000", "-c", "x.pcapng"), "--capture-limit"),
+        ((*PROXY, "--frame-limit", "many"), "--frame-limit"),
+        ((*PROXY, "--scenario", "missing.yaml"), "can't read the scenario missing.yaml"),
+        ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
+        ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
+        ((*PROXY, "--capture", "no/such/folder.pcapng"), "can't write the capture"),
+        ((*PROXY, "--capture", "folder"), "can't write the capture folder"),
+        (("decode", "missing.pcapng"), "can't read the capture missing.pcapng"),
+        (("decode", "text.pcapng"), "text.pcapng is no capture"),
+        (("decode", "folder"), "can't read the capture folder"),
+        (("scenario", "check", "wrong.yaml"), "did you mean 'delay'?"),
+        (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),
+        (("peers", "start", "zookeeper"), "no kind of brokers is called 'zookeeper'"),
+    ],
+)
+def test_misuse_is_one_line_that_says_what_to_do(
+    files: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    result = run(*arguments, cwd=files)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len([line for line in result.stderr.splitlines() if line]) == 1
+
+
+def test_a_port_in_use_is_named(taken_port: int) -> None:
+    result = run("proxy", "-b", "127.0.0.1:1", "--listen", f"127.0.0.1:{taken_port}")
+    assert result.returncode == 2
+    assert f"can't listen on 127.0.0.1:{taken_port}" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_option_is_misuse() -> None:
+    result = run("proxy", "--bootstrap", "a:1")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("proxy",), ("decode",), ("scenario", "check"), ("scenario", "schema"), ("peers", "start")],
+)
+def test_help_says_what_there_is(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments, "--help")
+    assert result.returncode == 0
+    assert "Usage" in result.stdout
+
+
+def test_a_right_scenario_is_fine(files: Path) -> None:
+    result = run("scenario", "check", "right.yaml", cwd=files)
+    assert (result.returncode, result.stdout) == (0, "right.yaml: fine, 1 rule\n")
+
+
+def test_the_schema_is_json() -> None:
+    schema = json.loads(run("scenario", "schema").stdout)
+    assert schema["$schema"].endswith("2020-12/schema")
+
+
+def test_kinds_of_peers_are_listed() -> None:
+    result = run("peers", "list")
+    assert result.returncode == 0
+    assert result.stdout.startswith("embedded")
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").stdout.startswith("barnabas ")
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """A process that prints a ready line, with what the line says."""
+    process = subprocess.Popen(
+        [*BARNABAS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, process.communicate()[1]
+        yield process, json.loads(line)["ready"]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_the_embedded_cluster_runs_until_it_is_interrupted() -> None:
+    with started("peers", "start", "embedded", "--brokers", "2") as (process, ready):
+        addresses = ready["bootstrap"].split(",")
+        assert len(addresses) == 2
+        for address in addresses:
+            host, port = address.split(":")
+            socket.create_connection((host, int(port)), timeout=5).close()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert "Traceback" not in errors
+
+
+def test_the_proxy_from_start_to_interrupt(tmp_path: Path) -> None:
+    from confluent_kafka import Consumer, Producer
+
+    capture = tmp_path / "run.pcapng"
+    scenario = tmp_path / "slow.yaml"
+    scenario.write_text(
+        "version: 1\nrules:\n  - name: slow\n    match: {api: Metadata, direction: response}\n"
+        "    do: {delay: 20ms}\n"
+    )
+    with EmbeddedCluster(3, topics={"orders": 3}) as cluster:
+        options = ("--log", "json", "--capture", str(capture), "--scenario", str(scenario))
+        arguments = ("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", *options)
+        with started(*arguments) as (process, ready):
+            settings = {"bootstrap.servers": ready["listen"], "log_level": 0}
+            producer = Producer({**settings, "client.id": "maker"})
+            for number in range(50):
+                producer.produce("orders", f"value-{number}", partition=number % 3)
+            assert producer.flush(10) == 0
+            group = {"group.id": "g", "auto.offset.reset": "earliest"}
+            consumer = Consumer({**settings, **group, "client.id": "taker"})
+            consumer.subscribe(["orders"])
+            received = set()
+            while len(received) < 50:
+                for message in consumer.consume(50, timeout=10):
+                    assert message.error() is None
+                    received.add(message.value().decode())
+            consumer.close()
+            process.send_signal(signal.SIGINT)
+            out, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    live = [json.loads(line) for line in out.splitlines()]
+    assert {"Metadata", "Produce", "JoinGroup", "Fetch", "OffsetFetch"} <= {x["api"] for x in live}
+    slow = [x for x in live if x["rules"] == ["slow"]]
+    assert slow
+    assert all(x["latency_ms"] >= 20 for x in slow)
+    assert "edit: brokers' addresses are replaced" in errors
+    assert errors.count("listening on") == 4
+    assert "Produce" in errors  # in the closing table
+    assert str(capture) in errors
+
+    decoded = run("decode", str(capture), "--json")
+    assert decoded.returncode == 0, decoded.stderr
+    again = [json.loads(line) for line in decoded.stdout.splitlines()]
+    key = json.dumps
+    assert sorted(again, key=key) == sorted(live, key=key)
+
+    pretty = run("decode", str(capture)).stdout.splitlines()
+    assert len(pretty) == len(live)
+    assert "\x1b" not in "".join(pretty)
+    frames = [json.loads(x) for x in run("decode", str(capture), "--frames", "--json").stdout.splitlines()]
+    requests = [x for x in frames if x["direction"] == "request" and x["flow"] == "arrived"]
+    assert len(requests) == len(live)
+
+
+def test_nothing_is_printed_after_the_reader_of_the_output_has_gone(tmp_path: Path) -> None:
+    with EmbeddedCluster(1) as cluster:
+        arguments = ("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--log", "json")
+        with started(*arguments) as (process, ready):
+            assert process.stdout is not None
+            process.stdout.close()
+            process.stdout = None
+            from confluent_kafka.admin import AdminClient
+
+            for _ in range(3):  # traffic goes on
+                admin = AdminClient({"bootstrap.servers": ready["listen"], "log_level": 0})
+                assert admin.list_topics(timeout=10).brokers
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+            assert process.returncode == 0, errors
+            assert "Traceback" not in errors
