@@ -177,7 +177,7 @@ class Connection:
         if len(view) < 4:
             inbound.start = bytearray(view)
             return at + len(view) - before
-        size = _SIZE.unpack_from(view)[0]
+        size: int = _SIZE.unpack_from(view)[0]
         if not 0 <= size <= state.limits.frame:
             self._refuse(direction, bytes(view[:4]), size)
             return at

@@ -94,9 +94,9 @@ class Rule:
         """What it does and what became of it, in a line."""
         parts = [" + ".join(fault.name for fault in self.faults)]
         if self.released:
-            parts.append(f"{self.released} released by what they waited for")
+            parts.append(f"{self.released} released")
         if self.expired:
-            parts.append(f"{self.expired} by time")
+            parts.append(f"{self.expired} timed out")
         if self.unclear:
             parts.append(f"{self.unclear} undecided: {self.trouble}")
         return ", ".join(parts)

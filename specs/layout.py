@@ -61,6 +61,8 @@ class Layout:
 
     slots: tuple[Slot, ...]
     flexible: bool
+    foreign_tags: frozenset[int] = frozenset()
+    """Tags that other versions give a meaning: Kafka refuses them here, unlike unknown ones."""
 
     @property
     def plain(self) -> tuple[Slot, ...]:
@@ -85,17 +87,21 @@ def resolve(message: Message, version: int) -> Layout:
 
 
 def _struct(fields: tuple[Field, ...], version: int, flexible: bool) -> Layout:
-    slots = []
+    slots: list[Slot] = []
+    foreign: set[int] = set()
     for item in fields:
         kind = item.type
         if not kind.first <= version <= kind.last:
+            if kind.tag_number is not None:
+                foreign.add(kind.tag_number)
             continue
         node = _node(kind, version, flexible)
         default = kind.default_value
         if default is UNSET or (default is None and not node.nullable):
             default = [] if kind.kind == "array" else ZEROS.get(kind.kind, 0)
         slots.append(Slot(item.name, node, kind.tag_number, default))
-    return Layout(tuple(slots), flexible)
+    present = {slot.tag for slot in slots}
+    return Layout(tuple(slots), flexible, frozenset(foreign - present))
 
 
 def _node(kind: Type, version: int, flexible: bool) -> Node:

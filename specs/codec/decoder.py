@@ -164,7 +164,7 @@ class _Writer:
             emit(f"if {count} > 127: {count}, p = uvarint(b, p - 1)")
             emit(f"if {count} > n - p: raise Irregular")
             with block(f"for _ in range({count}):"):
-                self.tag(known, unknown, wanted, parts)
+                self.tag(known, layout.foreign_tags, unknown, wanted, parts)
         ordered = self.display({s.name: parts[s.name] for s in layout.slots if s.name in parts})
         if self.partial:
             return ordered
@@ -174,7 +174,12 @@ class _Writer:
         return value
 
     def tag(
-        self, known: list[Slot], unknown: str, wanted: Wanted | None, parts: dict[str, str]
+        self,
+        known: list[Slot],
+        foreign_tags: frozenset[int],
+        unknown: str,
+        wanted: Wanted | None,
+        parts: dict[str, str],
     ) -> None:
         emit, block = self.source.emit, self.source.block
         number, size, start, end = (self.source.name(prefix) for prefix in "kzse")
@@ -198,6 +203,8 @@ class _Writer:
             branch = "elif"
         rest = block("else:") if known else block("if True:")
         with rest:
+            for foreign in sorted(foreign_tags):
+                emit(f"if {number} == {foreign}: raise Irregular")
             if not self.partial:
                 emit(f"if {unknown} is None: {unknown} = {{}}")
                 emit(f"{unknown}[{number}] = b[p:{end}]")

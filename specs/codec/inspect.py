@@ -153,13 +153,19 @@ class _Reader:
         known = {slot.tag: slot for slot in layout.tagged}
         unknown: dict[int, bytes] = {}
         before = -1
-        for _ in range(self.varint(f"{dot}_tags")):
+        start = self.offset
+        count = self.varint(f"{dot}_tags")
+        if count < 0:
+            raise Malformed(f"{dot}_tags", start, f"{count} tagged fields")
+        for _ in range(count):
             tag = self.varint(f"{dot}_tags")
             size = self.varint(f"{dot}_tags")
             if tag <= before:
                 self.odd(path, f"tag {tag} behind tag {before}")
             before = max(before, tag)
             slot = known.get(tag)
+            if tag in layout.foreign_tags:
+                raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} is of another version")
             if slot is None:
                 if size < 0:
                     raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")

@@ -174,7 +174,7 @@ def test_the_proxy_from_start_to_interrupt(tmp_path: Path) -> None:
             group = {"group.id": "g", "auto.offset.reset": "earliest"}
             consumer = Consumer({**settings, **group, "client.id": "taker"})
             consumer.subscribe(["orders"])
-            received = set()
+            received: set[str] = set()
             while len(received) < 50:
                 for message in consumer.consume(50, timeout=10):
                     assert message.error() is None

@@ -144,11 +144,9 @@ def test_the_table_of_rules_shows_names_as_they_are() -> None:
         name="[bold]slow[/bold]",
         matched=10,
         fired=2,
-        faults=(SimpleNamespace(name="delay"), SimpleNamespace(name="drop")),
-        unclear=1,
-        trouble="no such field",
+        what="hold, 8 released, 1 timed out",
     )
     assert text_of(show.rules_table([cast(Any, rule)])) == [
         "rule               matched  fired  what",
-        "[bold]slow[/bold]       10      2  delay, drop; undecided 1 (no such field)",
+        "[bold]slow[/bold]       10      2  hold, 8 released, 1 timed out",
     ]

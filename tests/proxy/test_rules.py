@@ -226,6 +226,6 @@ def test_what_became_of_a_rule() -> None:
     rule = made.rule("r0")
     assert rule.what == "hold"
     rule.released, rule.expired = 2, 1
-    assert rule.what == "hold, 2 released by what they waited for, 1 by time"
+    assert rule.what == "hold, 2 released, 1 timed out"
     with pytest.raises(LookupError):
         made.rule("r1")

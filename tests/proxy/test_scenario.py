@@ -274,7 +274,7 @@ def test_files_are_utf_8(tmp_path: Path) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert [path.stem for path in EXAMPLES] == ["late-commit", "lossy", "slow-fetches"]
+    assert [path.stem for path in EXAMPLES] == ["demo", "late-commit", "lossy", "slow-fetches"]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))

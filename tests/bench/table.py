@@ -1,0 +1,45 @@
+"""Medians, percentiles and ratios, and how they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value that this share of the values does not exceed (nearest rank).
+
+    >>> percentile([4.0, 1.0, 3.0, 2.0], 50), percentile([4.0, 1.0, 3.0, 2.0], 99)
+    (2.0, 4.0)
+    """
+    if not values:
+        return math.nan
+    ranked = sorted(values)
+    return ranked[max(math.ceil(len(ranked) * percent / 100) - 1, 0)]
+
+
+def ratio(value: float, base: float) -> float:
+    """How many times `base` a value is; not a number if there is none to compare with."""
+    return value / base if base else math.nan
+
+
+def beside(text: str, value: float, base: float) -> str:
+    """A figure and, in brackets, its ratio to that of the first line.
+
+    >>> beside("50", 50.0, 200.0), beside("50", 50.0, math.nan)
+    ('50 (0.25)', '50')
+    """
+    times = ratio(value, base)
+    return text if math.isnan(times) else f"{text} ({times:.2f})"
+
+
+def microseconds(seconds: float) -> str:
+    """A time as a person reads it.
+
+    >>> microseconds(0.0000123), microseconds(0.0123), microseconds(math.nan)
+    ('12.3', '12,300', '-')
+    """
+    us = seconds * 1e6
+    if math.isnan(us):
+        return "-"
+    return f"{us:,.0f}" if us >= 100 else f"{us:.1f}"

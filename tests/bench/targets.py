@@ -1,0 +1,174 @@
+"""What a connection is driven through: nothing, socat, or the proxy in its several ways."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from tests.bench import machine
+
+DECODING: Final = """\
+version: 1
+rules:
+  - name: never, but every Produce request is decoded to know it
+    match: {api: Produce, direction: request, where: "timeout_ms == `123456`"}
+    do: {delay: 1ms}
+"""
+
+STARTING: Final = 20.0
+"""Seconds that a proxy may take until it listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A way to get to the server."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    """With {listen}, {server}, {capture} and {scenario} to be filled in; empty for none."""
+
+    @property
+    def missing(self) -> str | None:
+        """Why it can't be measured here."""
+        if self.command and not shutil.which(self.command[0]):
+            return f"{self.command[0]}: not on the path"
+        return None
+
+
+def ours(name: str, *options: str) -> Kind:
+    """The proxy as it is installed, started by its command line."""
+    return Kind(
+        name,
+        (
+            *(sys.executable, "-m", "barnabas.cli", "proxy"),
+            *("--bootstrap-server", "127.0.0.1:{server}", "--listen", "127.0.0.1:{listen}"),
+            *options,
+        ),
+    )
+
+
+CAPTURE: Final = ("--capture", "{capture}")
+
+KINDS: Final = (
+    Kind("direct"),
+    Kind(
+        "socat",
+        (
+            *("socat", "-b", "262144"),
+            "TCP4-LISTEN:{listen},bind=127.0.0.1,fork,reuseaddr,nodelay",
+            "TCP4:127.0.0.1:{server},nodelay",
+        ),
+    ),
+    ours("barnabas", "--log", "off"),
+    ours("barnabas, capture", "--log", "off", *CAPTURE),
+    ours("barnabas, log and capture", "--log", "json", *CAPTURE),
+    ours("barnabas, decoding Produce", "--log", "off", "--scenario", "{scenario}"),
+)
+
+
+class Target:
+    """A kind that has been started."""
+
+    def __init__(self, kind: Kind, server: int, folder: Path) -> None:
+        self.kind = kind
+        self.port = server
+        self.capture = folder / f"{kind.name}.pcapng".replace(" ", "-")
+        self._process: subprocess.Popen[bytes] | None = None
+        if not kind.command:
+            return
+        scenario = folder / "decoding.yaml"
+        scenario.write_text(DECODING)
+        # a port of our choice, not the ready line: stdout is then free to go to /dev/null
+        self.port = _free_port()
+        places = {
+            "listen": self.port,
+            "server": server,
+            "capture": self.capture,
+            "scenario": scenario,
+        }
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
+        self._process = subprocess.Popen(
+            [part.format(**places) for part in kind.command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._complaints,
+        )
+        self._await_listening()
+
+    def _await_listening(self) -> None:
+        assert self._process is not None
+        until = time.monotonic() + STARTING
+        while time.monotonic() < until and self._process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        self._complaints.seek(0)
+        said = self._complaints.read().decode(errors="replace").strip()
+        self.stop()
+        raise RuntimeError(f"{self.kind.name} does not listen: {said or 'it said nothing'}")
+
+    def cpu_seconds(self) -> float | None:
+        """Used so far; None for direct, and where the system does not tell."""
+        return None if self._process is None else machine.cpu_seconds(self._process.pid)
+
+    def peak_mib(self) -> float | None:
+        """The most memory so far."""
+        return None if self._process is None else machine.peak_mib(self._process.pid)
+
+    def forget(self) -> int:
+        """Give the capture's space back (its writer goes on behind the hole); how much it was."""
+        if not self.capture.exists():
+            return 0
+        size = self.capture.stat().st_blocks * 512
+        os.truncate(self.capture, 0)
+        return size
+
+    def stop(self) -> None:
+        """End the process that was started."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(8)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._complaints.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def capture_folder(needed: int) -> Path:
+    """Where captures are written: in memory where there is such a place with room enough."""
+    memory = Path("/dev/shm")
+    if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > needed:
+        return memory
+    return Path(tempfile.gettempdir())
+
+
+def available() -> tuple[Sequence[Kind], list[str]]:
+    """The kinds that this machine has, and why it lacks the others."""
+    missing = [kind.missing for kind in KINDS if kind.missing]
+    return [kind for kind in KINDS if not kind.missing], missing
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port: int = sock.getsockname()[1]
+    return port

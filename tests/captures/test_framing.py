@@ -1,0 +1,58 @@
+"""Frames out of a stream: any slicing, comments at their frames, gaps and nonsense counted."""
+
+from __future__ import annotations
+
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from captures.framing import CapturedFrame, Framing
+
+
+def stream(*frames: bytes) -> bytes:
+    return b"".join(struct.pack(">i", len(frame)) + frame for frame in frames)
+
+
+@given(st.lists(st.binary(max_size=40), max_size=6), st.data())
+def test_any_slicing_gives_the_same_frames(frames: list[bytes], data: st.DataObject) -> None:
+    whole = stream(*frames)
+    framing = Framing()
+    found: list[CapturedFrame] = []
+    at = 0
+    while at < len(whole):
+        step = data.draw(st.integers(1, 30))
+        found += framing.feed(whole[at : at + step], ts=at)
+        at += step
+    assert [frame.data for frame in found] == frames
+    assert [frame.ordinal for frame in found] == list(range(len(frames)))
+    assert (framing.broken, framing.skipped, framing.rest) == ("", 0, 0)
+
+
+def test_comments_find_the_frame_that_they_name() -> None:
+    framing = Framing()
+    whole = stream(b"one", b"two")
+    (first,) = framing.feed(whole[:9], 1, ({"frame": 1, "early": True},))
+    (second,) = framing.feed(whole[9:], 2, ({"frame": 1, "left": "later"},))
+    assert first.comments == ()
+    assert second.comments == ({"frame": 1, "early": True}, {"frame": 1, "left": "later"})
+    assert second.ts == 2
+
+
+def test_in_a_linked_flow_comments_stand_at_the_frame_that_ends_with_them() -> None:
+    framing = Framing(linked=True)
+    (found,) = framing.feed(stream(b"one"), 1, ({"frame": 17},))
+    assert found.comments == ({"frame": 17},)
+
+
+def test_nonsense_and_gaps_are_counted_and_nothing_is_made_up() -> None:
+    framing = Framing()
+    assert [f.data for f in framing.feed(stream(b"good") + b"\xff\xff\xff\xfe1234", 0)] == [b"good"]
+    assert list(framing.feed(b"more", 0)) == []
+    assert (framing.broken, framing.skipped) == ("a frame of -2 bytes", 12)
+
+    framing = Framing()
+    assert list(framing.feed(stream(b"half")[:6], 0)) == []
+    framing.lose(100)
+    assert list(framing.feed(stream(b"next"), 0)) == []
+    assert (framing.broken, framing.skipped) == ("100 bytes are missing", 14)
