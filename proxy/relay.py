@@ -69,6 +69,10 @@ class Side(asyncio.BufferedProtocol):
         self.kept: memoryview | None = None
         """The buffer that this socket's transport may still refer to."""
         self.open = False
+        self.ended = False
+        """Whether it sends no more: it is not read from again."""
+        self.finished = False
+        """Whether nothing more will be sent to it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The socket is ours: never buffer silently in the transport."""
@@ -107,9 +111,11 @@ class Side(asyncio.BufferedProtocol):
 
     def eof_received(self) -> bool:
         """The peer sends no more; the other direction stays open."""
-        now = clock()
-        self.link.perform(self.link.connection.receive_eof(self.direction, now), now)
-        self.link.settle()
+        if not self.ended:
+            self.ended = True
+            now = clock()
+            self.link.perform(self.link.connection.receive_eof(self.direction, now), now)
+            self.link.settle()
         return True
 
     def pause_writing(self) -> None:
@@ -193,7 +199,11 @@ class Link:
         self._ready()
 
     def _half_close(self, side: Side) -> None:
-        if side.open and side.transport.can_write_eof():
+        """Nothing more will be sent to this side; if that holds for both, the connection is over."""
+        side.finished = True
+        if side.peer.finished:
+            self.close()
+        elif side.open and side.transport.can_write_eof():
             with contextlib.suppress(OSError, RuntimeError):
                 side.transport.write_eof()
 
@@ -207,6 +217,8 @@ class Link:
                 continue
             full = self.connection.full(side.direction)
             self.throttled |= full
+            if side.ended:  # reading again would only find the end again
+                continue
             if side.peer.clogged or full:
                 side.transport.pause_reading()
             elif not side.transport.is_reading():

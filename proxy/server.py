@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 BACKLOG = 1024
 
+LOOK = 0.5
+"""Seconds between two looks at whether the capture still works."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -78,7 +81,6 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
         self._loop: asyncio.AbstractEventLoop
-        self._reported_loss = False
 
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
@@ -89,6 +91,8 @@ class Proxy:
         self.address = _address(listener.getsockname())
         node = Node(None, None, self.options.bootstrap[0], self.address)
         self._serve(listener, node)
+        if self.capture is not None:
+            self._watch_capture()
 
     def explain(self) -> list[str]:
         """A line for each thing that it does without a rule, and for what bounds its memory."""
@@ -260,11 +264,17 @@ class Proxy:
             link = self._links.get(ready.pop())
             if link is not None:
                 self._loop.call_soon(link.tick)
-        if self.capture is not None and not self._reported_loss:
-            stopped = self.capture.stats.stopped
-            if stopped:
-                self._reported_loss = True
-                self._say(f"capture: stopped ({stopped}); traffic goes on, the loss is counted")
+
+    def _watch_capture(self) -> None:
+        """Say so, once, when the capture has stopped or loses packets; looked at now and then."""
+        assert self.capture is not None  # noqa: S101
+        stats = self.capture.stats
+        if stats.stopped:
+            self._say(f"capture: stopped, {stats.stopped}; traffic goes on, the loss is counted")
+        elif stats.lost_packets:
+            self._say("capture: the disk is too slow, packets are lost and counted")
+        else:
+            self._loop.call_later(LOOK, self._watch_capture)
 
     def _ended(self, link: Link) -> None:
         self._links.pop(link.connection.state, None)
