@@ -1,8 +1,9 @@
 """TCP/IP headers: synthesised for the two directions of a conversation, and parsed.
 
 Layout: RFC 791, 8200, 9293. Every header of ours bears the right IP checksum. A sum over the payload
-would cost more than all else, so the TCP checksum is that of the pseudo header alone: what a
-capture shows on a host whose network card does the rest, and what Wireshark takes for that.
+would cost more than all else, so the TCP checksum is that of the pseudo header alone, as in captures
+on a host whose network card does the rest. Neither Wireshark nor scapy verifies it unless told to;
+Wireshark calls it partial then (from 4.2; older ones call it bad).
 """
 
 from __future__ import annotations

@@ -8,12 +8,13 @@ at the end stands for a bounds check at each slice; counts are checked before an
 
 from __future__ import annotations
 
+import functools
 import struct
 import uuid
 from collections.abc import Callable
 from typing import Any
 
-from specs.codec.source import CHARS, Source, fixed_name, size_of
+from specs.codec.source import CHARS, FEW, Source, fixed_name, size_of
 from specs.layout import Layout, Node, Slot
 
 Wanted = dict[str, Any]
@@ -97,7 +98,11 @@ class _Writer:
         chars = "".join(char for char, _ in self.run)
         names = "".join(f"{name}, " for _, name in self.run if name)
         size = size_of(chars)
-        if names:
+        named = [(i, char, name) for i, (char, name) in enumerate(self.run) if name]
+        if len(named) == 1 and named[0][1] == "B":  # a lone length or count: no call for it
+            before = size_of("".join(char for char, _ in self.run[: named[0][0]]))
+            self.source.emit(f"{named[0][2]} = b[{f'p + {before}' if before else 'p'}]")
+        elif names:
             unpack = self.source.constant(
                 fixed_name("unpack", chars), struct.Struct(">" + chars).unpack_from
             )
@@ -157,7 +162,7 @@ class _Writer:
         unknown = self.source.name("u")
         for slot in known:
             parts[slot.name] = self.source.name("x")
-            emit(f"{parts[slot.name]} = {self.default(slot)}")
+            emit(f"{parts[slot.name]} = {self.default(slot.fresh_default())}")
         with block(f"if {count}:"):
             if not self.partial:
                 emit(f"{unknown} = None")
@@ -210,23 +215,30 @@ class _Writer:
                 emit(f"{unknown}[{number}] = b[p:{end}]")
             emit(f"p = {end}")
 
-    def default(self, slot: Slot) -> str:
-        if slot.node.kind == "struct" and slot.default is not None:
-            return f"{self.source.constant(f'defaults_{slot.name}', slot.fresh_default)}()"
-        if slot.node.kind == "array":
-            return "None" if slot.default is None else "[]"
-        if slot.node.kind == "uuid":
-            return self.source.constant("zero", slot.default)
-        return repr(slot.default)
+    def default(self, value: Any) -> str:
+        """An expression that makes a default afresh."""
+        if isinstance(value, dict):
+            return self.display({name: self.default(item) for name, item in value.items()})
+        if isinstance(value, uuid.UUID):
+            return self.source.constant("zero", value)
+        return repr(value)
 
-    def length(self, node: Node, char: str) -> str:
-        """Read a length or count; negative stands for null."""
+    def length(self, node: Node, char: str) -> tuple[str, str]:
+        """Read a length or count; the expressions of whether it stands for null, and of itself."""
         length = self.read("B" if node.compact else char, "l")
         self.flush()
-        if node.compact:
-            self.source.emit(f"if {length} > 127: {length}, p = uvarint(b, p - 1)")
-            self.source.emit(f"{length} -= 1")
-        return length
+        if not node.compact:
+            return f"{length} < 0", length
+        more, emit = self.source.name("m"), self.source.emit
+        with self.source.block(f"if {length} > 127:"):
+            emit(f"{more} = b[p]")  # two bytes are common enough for no call
+            with self.source.block(f"if {more} < 128:"):
+                emit(f"{length} += ({more} << 7) - 128")
+                emit("p += 1")
+            emit(f"else: {length}, p = uvarint(b, p - 1)")
+            if node.kind == "string":
+                emit(f"if {length} > 32768: raise Irregular")
+        return f"not {length}", f"{length} - 1"
 
     def value(self, node: Node, wanted: Wanted | None) -> str:
         """Read a value; the expression that stands for it (to be used after a flush)."""
@@ -247,36 +259,45 @@ class _Writer:
                 self.flush()
                 emit(f"{value} = {inner}")
             return value
-        length = self.length(node, "h" if node.kind == "string" else "i")
-        with block(f"if {length} < 0:"):
-            emit(f"{value} = None" if node.nullable else "raise Irregular")
+        null, length = self.length(node, "h" if node.kind == "string" else "i")
+        if not node.nullable:
+            emit(f"if {null}: raise Irregular")
+            self.content(node, wanted, value, length)
+            return value
+        with block(f"if {null}:"):
+            emit(f"{value} = None")
         with block("else:"):
-            if node.kind == "array":
-                assert node.element is not None  # noqa: S101
-                emit(f"if {length} > n - p: raise Irregular")
-                self.items(node.element, wanted, value, length)
-            else:
-                end = self.source.name("e")
-                emit(f"{end} = p + {length}")
-                if node.kind == "string":
-                    if node.compact:
-                        emit(f"if {length} > 32767: raise Irregular")
-                    emit(f"{value} = b[p:{end}].decode()")
-                else:
-                    emit(f"{value} = b[p:{end}]")
-                emit(f"p = {end}")
+            self.content(node, wanted, value, length)
         return value
+
+    def content(self, node: Node, wanted: Wanted | None, value: str, length: str) -> None:
+        """Read what stands behind a length or count that is not null's."""
+        emit = self.source.emit
+        if node.kind == "array":
+            assert node.element is not None  # noqa: S101
+            self.items(node.element, wanted, value, length)
+            return
+        end = self.source.name("e")
+        emit(f"{end} = p + {length}")
+        emit(f"{value} = b[p:{end}]{'.decode()' if node.kind == 'string' else ''}")
+        emit(f"p = {end}")
 
     def items(self, element: Node, wanted: Wanted | None, value: str, count: str) -> None:
         """Read the elements of an array into a list."""
         emit, block = self.source.emit, self.source.block
         if element.kind in CHARS and element.kind != "uuid":
             char = CHARS[element.kind]
-            emit(f"if {count} * {size_of(char)} > n - p: raise Irregular")
+            number, end = self.source.name("c"), self.source.name("e")
+            few = self.source.constant(f"few_{char.replace('?', 'o')}", few_unpackers(char))
             unpack = self.source.constant("unpack_many", struct.unpack_from)
-            emit(f"{value} = list({unpack}(f'>{{{count}}}{char}', b, p))")
-            emit(f"p += {count} * {size_of(char)}")
+            emit(f"{number} = {count}")
+            emit(f"{end} = p + {number} * {size_of(char)}")
+            emit(f"if {end} > n: raise Irregular")
+            many = f"{unpack}(f'>{{{number}}}{char}', b, p)"
+            emit(f"{value} = list({few}[{number}](b, p) if {number} < {FEW} else {many})")
+            emit(f"p = {end}")
             return
+        emit(f"if {count} > n - p: raise Irregular")
         emit(f"{value} = []")
         with block(f"for _ in range({count}):"):
             item = self.value(element, wanted)
@@ -299,13 +320,13 @@ class _Writer:
                 self.struct(node.struct, {})
                 self.flush()
         else:
-            length = self.length(node, "h" if node.kind == "string" else "i")
+            null, length = self.length(node, "h" if node.kind == "string" else "i")
             if node.kind != "array":
-                emit(f"if {length} > 0: p += {length}")
+                emit(f"if not {null}: p += {length}")
                 return
             assert node.element is not None  # noqa: S101
             if node.element.kind in CHARS:
-                emit(f"if {length} > 0: p += {length} * {size_of(CHARS[node.element.kind])}")
+                emit(f"if not {null}: p += ({length}) * {size_of(CHARS[node.element.kind])}")
                 return
             emit(f"if {length} > n - p: raise Irregular")
             with block(f"for _ in range({length}):"):
@@ -313,5 +334,13 @@ class _Writer:
                 self.flush()
 
 
+@functools.lru_cache(maxsize=4096)
 def _uuid(raw: bytes) -> uuid.UUID:
+    """Topic ids come again and again, and making one takes as long as a dozen other fields."""
     return uuid.UUID(bytes=raw)
+
+
+@functools.cache
+def few_unpackers(char: str) -> tuple[Callable[..., tuple[Any, ...]], ...]:
+    """What reads 0, 1, 2 ... fields of a kind; beyond that a format is made for the count."""
+    return tuple(struct.Struct(f">{count}{char}").unpack_from for count in range(FEW))

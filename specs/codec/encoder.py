@@ -6,13 +6,17 @@ Whatever is missing, unknown or does not fit raises one of `UNFIT`, and the call
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable
 from typing import Any
 
 from specs.codec.build import uvarint
-from specs.codec.source import CHARS, Source, fixed_name
+from specs.codec.source import CHARS, FEW, Source, fixed_name
 from specs.layout import Layout, Node, Slot
+
+BYTES = tuple(bytes((value,)) for value in range(128))
+"""Short lengths as they are written."""
 
 UNFIT = (struct.error, AttributeError, TypeError, KeyError, ValueError, OverflowError)
 """All that a generated encoder raises."""
@@ -30,13 +34,23 @@ def encoder(layout: Layout, origin: str) -> Callable[[dict[str, Any]], bytes]:
     return source.compile("encode(v):", f"encode {origin}")
 
 
+_uvarint = functools.lru_cache(maxsize=1024)(uvarint)
+"""Lengths come again and again."""
+
+
 class _Writer:
     def __init__(self) -> None:
-        self.source = Source(uvarint=uvarint)
+        self.source = Source(uvarint=_uvarint)
         self.run: list[tuple[str, str]] = []
         self.out = "w"
 
     def pack(self, run: list[tuple[str, str]]) -> str:
+        """An expression of the run's bytes."""
+        if len(run) == 1 and run[0][0] == "B":  # a lone length, count or end: no call for it
+            value = run[0][1]
+            if value.isdigit():
+                return repr(BYTES[int(value)])
+            return f"{self.source.constant('one', BYTES)}[{value}]"
         chars = "".join(char for char, _ in run)
         pack = self.source.constant(fixed_name("pack", chars), struct.Struct(">" + chars).pack)
         return f"{pack}({', '.join(value for _, value in run)})"
@@ -62,8 +76,11 @@ class _Writer:
         self.source.emit(f"{tags} = []")
         for slot in tagged:
             self.tag(slot, value, tags)
-        self.source.emit(f"{self.out}(uvarint(len({tags})))")
-        self.source.emit(f"if {tags}: {self.out}(b''.join({tags}))")
+        with self.source.block(f"if {tags}:"):
+            self.source.emit(f"{self.out}(uvarint(len({tags})))")
+            self.source.emit(f"{self.out}(b''.join({tags}))")
+        with self.source.block("else:"):
+            self.source.emit(f"{self.out}({BYTES[0]!r})")
 
     def tag(self, slot: Slot, value: str, tags: str) -> None:
         emit, block = self.source.emit, self.source.block
@@ -109,8 +126,10 @@ class _Writer:
             value = f"{expression}.bytes" if node.kind == "uuid" else expression
             self.run.append((CHARS[node.kind], value))
             return
-        item = self.source.name("x")
-        emit(f"{item} = {expression}")
+        item = expression
+        if not item.isidentifier():
+            item = self.source.name("x")
+            emit(f"{item} = {expression}")
         if node.kind == "struct":
             assert node.struct is not None  # noqa: S101
             if not node.nullable:
@@ -143,17 +162,37 @@ class _Writer:
             self.length(f"len({item})", node.compact, char, limit=0x7FFF)
             emit(f"{self.out}({item})")
             return
+        if node.element is not None and node.element.kind in CHARS and node.element.kind != "uuid":
+            self.fixed(item, node.compact, CHARS[node.element.kind])
+            return
         self.length(f"len({item})", node.compact, char)
         if node.kind != "array":
             emit(f"{self.out}({item})")
             return
-        assert node.element is not None  # noqa: S101
         element = node.element
-        if element.kind in CHARS and element.kind != "uuid":
-            pack = self.source.constant("pack_many", struct.pack)
-            emit(f"{self.out}({pack}(f'>{{len({item})}}{CHARS[element.kind]}', *{item}))")
-            return
+        assert element is not None  # noqa: S101
         one = self.source.name("y")
         with block(f"for {one} in {item}:"):
             self.value(element, one)
             self.flush()
+
+    def fixed(self, item: str, compact: bool, char: str) -> None:
+        """Write an array of fixed-size elements; a short one in one go with its count."""
+        emit, block = self.source.emit, self.source.block
+        count = self.source.name("c")
+        counter = "B" if compact else "i"
+        few = self.source.constant(f"few_{fixed_name(counter, char)}", few_packers(counter, char))
+        many = self.source.constant("pack_many", struct.pack)
+        self.flush()
+        emit(f"{count} = len({item})")
+        with block(f"if {count} < {FEW}:"):
+            emit(f"{self.out}({few}[{count}]({count}{' + 1' if compact else ''}, *{item}))")
+        with block("else:"):
+            self.length(count, compact, "i")
+            emit(f"{self.out}({many}(f'>{{{count}}}{char}', *{item}))")
+
+
+@functools.cache
+def few_packers(counter: str, char: str) -> tuple[Callable[..., bytes], ...]:
+    """What writes 0, 1, 2 ... fields of a kind behind their count."""
+    return tuple(struct.Struct(f">{counter}{count}{char}").pack for count in range(FEW))

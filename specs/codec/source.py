@@ -24,6 +24,9 @@ CHARS = {
 }
 """The struct format of each fixed-size kind."""
 
+FEW = 32
+"""Arrays of fewer fixed-size elements than this are read and written by structs made beforehand."""
+
 
 class Source:
     """A function under construction."""
@@ -40,13 +43,13 @@ class Source:
         return f"{prefix}{self.serial}"
 
     def constant(self, prefix: str, value: Any) -> str:
-        """The name of a constant of the function; equal struct methods share one."""
-        if not callable(value):
-            name = self.name(prefix)
-            self.constants[name] = value
-            return name
-        self.constants.setdefault(prefix, value)
-        return prefix
+        """The name of a constant of the function; struct methods, and tuples of them, share one."""
+        if callable(value) or isinstance(value, tuple):
+            self.constants.setdefault(prefix, value)
+            return prefix
+        name = self.name(prefix)
+        self.constants[name] = value
+        return name
 
     def emit(self, line: str) -> None:
         """Add a line at the present indentation."""

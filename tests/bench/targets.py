@@ -20,7 +20,8 @@ DECODING: Final = """\
 version: 1
 rules:
   - name: never, but every Produce request is decoded to know it
-    match: {api: Produce, direction: request, where: "timeout_ms == `123456`"}
+    match: {api: Produce, direction: request}
+    where: "timeout_ms == `123456`"
     do: {delay: 1ms}
 """
 

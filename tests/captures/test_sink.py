@@ -30,8 +30,11 @@ class Disk:
         self.takes = 0
         self.room: int | None = None
         self.step: int | None = None
-        self.gate: threading.Event | None = None
-        self.stuck = threading.Event()
+        self.gated = False
+        self.gate = threading.Semaphore(0)
+        """Lets the thread write once for each release."""
+        self.waits = threading.Semaphore(0)
+        """Released whenever the thread comes to the gate."""
         self.threads: set[str] = set()
 
     def clock(self) -> int:
@@ -41,9 +44,9 @@ class Disk:
         assert len(buffers) <= 1024
         self.now += self.takes
         self.threads.add(threading.current_thread().name)
-        if self.gate is not None and threading.current_thread().name == "capture":
-            self.stuck.set()
-            assert self.gate.wait(30)
+        if self.gated and threading.current_thread().name == "capture":
+            self.waits.release()
+            assert self.gate.acquire(timeout=30)
         data = b"".join(buffers)[: self.step]
         if self.room is not None:
             if not self.room:
@@ -54,9 +57,7 @@ class Disk:
 
 
 def make(path: Path, disk: Disk, **options: int) -> Sink:
-    return Sink(
-        path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options
-    )  # fmt: skip
+    return Sink(path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options)
 
 
 def test_buffers_are_written_in_order(tmp_path: Path) -> None:
@@ -119,17 +120,18 @@ def test_the_limit_is_of_the_whole_file(tmp_path: Path) -> None:
 def test_a_slow_write_hands_over_to_a_thread(tmp_path: Path) -> None:
     disk = Disk()
     sink = make(tmp_path / "f", disk)
+    disk.gated = True
     disk.takes = SLOW_NS
     assert sink.put([b"a"], 1, 1)
     assert sink.put([b"b"], 1, 1)
-    assert disk.threads == {"MainThread"}
+    assert sink.stats.packets == 2
     disk.takes += 1
     assert sink.put([b"c"], 1, 1)
     buffer = bytearray(b"d")
-    disk.gate = threading.Event()
     assert sink.put([memoryview(buffer)], 1, 1)
+    assert sink.stats.packets == 3
     buffer[:] = b"!"  # it is the caller's again
-    disk.gate.set()
+    disk.gate.release()
     sink.close(nothing)
     assert disk.threads == {"MainThread", "capture"}
     assert (tmp_path / "f").read_bytes() == b"headabcd"
@@ -143,9 +145,9 @@ def slow(path: Path, disk: Disk, *, closing: float = 30.0, limit: int | None = N
     )
     disk.takes = SLOW_NS + 1
     assert sink.put([b"a"], 1, 1)
-    disk.gate = threading.Event()
+    disk.gated = True
     assert sink.put([b"bbbb"], 1, 4)
-    assert disk.stuck.wait(30)
+    assert disk.waits.acquire(timeout=30)
     assert sink.put([b"cccc"], 1, 4)
     return sink
 
@@ -155,19 +157,28 @@ def test_a_full_queue_loses_and_counts(tmp_path: Path) -> None:
     sink = slow(tmp_path / "f", disk)
     assert not sink.put([b"ddd"], 1, 3)
     assert sink.put([b"ee"], 1, 2)
-    assert disk.gate is not None
-    disk.gate.set()
+    disk.gate.release(9)
     sink.close(lambda stats: b"%d" % stats.lost_bytes)
     assert (tmp_path / "f").read_bytes() == b"headabbbbccccee3"
     assert sink.stats == Stats(4, 16, 1, 3)
+
+
+def test_what_was_written_makes_room(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk)
+    disk.gate.release()
+    assert disk.waits.acquire(timeout=30)
+    assert sink.put([b"dddddd"], 1, 6)
+    disk.gate.release(9)
+    sink.close(nothing)
+    assert sink.stats == Stats(4, 19)
 
 
 def test_what_waits_within_the_limit_is_written(tmp_path: Path) -> None:
     disk = Disk()
     sink = slow(tmp_path / "f", disk, limit=13)
     assert not sink.put([b"d"], 1, 1)
-    assert disk.gate is not None
-    disk.gate.set()
+    disk.gate.release(9)
     sink.close(nothing)
     assert (tmp_path / "f").read_bytes() == b"headabbbbcccc"
     assert sink.stats == Stats(3, 13, 1, 1, "limit")
@@ -177,8 +188,7 @@ def test_an_error_in_the_thread_loses_what_waits(tmp_path: Path) -> None:
     disk = Disk()
     sink = slow(tmp_path / "f", disk)
     disk.room = 2
-    assert disk.gate is not None
-    disk.gate.set()
+    disk.gate.release(9)
     sink.close(nothing)
     assert (tmp_path / "f").read_bytes() == b"heada"
     assert sink.stats == Stats(1, 5, 2, 8, os.strerror(errno.ENOSPC))
@@ -190,8 +200,7 @@ def test_closing_does_not_wait_for_ever(tmp_path: Path) -> None:
     sink.close(nothing)
     assert sink.stats.stopped == "not written within 0 s of closing"
     assert sink.stats.lost_packets == 1
-    assert disk.gate is not None
-    disk.gate.set()
+    disk.gate.release(9)
 
 
 def test_after_closing_all_is_lost(tmp_path: Path) -> None:

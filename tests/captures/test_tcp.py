@@ -23,7 +23,7 @@ def parsed(data: bytes, linktype: int = 101) -> Segment:
 
 def ones(data: bytes) -> int:
     """The sum of RFC 1071, the slow way."""
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return total

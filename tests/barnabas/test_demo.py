@@ -1,0 +1,79 @@
+"""The demo as a person runs it, and its capture in other people's tools."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from barnabas.demo.claims import all_arrived, in_order
+from captures.conversation import Conversations
+from captures.reader import CaptureReader
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    capture = tmp_path_factory.mktemp("demo") / "demo.pcapng"
+    command = [sys.executable, "-m", "barnabas.cli", "demo", "--capture", str(capture)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return result, capture
+
+
+Demo = tuple[subprocess.CompletedProcess[str], Path]
+
+
+def test_every_claim_held(demo: Demo) -> None:
+    result, _ = demo
+    assert result.returncode == 0, result.stderr
+    assert "FAILED" not in result.stderr
+    assert result.stderr.count("  held  ") == 11
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_the_conversation_is_shown_a_line_an_exchange(demo: Demo) -> None:
+    result, capture = demo
+    exchanges = list(Conversations().exchanges(CaptureReader(capture)))
+    assert len(result.stdout.splitlines()) == len(exchanges)
+    for api in ("Produce", "Fetch", "JoinGroup", "OffsetCommit", "Metadata", "ApiVersions"):
+        assert f" {api} v" in result.stdout
+    assert "⟵ slow fetches" in result.stdout
+
+
+@pytest.mark.needs_tshark
+def test_wireshark_reads_the_capture(demo: Demo) -> None:
+    _, capture = demo
+
+    def tshark(*arguments: str) -> str:
+        command = ["tshark", "-r", str(capture), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert tshark("-Y", "tcp.analysis.flags") == ""
+    kafka = tshark("-d", "tcp.port==1024-65535,kafka", "-Y", "kafka")
+    assert "Kafka Produce v" in kafka
+    assert "Kafka JoinGroup v" in kafka
+    assert "slow fetches" in tshark("-T", "fields", "-e", "frame.comment")
+
+
+def test_scapy_reads_the_capture(demo: Demo) -> None:
+    from scapy.layers.inet import TCP
+    from scapy.utils import PcapNgReader
+
+    _, capture = demo
+    with PcapNgReader(str(capture)) as reader:
+        packets = list(reader)
+    assert all(TCP in packet for packet in packets)
+    read = sum(len(bytes(packet[TCP].payload)) for packet in packets)
+    ours = sum(len(event.data) for event in CaptureReader(capture) if hasattr(event, "data"))
+    assert read == ours > 100_000
+
+
+def test_a_claim_that_does_not_hold_says_so() -> None:
+    sent = {0: ["a", "b"]}
+    assert all_arrived("t", sent, {0: ["a", "b", "b"]}).held
+    assert "1 of them again" in all_arrived("t", sent, {0: ["a", "b", "b"]}).text
+    assert not all_arrived("t", sent, {0: ["a"]}).held
+    assert not all_arrived("t", sent, {0: ["a", "b", "c"]}).held
+    assert in_order("t", sent, {0: ["a", "b", "a"]}).held
+    assert not in_order("t", sent, {0: ["b", "a"]}).held

@@ -1,0 +1,54 @@
+"""`python -m tests.bench`: run it, show the tables, and write the figures to a file if asked to."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tests.bench import codecs, machine, proxies
+
+EXAMPLES = """\
+examples:
+  python -m tests.bench                            all of it: about three minutes
+  python -m tests.bench --quick                    fewer and shorter rounds
+  python -m tests.bench --only codec
+  python -m tests.bench --only proxy --json figures.json
+"""
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench",
+        description="Speed of the proxy and of the codecs, as ratios of one run.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    parser.add_argument("--only", choices=("proxy", "codec"), help="measure one of the two")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the medians to a file")
+    asked = parser.parse_args()
+    console = Console()
+    rounds, seconds, slice_ = (2, 0.3, 0.01) if asked.quick else (5, 0.8, 0.05)
+    console.print(f"machine: {machine.describe()}", highlight=False)
+    found: dict[str, Any] = {"machine": machine.describe(), "rounds": rounds}
+    if asked.only != "proxy":
+        with console.status("codecs") as status:
+            tasks, remark = codecs.measure(max(rounds, 3), slice_, status.update)
+        console.print(codecs.table(tasks, remark))
+        found["codec"] = codecs.as_json(tasks)
+    if asked.only != "codec":
+        with console.status("proxy") as status:
+            rows, remark = proxies.measure(rounds, seconds, status.update)
+        console.print(proxies.table(rows, remark))
+        found["proxy"] = proxies.as_json(rows)
+    if asked.json:
+        asked.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""Measures the codecs side by side on the same bytes, in interleaved rounds."""
+
+from __future__ import annotations
+
+import functools
+import math
+import timeit
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+from rich.table import Table
+
+import specs
+from specs.addresses import patch
+from specs.frames import Direction
+from tests.bench import messages
+from tests.bench.contestants import Absent, contestants, differs
+from tests.bench.machine import version as version_of
+from tests.bench.messages import Values
+from tests.bench.table import beside, microseconds
+
+DECODE: Final = "decode"
+ENCODE: Final = "encode"
+EXTRA: Final = ("Metadata: project addresses", "Metadata: patch addresses")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A body that all codecs read and write."""
+
+    name: str
+    api: str
+    direction: Direction
+    version: int
+    values: Values
+
+
+@dataclass(slots=True)
+class Task:
+    """One codec doing one thing to one body."""
+
+    case: str
+    codec: str
+    what: str
+    work: Callable[[], Any]
+    seconds: list[float] = field(default_factory=list)
+    """For one call, a figure a round."""
+    number: int = 1
+
+
+def cases() -> list[Case]:
+    """What is read and written."""
+    topics = messages.metadata()
+    return [
+        Case("Metadata v12, 100 x 10", "Metadata", "response", 12, topics),
+        Case("Fetch v13, 50 x 1 KiB", "Fetch", "response", 13, messages.fetched(50, 1024, 13)),
+        Case("Produce v9, 16 KiB", "Produce", "request", 9, messages.produce(16 << 10)),
+    ]
+
+
+def prepare() -> tuple[list[Task], list[str]]:
+    """What is timed, after a check that all codecs agree; and who can't take part."""
+    tasks: list[Task] = []
+    remarks: dict[str, str] = {}
+    for case in cases():
+        message = specs.api(case.api).message(case.direction)
+        body = message.codec(case.version).encode(case.values)
+        expected = message.codec(case.version).decode(body)
+        for entry in contestants(case.api, case.direction, case.version):
+            if isinstance(entry, Absent):
+                remarks[entry.name] = entry.reason
+                continue
+            value = entry.decode(body)
+            problem = differs(expected, value)
+            if problem is None and entry.encode(value) != body:
+                problem = "it encodes other bytes than it decoded"
+            if problem:
+                remarks[entry.name] = f"left out, {problem} ({case.name})"
+                continue
+            for what, work in (
+                (DECODE, functools.partial(entry.decode, body)),
+                (ENCODE, functools.partial(entry.encode, value)),
+            ):
+                tasks.append(Task(case.name, entry.name, what, work))
+    tasks += _addresses()
+    return tasks, [f"{name}: {reason}" for name, reason in remarks.items()]
+
+
+def _addresses() -> list[Task]:
+    """What the proxy does to Metadata: only the addresses are read, or replaced."""
+    response = specs.api("Metadata").response.codec(12)
+    body = response.encode(messages.metadata())
+    project = response.project("brokers.node_id", "brokers.host", "brokers.port")
+    replaced = functools.partial(patch, 3, 12, body, lambda *_: ("127.0.0.1", 19092))
+    works = (functools.partial(project, body), replaced)
+    return [
+        Task(name, "barnabas", DECODE, work) for name, work in zip(EXTRA, works, strict=True)
+    ]
+
+
+def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tuple[list[Task], str]:
+    """All tasks, each for this long in every round; and a remark on who is missing."""
+    progress("codecs: do they agree?")
+    tasks, remarks = prepare()
+    for task in tasks:
+        once = timeit.timeit(task.work, number=1)
+        task.number = max(round(seconds / min(once, timeit.timeit(task.work, number=1))), 1)
+    for number in range(rounds):
+        progress(f"codecs: round {number + 1} of {rounds}")
+        for task in tasks:
+            task.seconds.append(timeit.timeit(task.work, number=task.number) / task.number)
+    return tasks, "; ".join(remarks)
+
+
+def table(tasks: list[Task], remark: str) -> Table:
+    """The results; in brackets how many times ours a codec takes."""
+    shown = Table(
+        title="codecs: µs a message (times barnabas)",
+        caption=remark,
+        title_justify="left",
+        caption_justify="left",
+    )
+    shown.add_column("")
+    found = {(task.case, task.codec, task.what): median(task.seconds) for task in tasks}
+    codecs = list(dict.fromkeys(task.codec for task in tasks))
+    for codec in codecs:
+        shown.add_column(_titled(codec), justify="right")
+    for case, what in dict.fromkeys((task.case, task.what) for task in tasks):
+        mine = found[case, codecs[0], what]
+        line = [case if case in EXTRA else f"{case}: {what}"]
+        for codec in codecs:
+            took = found.get((case, codec, what), math.nan)
+            line.append(beside(microseconds(took), took, mine))
+        shown.add_row(*line)
+    return shown
+
+
+def _titled(codec: str) -> str:
+    package = codec.partition(",")[0]
+    return f"{codec}\n{version_of(package)}"
+
+
+def as_json(tasks: list[Task]) -> dict[str, Any]:
+    """The medians in seconds, for a file."""
+    found: dict[str, Any] = {}
+    for task in tasks:
+        found.setdefault(task.case, {}).setdefault(task.codec, {})[task.what] = median(task.seconds)
+    return found

@@ -1,0 +1,147 @@
+"""Files of ours and of others as connections; broken ones end with a CaptureError or normally."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from captures.pcapng import CaptureError, comment_option, interface, packet, section
+from captures.reader import CaptureReader, Chunk, Closed, Event, Lost, Note, Opened, read
+from captures.tcp import FlowHeaders
+from captures.writer import CaptureWriter
+
+CLIENT, SERVER = ("10.0.0.1", 50000), ("::2", 9092)
+NOW = 1_700_000_000_000_000_000
+
+
+def write(path: Path, connections: tuple[int, ...] = (1, 2)) -> Path:
+    with CaptureWriter(path, limit=None, meta={"connections": len(connections)}) as capture:
+        for number in connections:
+            flow = capture.open(number, ("10.0.0.1", 50000 + number), ("10.0.0.2", 9092), NOW, {})
+            flow.upstream(("10.0.0.2", 40000 + number), ("10.0.0.3", 9092))
+            flow.arrived("request", b"ask", NOW, [(3, {"frame": 0})])
+            flow.left("request", b"ASK", NOW, {"frame": 0})
+            capture.note(NOW, {"at": number})
+            flow.close(NOW)
+    return path
+
+
+def others(path: Path, *, comment: str = "") -> Path:
+    """A capture of somebody else's: IPv6, out of order, something that is no TCP."""
+    flow = FlowHeaders(CLIENT, SERVER, 2**32 - 3)
+    syn = flow.request.control(2)
+    first = flow.request.header(3) + b"abc"
+    second = flow.request.header(3) + b"def"
+    flow.request.header(5)
+    last = flow.request.header(1) + b"z"
+    option = comment_option(comment) if comment else b""
+    blocks = [section("taken at noon", "dumpcap"), interface(101)]
+    for data in (syn, second, b"\x45 no TCP", first, first, last):
+        blocks += packet(NOW, data, b"", option if data is second else b"")  # type: ignore[arg-type]
+    path.write_bytes(b"".join(blocks))
+    return path
+
+
+def test_a_file_of_others(tmp_path: Path) -> None:
+    reader = read(others(tmp_path / "f", comment="look here"))
+    assert list(reader) == [
+        Opened(1, NOW, "[::ffff:10.0.0.1]:50000", "[::2]:9092", {}),
+        Chunk(1, "arrived", "request", NOW, b"abc", ()),
+        Chunk(1, "arrived", "request", NOW, b"def", ({"text": "look here"},)),
+        Lost(1, "arrived", "request", NOW, 5),
+        Chunk(1, "arrived", "request", NOW, b"z", ()),
+    ]
+    assert (reader.meta, reader.foreign, reader.truncated) == ({}, 1, False)
+
+
+@pytest.mark.parametrize("text", ["[1]", "null", "{", '{"a":' * 100_000, "9" * 5000])
+def test_comments_that_are_no_objects(tmp_path: Path, text: str) -> None:
+    events = list(read(others(tmp_path / "f", comment=text)))
+    assert isinstance(events[2], Chunk)
+    assert events[2].comments == ({"text": text},)
+
+
+def test_reading_again_finds_the_same(tmp_path: Path) -> None:
+    reader = CaptureReader(write(tmp_path / "f"))
+    assert reader.position == 0
+    first = list(reader)
+    assert reader.position == (tmp_path / "f").stat().st_size
+    assert list(reader) == first
+    assert reader.notes == [Note(NOW, {"at": 1}), Note(NOW, {"at": 2})]
+
+
+def test_files_put_one_behind_the_other(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", (1, 2)).read_bytes()
+    two = write(tmp_path / "two", (1,)).read_bytes()
+    other = others(tmp_path / "other").read_bytes()
+    (tmp_path / "all").write_bytes(one + two + other)
+    reader = CaptureReader(tmp_path / "all")
+    opened = [event.connection for event in reader if isinstance(event, Opened)]
+    assert opened == [1, 2, 3, 4]
+    assert [event.connection for event in reader if isinstance(event, Closed)] == [1, 2, 3]
+    assert reader.meta == {"barnabas": 1, "connections": 2}
+
+
+def test_a_flow_of_ours_without_its_name(tmp_path: Path) -> None:
+    data = write(tmp_path / "f").read_bytes()
+    syn = data.index(b'{"barnabas":"flow","connection":1,"flow":"arrived"}')
+    (tmp_path / "f").write_bytes(data[:syn] + b"no" + data[syn + 2 :])
+    events = list(CaptureReader(tmp_path / "f"))
+    assert [event.connection for event in events if isinstance(event, Opened)] == [-1, 2]
+
+
+def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
+    data = write(tmp_path / "f", (1,)).read_bytes()
+    whole = list(CaptureReader(tmp_path / "f"))
+    (tmp_path / "f").write_bytes(data[:-10])
+    reader = CaptureReader(tmp_path / "f")
+    assert list(reader) == whole  # only the last ACK is gone
+    assert reader.truncated
+    (tmp_path / "f").write_bytes(data[:20])
+    reader = CaptureReader(tmp_path / "f")
+    assert list(reader) == []
+    assert reader.truncated
+
+
+def test_a_later_format(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(section('{"barnabas":2}', "barnabas 9"))
+    with pytest.raises(CaptureError, match="format 2, written by a newer barnabas"):
+        CaptureReader(tmp_path / "f")
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        CaptureReader(tmp_path / "f")
+    (tmp_path / "f").write_bytes(b"not a capture at all")
+    with pytest.raises(CaptureError, match="not a pcapng file"):
+        CaptureReader(tmp_path / "f")
+
+
+def test_damage_is_known_behind_what_came_before(tmp_path: Path) -> None:
+    data = write(tmp_path / "f", (1,)).read_bytes()
+    (tmp_path / "f").write_bytes(data + struct.pack("<III", 6, 7, 0))
+    found: list[Event] = []
+    with pytest.raises(CaptureError, match="block length 7"):
+        found.extend(CaptureReader(tmp_path / "f"))
+    assert isinstance(found[-1], Closed)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_nothing_else_is_raised(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "f"
+    whole = bytearray(write(path, (1,)).read_bytes() + others(path, comment="{}").read_bytes())
+    for _ in range(data.draw(st.integers(0, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    known: set[int] = set()
+    try:
+        for event in CaptureReader(path):
+            known.add(event.connection)
+    except CaptureError:
+        return
+    assert len(known) < 10
