@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from captures.reader import CaptureReader
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.output import Output
@@ -14,6 +13,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.conversation import Conversations, Event
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
+from captures.reader import CaptureReader
 
 
 def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | None = None) -> int:

@@ -6,12 +6,12 @@ import json
 import sys
 from dataclasses import dataclass, field
 
-from captures.writer import CaptureWriter
 from rich.console import Console
 
 from barnabas import show
 from captures.context import Context
 from captures.exchange import Exchange
+from captures.writer import CaptureWriter
 from proxy.rules import Rules
 from proxy.server import Proxy
 from specs import NAMES

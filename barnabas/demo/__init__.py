@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from captures.reader import CaptureReader
-
 from barnabas.demo.claims import Claim, all_arrived, in_log_order, in_order
 from barnabas.demo.clients import (
     Received,
@@ -24,6 +22,7 @@ from barnabas.output import Output, capture_line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.conversation import Conversations
 from captures.exchange import Exchange
+from captures.reader import CaptureReader
 from proxy.scenario import load
 
 HOLD: Final = "a commit behind a heartbeat"

@@ -95,7 +95,14 @@ def test_an_unknown_option_is_misuse() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("proxy",), ("decode",), ("scenario", "check"), ("scenario", "schema"), ("peers", "start")],
+    [
+        (),
+        ("proxy",),
+        ("decode",),
+        ("scenario", "check"),
+        ("scenario", "schema"),
+        ("peers", "start"),
+    ],
 )
 def test_help_says_what_there_is(arguments: tuple[str, ...]) -> None:
     result = run(*arguments, "--help")
@@ -202,7 +209,9 @@ def test_the_proxy_from_start_to_interrupt(tmp_path: Path) -> None:
     pretty = run("decode", str(capture)).stdout.splitlines()
     assert len(pretty) == len(live)
     assert "\x1b" not in "".join(pretty)
-    frames = [json.loads(x) for x in run("decode", str(capture), "--frames", "--json").stdout.splitlines()]
+    frames = [
+        json.loads(x) for x in run("decode", str(capture), "--frames", "--json").stdout.splitlines()
+    ]
     requests = [x for x in frames if x["direction"] == "request" and x["flow"] == "arrived"]
     assert len(requests) == len(live)
 

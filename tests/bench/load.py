@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Final
 
-import specs
 from specs.frames import Direction, Frame, encode_frame
 from tests.bench import messages
 from tests.bench.messages import Values
@@ -64,7 +63,7 @@ def frame(direction: Direction, key: int, version: int, correlation_id: int, bod
 def sized(size: int, make: Callable[[int], bytes]) -> int:
     """The filling with which a frame has this size, its size field included."""
     filling = max(size - len(make(0)), 0)
-    while len(make(filling)) > size:
+    while filling and len(make(filling)) > size:  # a longer length may take another byte
         filling -= 1
     if len(make(filling)) != size:
         raise ValueError(f"no frame of {size} bytes")
@@ -73,12 +72,8 @@ def sized(size: int, make: Callable[[int], bytes]) -> int:
 
 def produces(version: int, request: int, response: int, count: int) -> Load:
     """Produce requests and responses of these sizes."""
-    records = sized(
-        request, lambda n: frame("request", 0, version, 0, messages.produce(n))
-    )
-    name = sized(
-        response, lambda n: frame("response", 0, version, 0, messages.produced("t" * n))
-    )
+    records = sized(request, lambda n: frame("request", 0, version, 0, messages.produce(n)))
+    name = sized(response, lambda n: frame("response", 0, version, 0, messages.produced("t" * n)))
     asked, answered = messages.produce(records), messages.produced("t" * name)
     return Load(
         b"".join(frame("request", 0, version, i, asked) for i in range(count)),
@@ -167,7 +162,9 @@ def run(port: int, name: str, seconds: float, most: int) -> Result:
     load = loads()[name]
     with socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.settimeout(None)  # no poll() before each call; who started this process waits no longer
+        sock.settimeout(
+            None
+        )  # no poll() before each call; who started this process waits no longer
         buffer = memoryview(bytearray(len(load.responses)))
         for _ in range(3):  # warm up; the answers must be the ones that were sent
             sock.sendall(load.requests)
@@ -178,9 +175,7 @@ def run(port: int, name: str, seconds: float, most: int) -> Result:
         return drive(sock, load, buffer, seconds, most)
 
 
-def _bulk(
-    sock: socket.socket, load: Load, buffer: memoryview, seconds: float, most: int
-) -> Result:
+def _bulk(sock: socket.socket, load: Load, buffer: memoryview, seconds: float, most: int) -> Result:
     """Two rounds of requests under way at any time."""
     volume = max(len(load.requests), len(load.responses))
     begun = time.perf_counter()

@@ -51,9 +51,7 @@ def exchanges(*events: Event) -> list[Exchange]:
 
 
 def facts(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
-    return [
-        (x.api, x.correlation_id, x.latency_ms, x.broker_ms, x.rules, x.note) for x in found
-    ]
+    return [(x.api, x.correlation_id, x.latency_ms, x.broker_ms, x.rules, x.note) for x in found]
 
 
 def test_a_request_and_its_response() -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a table, one case a line
 from __future__ import annotations
 
 import pytest
