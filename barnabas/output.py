@@ -63,6 +63,7 @@ class Output:
         """What passed, what each rule did, what was lost, where the capture is."""
         self.err.print(show.tally_table(proxy.tally.rows()))
         if rules.rules:
+            self.err.print()
             self.err.print(show.rules_table(rules.rules))
         totals = proxy.totals
         facts = [f"{totals.connections} connections"]
