@@ -6,6 +6,7 @@ wait here (`early`) until it is their turn in the order in which the client sent
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from captures.exchange import Pending
@@ -22,7 +23,7 @@ class Departures:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.expected: list[Pending] = []
+        self.expected: deque[Pending] = deque()
         """Requests whose responses must come in this order; empty if no rule reorders requests."""
         self._early: dict[Pending, tuple[Item, list[Decision]]] = {}
         self._finished: set[Direction] = set()
@@ -39,7 +40,8 @@ class Departures:
 
     def must_wait(self, pending: Pending) -> bool:
         """Whether an earlier request's response must leave before this one's."""
-        return pending in self.expected and self.expected[0] is not pending
+        expected = self.expected
+        return bool(expected) and expected[0] is not pending and pending in expected
 
     def dispose_in_turn(self, item: Item, decisions: list[Decision], now: int, at: int) -> None:
         """Let a response go its way, now or when it is its turn; those behind it follow."""
@@ -57,10 +59,13 @@ class Departures:
 
     def turn(self, pending: Pending, now: int) -> None:
         """A response has had its turn: those that waited behind it follow."""
-        if pending in self.expected:
-            self.expected.remove(pending)
-        while self.expected and self.expected[0] in self._early:
-            item, decisions = self._early.pop(self.expected.pop(0))
+        expected = self.expected
+        if expected and expected[0] is pending:
+            expected.popleft()
+        elif pending in expected:
+            expected.remove(pending)
+        while expected and expected[0] in self._early:
+            item, decisions = self._early.pop(expected.popleft())
             item.late = True
             self.dispose("response", item, decisions, now, at=None)
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, cast
 from captures.exchange import Exchange
 from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
 from proxy.connection import Connection
-from proxy.totals import Totals
 from specs.frames import Direction
 
 if TYPE_CHECKING:
@@ -145,7 +144,6 @@ class Link:
         *,
         loop: asyncio.AbstractEventLoop,
         buffers: Buffers,
-        totals: Totals,
         flow: FlowWriter | None,
         done: Callable[[Exchange], None],
         say: Callable[[str], None],
@@ -155,7 +153,6 @@ class Link:
         self.connection = connection
         self.loop = loop
         self.buffers = buffers
-        self.totals = totals
         self.flow = flow
         self._done = done
         self._say = say

@@ -74,6 +74,7 @@ class Requests:
         inbound.pending = Pending(
             0, SASL_HANDSHAKE, 0, self.state.client_id, inbound.size, now, now, opaque=True
         )
+        inbound.pending.note = "the header can't be read"
         self._enter(inbound.pending)
 
     def passed(self, frame: bytes | None, now: int) -> None:

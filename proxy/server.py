@@ -9,6 +9,7 @@ await proxy.stop()
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 BACKLOG = 1024
 
 LOOK = 0.5
-"""Seconds between two looks at whether the capture still works."""
+"""Seconds between two looks at whether the capture still works, or connections can be accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,27 +169,52 @@ class Proxy:
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as problem:
-                self._say(f"{_text(node.listen)}: can't accept a connection: {problem.strerror}")
+                # no descriptors left, mostly: trying again at once would only spin
+                self._say(f"{_text(node.listen)}: can't accept connections: {problem.strerror}")
+                self._loop.remove_reader(listener)
+                self._loop.call_later(LOOK, self._accept_again, listener, node)
                 return
             client.setblocking(False)
             task = self._loop.create_task(self._connect(client, _address(peer), node))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    def _accept_again(self, listener: socket.socket, node: Node) -> None:
+        if listener in self._listeners:
+            self._loop.add_reader(listener, self._accept, listener, node)
+
     async def _connect(self, client: socket.socket, peer: Address, node: Node) -> None:
         """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
         self.totals.connections += 1
         number = self.totals.connections
-        try:
-            broker = await self._dial(node)
-        except OSError as problem:
-            self.totals.refused += 1
-            self._say(
-                f"connection {number} ({_text(peer)}): {node.name} at {_text(node.upstream)} "
-                f"can't be reached: {_reason(problem)}; closed"
-            )
-            client.close()
-            return
+        name = f"connection {number} ({_text(peer)})"
+        with contextlib.ExitStack() as unless_linked:
+            unless_linked.callback(client.close)
+            try:
+                broker = await self._dial(node)
+            except OSError as problem:
+                self.totals.refused += 1
+                self._say(
+                    f"{name}: {node.name} at {_text(node.upstream)} can't be reached: "
+                    f"{_reason(problem)}; closed"
+                )
+                return
+            unless_linked.callback(broker.close)
+            link = None
+            try:
+                link = self._link(number, client, broker, peer, node)
+                await link.attach(client, broker)
+            except OSError as problem:  # the client is gone already
+                self._say(f"{name}: {_reason(problem)}; closed")
+                if link is not None:
+                    link.close()
+                return
+            unless_linked.pop_all()
+
+    def _link(
+        self, number: int, client: socket.socket, broker: socket.socket, peer: Address, node: Node
+    ) -> Link:
+        """The two sockets of a connection, and the protocol logic between them."""
         here = _address(client.getsockname())
         connection = Connection(
             number,
@@ -211,7 +237,6 @@ class Proxy:
             connection,
             loop=self._loop,
             buffers=self._buffers,
-            totals=self.totals,
             flow=flow,
             done=self._finished,
             say=self._say,
@@ -219,7 +244,7 @@ class Proxy:
             over=self._ended,
         )
         self._links[connection.state] = link
-        await link.attach(client, broker)
+        return link
 
     async def _dial(self, node: Node) -> socket.socket:
         """A connection to a node; the bootstrap addresses are tried in turn."""

@@ -12,9 +12,5 @@ class Totals:
     connections: int = 0
     refused: int = 0
     """Connections closed because the broker could not be reached."""
-    requests: int = 0
-    """Bytes that came from clients."""
-    responses: int = 0
-    """Bytes that came from brokers."""
     undecoded: int = 0
     """Frames of unknown APIs, with unreadable headers, or that nobody asked for: passed on."""

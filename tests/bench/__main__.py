@@ -44,7 +44,7 @@ def main() -> None:
     if asked.only != "codec":
         with console.status("proxy") as status:
             rows, remark = proxies.measure(rounds, seconds, status.update)
-        console.print(proxies.table(rows, remark))
+        console.print(*proxies.tables(rows, remark), sep="\n")
         found["proxy"] = proxies.as_json(rows)
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=2) + "\n")

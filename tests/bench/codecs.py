@@ -19,11 +19,14 @@ from tests.bench import messages
 from tests.bench.contestants import Absent, contestants, differs
 from tests.bench.machine import version as version_of
 from tests.bench.messages import Values
-from tests.bench.table import beside, microseconds
+from tests.bench.table import beside, microseconds, plain_table
 
 DECODE: Final = "decode"
 ENCODE: Final = "encode"
-EXTRA: Final = ("Metadata: project addresses", "Metadata: patch addresses")
+CONTENT: Final = (
+    "Metadata: 100 topics of 10 partitions; Fetch: 50 partitions of 1 KiB; Produce: 16 KiB"
+)
+EXTRA: Final = ("find addresses", "patch addresses")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,9 @@ def cases() -> list[Case]:
     """What is read and written."""
     topics = messages.metadata()
     return [
-        Case("Metadata v12, 100 x 10", "Metadata", "response", 12, topics),
-        Case("Fetch v13, 50 x 1 KiB", "Fetch", "response", 13, messages.fetched(50, 1024, 13)),
-        Case("Produce v9, 16 KiB", "Produce", "request", 9, messages.produce(16 << 10)),
+        Case("Metadata v12", "Metadata", "response", 12, topics),
+        Case("Fetch v13", "Fetch", "response", 13, messages.fetched(50, 1024, 13)),
+        Case("Produce v9", "Produce", "request", 9, messages.produce(16 << 10)),
     ]
 
 
@@ -114,12 +117,7 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
 
 def table(tasks: list[Task], remark: str) -> Table:
     """The results; in brackets how many times ours a codec takes."""
-    shown = Table(
-        title="codecs: µs a message (times barnabas)",
-        caption=remark,
-        title_justify="left",
-        caption_justify="left",
-    )
+    shown = plain_table("codecs: µs a message (times barnabas)", f"{CONTENT}. {remark}".strip())
     shown.add_column("")
     found = {(task.case, task.codec, task.what): median(task.seconds) for task in tasks}
     codecs = list(dict.fromkeys(task.codec for task in tasks))
@@ -127,7 +125,7 @@ def table(tasks: list[Task], remark: str) -> Table:
         shown.add_column(_titled(codec), justify="right")
     for case, what in dict.fromkeys((task.case, task.what) for task in tasks):
         mine = found[case, codecs[0], what]
-        line = [case if case in EXTRA else f"{case}: {what}"]
+        line = [case if case in EXTRA else f"{case} {what}"]
         for codec in codecs:
             took = found.get((case, codec, what), math.nan)
             line.append(beside(microseconds(took), took, mine))

@@ -171,8 +171,8 @@ def run(port: int, name: str, seconds: float, most: int) -> Result:
             _receive(sock, buffer)
             if buffer != load.responses:
                 raise ValueError(f"{name}: what came back is not what was sent")
-        drive = _ping_pong if load.count == 1 else _bulk
-        return drive(sock, load, buffer, seconds, most)
+        through = _ping_pong if load.count == 1 else _bulk
+        return through(sock, load, buffer, seconds, most)
 
 
 def _bulk(sock: socket.socket, load: Load, buffer: memoryview, seconds: float, most: int) -> Result:

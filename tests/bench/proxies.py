@@ -18,7 +18,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from tests.bench import load
-from tests.bench.table import beside, microseconds, percentile
+from tests.bench.table import beside, microseconds, percentile, plain_table
 from tests.bench.targets import Kind, Target, available, capture_folder
 
 MOST: Final = 1 << 30
@@ -132,32 +132,33 @@ def _measure_one(cell: Cell, target: Target, client: Helper, name: str, seconds:
     target.forget()
 
 
-def table(rows: list[Row], remark: str) -> Table:
+def tables(rows: list[Row], remark: str) -> list[Table]:
     """The results; in brackets the ratio to the direct connection of the same run."""
-    shown = Table(
-        title="proxy: one connection over loopback (ratio to direct)",
-        caption=f"MB/s; round trips of 200 bytes in µs; CPU while 1 MiB Produce pass. {remark}",
-        title_justify="left",
-        caption_justify="left",
+    bulk = plain_table("proxy: one connection over loopback, MB/s (ratio to direct)", remark)
+    rest = plain_table(
+        "proxy: round trips of 200 bytes (ratio to direct), cost of 1 MiB Produce, memory"
     )
-    shown.add_column("", no_wrap=True)
-    for name in (*BULK, "p50 µs", "p99 µs", "CPU s/GB", "peak MiB"):
-        shown.add_column(name, justify="right")
+    for shown, names in ((bulk, BULK), (rest, ("p50 µs", "p99 µs", "CPU s/GB", "peak MiB"))):
+        shown.add_column("", no_wrap=True)
+        for name in names:
+            shown.add_column(name, justify="right")
     figures = [{name: cell.figures() for name, cell in row.cells.items()} for row in rows]
     direct = figures[0]
     for row, mine in zip(rows, figures, strict=True):
-        line = [row.kind.name]
-        for name in BULK:
-            rate, base = _of(mine[name], "rate"), _of(direct[name], "rate")
-            line.append(beside(f"{rate / 1e6:,.0f}", rate, base))
-        for what in ("p50", "p99"):
-            value, base = _of(mine["ping-pong"], what), _of(direct["ping-pong"], what)
-            line.append(beside(microseconds(value), value, base))
+        rates = ((_of(mine[name], "rate"), _of(direct[name], "rate")) for name in BULK)
+        bulk.add_row(row.kind.name, *(beside(f"{rate / 1e6:,.0f}", rate, to) for rate, to in rates))
+        trips = (
+            (_of(mine["ping-pong"], what), _of(direct["ping-pong"], what))
+            for what in ("p50", "p99")
+        )
         cpu = _of(mine["produce 1 MiB"], "cpu")
-        line.append("-" if math.isnan(cpu) else f"{cpu:.2f}")
-        line.append("-" if row.peak_mib is None else f"{row.peak_mib:.0f}")
-        shown.add_row(*line)
-    return shown
+        rest.add_row(
+            row.kind.name,
+            *(beside(microseconds(took), took, to) for took, to in trips),
+            "-" if math.isnan(cpu) else f"{cpu:.2f}",
+            "-" if row.peak_mib is None else f"{row.peak_mib:.0f}",
+        )
+    return [bulk, rest]
 
 
 _KEYS = {

@@ -70,9 +70,9 @@ KINDS: Final = (
         ),
     ),
     ours("barnabas", "--log", "off"),
-    ours("barnabas, capture", "--log", "off", *CAPTURE),
-    ours("barnabas, log and capture", "--log", "json", *CAPTURE),
-    ours("barnabas, decoding Produce", "--log", "off", "--scenario", "{scenario}"),
+    ours("  with capture", "--log", "off", *CAPTURE),
+    ours("  log and capture", "--log", "json", *CAPTURE),
+    ours("  decoding Produce", "--log", "off", "--scenario", "{scenario}"),
 )
 
 
@@ -82,7 +82,7 @@ class Target:
     def __init__(self, kind: Kind, server: int, folder: Path) -> None:
         self.kind = kind
         self.port = server
-        self.capture = folder / f"{kind.name}.pcapng".replace(" ", "-")
+        self.capture = folder / f"{kind.name.strip().replace(' ', '-')}.pcapng"
         self._process: subprocess.Popen[bytes] | None = None
         if not kind.command:
             return

@@ -16,7 +16,7 @@ from tests.bench.table import percentile, ratio
 from tests.bench.targets import DECODING
 
 
-def test_percentile_is_a_value_that_was_measured():
+def test_percentile_is_a_value_that_was_measured() -> None:
     values = [float(n) for n in range(1, 101)]
     assert percentile(values, 50) == 50.0
     assert percentile(values, 99) == 99.0
@@ -24,13 +24,13 @@ def test_percentile_is_a_value_that_was_measured():
     assert math.isnan(percentile([], 50))
 
 
-def test_ratio_to_nothing_is_no_number():
+def test_ratio_to_nothing_is_no_number() -> None:
     assert ratio(50.0, 200.0) == 0.25
     assert math.isnan(ratio(50.0, 0.0))
     assert math.isnan(ratio(50.0, math.nan))
 
 
-def test_a_cell_shows_medians_and_cpu_of_all_rounds():
+def test_a_cell_shows_medians_and_cpu_of_all_rounds() -> None:
     cell = Cell()
     for seconds, cpu in ((1.0, 0.5), (2.0, 0.5), (4.0, 1.0)):
         cell.add(Result(seconds, 1_000_000_000, [0.1, 0.2, 0.3]), cpu)
@@ -42,7 +42,7 @@ def test_a_cell_shows_medians_and_cpu_of_all_rounds():
     }
 
 
-def test_a_cell_without_cpu_time_says_so():
+def test_a_cell_without_cpu_time_says_so() -> None:
     cell = Cell()
     cell.add(Result(1.0, 1000, []), None)
     figures = cell.figures()
@@ -50,7 +50,7 @@ def test_a_cell_without_cpu_time_says_so():
     assert figures["p50_seconds"] is None
 
 
-def test_frames_get_the_size_that_is_asked_for():
+def test_frames_get_the_size_that_is_asked_for() -> None:
     def make(filling: int) -> bytes:
         return frame("request", 0, 9, 0, messages.produce(filling))
 
@@ -59,7 +59,7 @@ def test_frames_get_the_size_that_is_asked_for():
         sized(10, make)
 
 
-def test_loads_are_frames_in_the_order_of_their_ids():
+def test_loads_are_frames_in_the_order_of_their_ids() -> None:
     made = load.produces(9, 300, 64, 3)
     assert (made.request_size, made.response_size) == (300, 64)
     for number in range(3):
@@ -71,7 +71,7 @@ def test_loads_are_frames_in_the_order_of_their_ids():
         assert response.header["correlation_id"] == number
 
 
-def test_the_scenario_of_the_bench_is_one(tmp_path: Path):
+def test_the_scenario_of_the_bench_is_one(tmp_path: Path) -> None:
     from proxy.scenario import load as load_scenario
 
     path = tmp_path / "decoding.yaml"
@@ -79,7 +79,7 @@ def test_the_scenario_of_the_bench_is_one(tmp_path: Path):
     assert len(load_scenario(path).rules) == 1
 
 
-def test_a_difference_is_named():
+def test_a_difference_is_named() -> None:
     mine = {"topics": [{"name": "a", "operations": -(2**31)}]}
     assert differs(mine, {"topics": ({"name": "a", "operations": None},)}) is None
     assert differs(mine, {"topics": ({"name": "b"},)}) == "topics[0].name is 'b', not 'a'"
@@ -89,7 +89,7 @@ def test_a_difference_is_named():
     )
 
 
-def test_a_codec_table_compares_with_ours():
+def test_a_codec_table_compares_with_ours() -> None:
     tasks = [
         codecs.Task("m", "barnabas", codecs.DECODE, lambda: None, [2e-6, 1e-6, 3e-6]),
         codecs.Task("m", "kio", codecs.DECODE, lambda: None, [4e-6]),
