@@ -19,7 +19,9 @@ BLOCK_LIMIT: Final = 64 << 20
 _SECTION, _INTERFACE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 3, 5, 6
 _OPT_COMMENT, _SHB_USERAPPL, _IF_TSRESOL, _IF_TSOFFSET, _ISB_IFDROP = 1, 4, 9, 14, 5
 _PIECE: Final = 65_532
-"""Bytes of a comment in one option. A longer comment goes on in the next one."""
+"""Bytes of a comment in one option at most."""
+_FULL: Final = _PIECE - 3
+"""An option of so many bytes or more goes on in the next one, which may be empty."""
 _INTERFACE_LIMIT: Final = 1 << 16
 
 _EPB = struct.Struct("<7I")
@@ -84,9 +86,9 @@ def comment_option(text: str) -> bytes:
     """
     data = text.encode("utf-8", "backslashreplace")
     options = b""
-    while len(data) > _PIECE:
-        end = _PIECE
-        while data[end] & 0xC0 == 0x80:  # not within a character
+    while len(data) >= _FULL:
+        end = min(_PIECE, len(data))
+        while end < len(data) and data[end] & 0xC0 == 0x80:  # not within a character
             end -= 1
         options += _option(_OPT_COMMENT, data[:end])
         data = data[end:]
@@ -320,7 +322,7 @@ class _Body:
         for code, value in options:
             if code == _OPT_COMMENT:
                 pending += value
-                if len(value) <= _PIECE - 4:
+                if len(value) < _FULL:
                     found.append(pending)
                     pending = b""
         if pending:

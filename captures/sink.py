@@ -43,7 +43,7 @@ class Stats:
     lost_packets: int = 0
     lost_bytes: int = 0
     stopped: str | None = None
-    """Why nothing more is written: "limit", or the system's reason."""
+    """Why nothing more is written: its size limit, or the system's reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Sink:
         if self.stats.stopped is not None or self._over:
             return self.lose(packets, payload)
         if self._limit is not None and self._accepted + size > self._limit:
-            self.stats.stopped = "limit"
+            self.stats.stopped = "its size limit is reached"
             return self.lose(packets, payload)
         if self._thread is not None:
             return self._enqueue(buffers, size, packets, payload)

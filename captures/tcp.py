@@ -27,6 +27,9 @@ ACK: Final = 0x10
 SEGMENT: Final = 65_472
 """Bytes of payload in a packet at most: with any of our headers it is below 65,535."""
 
+HANDSHAKE: Final = 4
+"""Packets that `FlowHeaders.handshake` makes."""
+
 _V4 = struct.Struct(">HHIHH12sIIHHHH")
 _V6 = struct.Struct(">IHH36sIIHHHH")
 _SYN_OPTIONS: Final = bytes.fromhex("0204ffc0 0103030e")
@@ -104,8 +107,8 @@ class FlowHeaders:
     Raises OSError if an address is not a numeric IP address.
 
     >>> flow = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7)
-    >>> [parse(LINKTYPE_RAW, headers).flags for headers in flow.handshake()] == [SYN, SYN | ACK, ACK]
-    True
+    >>> [parse(LINKTYPE_RAW, headers).flags for headers in flow.handshake()]
+    [2, 18, 16, 16]
     >>> parse(LINKTYPE_RAW, flow.request.header(4) + b"data")[2:]
     (8, 8, 24, b'data')
     """
@@ -116,11 +119,15 @@ class FlowHeaders:
         self.request.peer, self.response.peer = self.response, self.request
 
     def handshake(self) -> list[bytes]:
-        """SYN, SYN and ACK, ACK."""
+        """SYN, SYN and ACK, ACK; and a remark, as the window in a SYN is never scaled (RFC 7323).
+
+        Wireshark would call that one full at the client's 65,535th byte, if no answer came before.
+        """
         return [
             self.request.control(SYN, _SYN_OPTIONS),
             self.response.control(SYN | ACK, _SYN_OPTIONS),
             self.request.control(ACK),
+            self.response.remark(),
         ]
 
     def farewell(self, reset: bool) -> list[bytes]:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, Self
 
 from captures.pcapng import Buffer, comment_option, interface, packet, section, statistics
 from captures.sink import Sink, Stats
-from captures.tcp import LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
+from captures.tcp import HANDSHAKE, LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
 from specs.frames import Direction
 
 FORMAT: Final = 1
@@ -199,7 +199,7 @@ class _Flow:
         """Write packets, and the handshake if it is not in the file yet."""
         if not self._handshake:
             self.sink.put(buffers, packets, payload)
-        elif self.sink.put([*self._handshake, *buffers], packets + 3, payload):
+        elif self.sink.put([*self._handshake, *buffers], packets + HANDSHAKE, payload):
             self._handshake = []
 
 

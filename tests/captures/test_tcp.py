@@ -35,11 +35,12 @@ def test_numbers_go_on(
     ends: tuple[tuple[str, int], tuple[str, int]], isn: int, sizes: list[int]
 ) -> None:
     flow = FlowHeaders(*ends, isn)
-    syn, synack, ack = (parsed(headers) for headers in flow.handshake())
+    syn, synack, ack, remark = (parsed(headers) for headers in flow.handshake())
     assert (syn.flags, syn.seq, syn.ack) == (SYN, isn, 0)
     after = (isn + 1) % 2**32
     assert (synack.flags, synack.seq, synack.ack) == (SYN | ACK, isn, after)
     assert (ack.flags, ack.seq, ack.ack) == (ACK, after, after)
+    assert (remark.flags, remark.seq, remark.ack) == (ACK, after, isn)
     assert (synack.source, synack.target) == (syn.target, syn.source)
     seq = after
     for size in sizes:

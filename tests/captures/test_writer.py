@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from captures.pcapng import Buffer, Packet, Section, read_blocks
 from captures.reader import CaptureReader, Chunk, Closed, Lost, Opened
 from captures.sink import Sink
-from captures.tcp import SEGMENT, parse
+from captures.tcp import HANDSHAKE, SEGMENT, parse
 from captures.writer import CaptureWriter, FlowWriter
 from specs.frames import Direction
 
@@ -109,7 +109,7 @@ def test_the_events_of_a_connection(tmp_path: Path) -> None:
         capture.note(NOW + 3, {"scenario": "again"})
         flow.close(NOW + 4)
         flow.close(NOW + 5)
-        assert capture.stats.packets == 3 + 2 + 3 + 1 + 3 + 3
+        assert capture.stats.packets == HANDSHAKE + 2 + HANDSHAKE + 1 + 3 + 3
     assert capture.stats.bytes == path.stat().st_size
     reader = CaptureReader(path)
     about = {"barnabas": "flow", "connection": 3, "flow": "arrived", "broker": 2}
@@ -138,8 +138,10 @@ def test_what_the_linked_flow_says_of_itself(tmp_path: Path) -> None:
         flow.close(NOW)
     with (tmp_path / "f").open("rb") as file:
         packets = [block for block in read_blocks(file) if isinstance(block, Packet)]
-    assert packets[3].comments == ('{"barnabas":"flow","connection":3,"flow":"left","broker":5}',)
-    segment = parse(101, packets[3].data)
+    assert packets[HANDSHAKE].comments == (
+        '{"barnabas":"flow","connection":3,"flow":"left","broker":5}',
+    )
+    segment = parse(101, packets[HANDSHAKE].data)
     assert segment is not None
     assert (segment.source, segment.target) == (LOCAL, BROKER)
 
@@ -164,6 +166,15 @@ def test_comments_of_any_kind_and_length(tmp_path: Path) -> None:
     assert CaptureReader(tmp_path / "f").meta["scenario"] == "ü" * 200_000
 
 
+@pytest.mark.parametrize("size", range(65_525, 65_537))
+def test_comments_at_one_place_stay_apart(tmp_path: Path, size: int) -> None:
+    said: list[dict[str, Any]] = [{"k": "x" * (size - len('{"k":""}'))}, {"k": 2}]
+    with CaptureWriter(tmp_path / "f", limit=None, meta={}) as capture:
+        begin(capture).arrived("request", b"ab", NOW, [(2, comment) for comment in said])
+    side = heard(tmp_path / "f")[1, "arrived", "request"]
+    assert side.comments == [(2, comment) for comment in said]
+
+
 def test_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "f"
     with CaptureWriter(path, limit=5_000, meta={}) as capture:
@@ -173,13 +184,18 @@ def test_the_limit(tmp_path: Path) -> None:
         flow.arrived("request", bytes(100_000), NOW)
         flow.close(NOW)
         stats = capture.stats
-        assert (stats.packets, stats.stopped) == (3 + 3, "limit")
+        assert (stats.packets, stats.stopped) == (HANDSHAKE + 3, "its size limit is reached")
         assert (stats.lost_packets, stats.lost_bytes) == (2 + 2 + 3, 102_000)
     assert path.stat().st_size <= 5_000
     reader = CaptureReader(path)
     assert sum(len(event.data) for event in reader if isinstance(event, Chunk)) == 3000
     (note,) = reader.notes
-    said = {"barnabas": "lost", "packets": 7, "bytes": 102_000, "stopped": "limit"}
+    said = {
+        "barnabas": "lost",
+        "packets": 7,
+        "bytes": 102_000,
+        "stopped": "its size limit is reached",
+    }
     assert note.comment == said
     assert not reader.truncated
 
@@ -210,11 +226,11 @@ def test_a_full_disk_leaves_a_file_that_can_be_read(tmp_path: Path, room: int) -
         for _ in range(7):
             flow.arrived("request", bytes(1000), NOW)
         assert capture.stats.stopped == os.strerror(errno.ENOSPC)
-        assert capture.stats.lost_bytes == 7000 - 1000 * (capture.stats.packets - 3)
+        assert capture.stats.lost_bytes == 7000 - 1000 * (capture.stats.packets - HANDSHAKE)
     assert path.stat().st_size <= room
     reader = CaptureReader(path)
     kept = sum(len(event.data) for event in reader if isinstance(event, Chunk))
-    assert kept == 1000 * (capture.stats.packets - 3)
+    assert kept == 1000 * (capture.stats.packets - HANDSHAKE)
     assert not reader.truncated
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from captures.tcp import SEGMENT
 from captures.writer import CaptureWriter
+from specs.frames import Direction
 
 NOW = 1_700_000_000_123_456_789
 ENDS = (
@@ -59,6 +60,21 @@ def test_nothing_seems_wrong_to_tshark(capture: Path) -> None:
     )
     assert tshark(capture, "-o", "ip.check_checksum:TRUE", "-Y", suspicious) == []
     assert len(tshark(capture, "-Y", "tcp.analysis.reused_ports")) == 2
+
+
+@pytest.mark.needs_tshark
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_one_direction_alone_fills_no_window(tmp_path: Path, direction: Direction) -> None:
+    path = tmp_path / "f.pcapng"
+    with CaptureWriter(path, limit=None, meta={}) as capture:
+        for number, (client, listener, local, broker) in enumerate(ENDS, 1):
+            flow = capture.open(number, client, listener, NOW, {})
+            flow.upstream(local, broker)
+            flow.arrived(direction, bytes(65_535), NOW)
+            for size in (65_000, 500, 35):
+                flow.left(direction, bytes(size), NOW, {})
+            flow.close(NOW)
+    assert tshark(path, "-Y", "tcp.analysis.flags") == []
 
 
 @pytest.mark.needs_tshark
