@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -77,12 +80,14 @@ def demo(capture: Path, output: Output | None = None) -> int:
     output.note("")
     assert proxy.capture is not None  # noqa: S101
     output.note(capture_line(proxy.capture))
-    output.note(f"next:    barnabas decode {capture} --json | head -1")
-    ports = ",".join(str(node.listen[1]) for node in proxy.proxy.topology.nodes.values())
-    first = f"tcp.port=={ports.split(',')[0]}"
-    output.note(
-        f"         tshark -r {capture} -d {first},kafka -Y kafka   (or open it in Wireshark)"
-    )
+    here = "barnabas" if shutil.which("barnabas") else os.path.relpath(sys.argv[0])
+    listeners = [
+        proxy.proxy.address,
+        *(node.listen for node in proxy.proxy.topology.nodes.values()),
+    ]
+    ports = " ".join(f"-d tcp.port=={port},kafka" for _, port in listeners)
+    output.note(f"next:    {here} decode {capture} --json | head -1")
+    output.note(f"         tshark -r {capture} {ports} -Y kafka   (or open it in Wireshark)")
     return FINE if all(claim.held for claim in claims) else FINDINGS
 
 

@@ -97,7 +97,7 @@ def _addresses() -> list[Task]:
     body = response.encode(messages.metadata())
     project = response.project("brokers.node_id", "brokers.host", "brokers.port")
     replaced = functools.partial(patch, 3, 12, body, lambda *_: ("127.0.0.1", 19092))
-    works = (functools.partial(project, body), replaced)
+    works: tuple[Callable[[], Any], ...] = (functools.partial(project, body), replaced)
     return [Task(name, "barnabas", DECODE, work) for name, work in zip(EXTRA, works, strict=True)]
 
 
