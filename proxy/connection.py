@@ -269,9 +269,15 @@ class Connection:
         )
         for direction in DIRECTIONS:
             outlet, inbound = state.outlet[direction], state.inbound[direction]
-            self._skimming[direction] = (
+            skimming = (
                 free
                 and outlet.idle
                 and not (outlet.lost or outlet.ending or inbound.start or inbound.need)
             )
+            if skimming and inbound.passing:
+                # the rest of this frame will be skimmed: count it now
+                handler = self.requests if direction == "request" else self.responses
+                handler.passed(None, now)
+                inbound.head = inbound.pending = None
+            self._skimming[direction] = skimming
         return state.actions

@@ -8,13 +8,12 @@ at the end stands for a bounds check at each slice; counts are checked before an
 
 from __future__ import annotations
 
-import functools
 import struct
 import uuid
 from collections.abc import Callable
 from typing import Any
 
-from specs.codec.source import CHARS, FEW, Source, fixed_name, size_of
+from specs.codec.source import CHARS, FEW, Source, few_unpackers, fixed_name, size_of, uuid_of
 from specs.layout import Layout, Node, Slot
 
 Wanted = dict[str, Any]
@@ -245,7 +244,9 @@ class _Writer:
         emit, block = self.source.emit, self.source.block
         if node.kind in CHARS:
             name = self.read(CHARS[node.kind], "x")
-            return f"{self.source.constant('uuid', _uuid)}({name})" if node.kind == "uuid" else name
+            return (
+                f"{self.source.constant('uuid', uuid_of)}({name})" if node.kind == "uuid" else name
+            )
         value = self.source.name("x")
         if node.kind == "struct":
             assert node.struct is not None  # noqa: S101
@@ -332,15 +333,3 @@ class _Writer:
             with block(f"for _ in range({length}):"):
                 self.skip(node.element)
                 self.flush()
-
-
-@functools.lru_cache(maxsize=4096)
-def _uuid(raw: bytes) -> uuid.UUID:
-    """Topic ids come again and again, and making one takes as long as a dozen other fields."""
-    return uuid.UUID(bytes=raw)
-
-
-@functools.cache
-def few_unpackers(char: str) -> tuple[Callable[..., tuple[Any, ...]], ...]:
-    """What reads 0, 1, 2 ... fields of a kind; beyond that a format is made for the count."""
-    return tuple(struct.Struct(f">{count}{char}").unpack_from for count in range(FEW))

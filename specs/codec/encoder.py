@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from specs.codec.build import uvarint
-from specs.codec.source import CHARS, FEW, Source, fixed_name
+from specs.codec.source import CHARS, FEW, Source, few_packers, fixed_name
 from specs.layout import Layout, Node, Slot
 
 BYTES = tuple(bytes((value,)) for value in range(128))
@@ -190,9 +190,3 @@ class _Writer:
         with block("else:"):
             self.length(count, compact, "i")
             emit(f"{self.out}({many}(f'>{{{count}}}{char}', *{item}))")
-
-
-@functools.cache
-def few_packers(counter: str, char: str) -> tuple[Callable[..., bytes], ...]:
-    """What writes 0, 1, 2 ... fields of a kind behind their count."""
-    return tuple(struct.Struct(f">{counter}{count}{char}").pack for count in range(FEW))

@@ -6,7 +6,9 @@ written by one struct call; that is most of a generated codec's speed.
 
 from __future__ import annotations
 
+import functools
 import struct
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -92,3 +94,21 @@ def fixed_name(kind: str, chars: str) -> str:
 def size_of(chars: str) -> int:
     """The size in bytes of a big-endian struct format."""
     return struct.calcsize(">" + chars)
+
+
+@functools.lru_cache(maxsize=4096)
+def uuid_of(raw: bytes) -> uuid.UUID:
+    """A uuid. Topic ids come again and again, and making one takes as long as a dozen other fields."""
+    return uuid.UUID(bytes=raw)
+
+
+@functools.cache
+def few_unpackers(char: str) -> tuple[Callable[..., tuple[Any, ...]], ...]:
+    """What reads 0, 1, 2 ... fields of a kind; beyond that a format is made for the count."""
+    return tuple(struct.Struct(f">{count}{char}").unpack_from for count in range(FEW))
+
+
+@functools.cache
+def few_packers(counter: str, char: str) -> tuple[Callable[..., bytes], ...]:
+    """What writes 0, 1, 2 ... fields of a kind behind their count."""
+    return tuple(struct.Struct(f">{counter}{count}{char}").pack for count in range(FEW))

@@ -57,7 +57,8 @@ def test_confluent_kafka_produces_consumes_and_commits(cluster: EmbeddedCluster)
         consumer.subscribe(["confluent"])
         got = {message.value() for message in consumer.consume(30, timeout=5)}
         assert got == sent
-        assert sum(at.offset for at in consumer.commit(asynchronous=False)) == 30
+        # a partition that got no record has no offset to commit, which shows as a negative one
+        assert sum(max(at.offset, 0) for at in consumer.commit(asynchronous=False)) == 30
     finally:
         consumer.close()
 

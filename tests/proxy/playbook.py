@@ -1,0 +1,214 @@
+"""A stage for playbooks: one or more connections on a virtual clock, without sockets."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from captures.exchange import Exchange
+from captures.tally import Tally
+from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Forward, Left, Say, Send
+from proxy.connection import Connection
+from proxy.crossing import Crossing
+from proxy.plan import Plan
+from proxy.rules import Rules
+from proxy.scenario import loads
+from proxy.state import Limits
+from proxy.totals import Totals
+from specs import api
+from specs.addresses import Kind
+from specs.frames import Direction, Frame, encode_frame
+from specs.headers import request_header_version, response_header_version
+
+MS = 1_000_000
+START = 1_700_000_000_000_000_000
+
+Chunks = Callable[[bytes], Iterator[bytes]]
+
+
+def request(
+    name: str, correlation_id: int, *, version: int = 1, client: str = "me", **body: Any
+) -> bytes:
+    """A whole request frame."""
+    found = api(name)
+    header = {
+        "request_api_key": found.key,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+    }
+    if request_header_version(found.key, version):
+        header["client_id"] = client  # type: ignore[assignment]
+    return encode_frame(Frame("request", found.key, version, header, body))
+
+
+def response(name: str, correlation_id: int, *, version: int = 1, **body: Any) -> bytes:
+    """A whole response frame."""
+    key = api(name).key
+    assert response_header_version(key, version) in (0, 1)
+    header = {"correlation_id": correlation_id}
+    return encode_frame(Frame("response", key, version, header, body))
+
+
+def raw(payload: bytes) -> bytes:
+    """A frame of any bytes."""
+    return struct.pack(">i", len(payload)) + payload
+
+
+def whole(data: bytes) -> Iterator[bytes]:
+    """All at once."""
+    yield data
+
+
+def bytewise(data: bytes) -> Iterator[bytes]:
+    """Byte by byte."""
+    for at in range(len(data)):
+        yield data[at : at + 1]
+
+
+class Stage:
+    """What the connections of one proxy share."""
+
+    def __init__(self, scenario: str = "", *, observed: bool = True, **limits: int) -> None:
+        self.rules = Rules(loads(scenario) if scenario else None)
+        self.plan = Plan(self.rules)
+        self.crossing = Crossing()
+        self.tally = Tally()
+        self.totals = Totals()
+        self.observed = observed
+        self.limits = Limits(**limits)
+        self.now = START
+        self.actors: list[Actor] = []
+
+    def actor(self, broker: int | None = 1) -> Actor:
+        """A new connection."""
+        actor = Actor(self, len(self.actors) + 1, broker)
+        self.actors.append(actor)
+        return actor
+
+    def wait(self, ms: float) -> None:
+        """Let time pass, waking connections exactly when they want to be."""
+        until = self.now + int(ms * MS)
+        while True:
+            wakes = [a.connection.wake for a in self.actors if a.connection.wake is not None]
+            due = min(wakes, default=None)
+            if due is None or due > until:
+                break
+            self.now = max(self.now, due)
+            for actor in self.actors:
+                wake = actor.connection.wake
+                if wake is not None and wake <= self.now:
+                    actor.perform(actor.connection.tick(self.now))
+        self.now = until
+
+    def wake_ready(self) -> None:
+        """Frames elsewhere have become due by what has just passed."""
+        while self.crossing.ready:
+            state = self.crossing.ready.pop()
+            for actor in self.actors:
+                if actor.connection.state is state:
+                    actor.perform(actor.connection.tick(self.now))
+
+    def resolve(self, kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
+        """Where the proxy listens for a node."""
+        return "proxy", 10_000 + node + (1000 if kind == "controller" else 0)
+
+
+class Actor:
+    """One connection, and what came out of it with the time in ms since the start."""
+
+    def __init__(self, stage: Stage, number: int, broker: int | None) -> None:
+        self.stage = stage
+        self.connection = Connection(
+            number,
+            client=f"client:{number}",
+            broker=broker,
+            plan=stage.plan,
+            crossing=stage.crossing,
+            tally=stage.tally,
+            totals=stage.totals,
+            resolve=stage.resolve,
+            observed=stage.observed,
+            limits=stage.limits,
+        )
+        self.sent: dict[Direction, bytearray] = {"request": bytearray(), "response": bytearray()}
+        self.times: dict[Direction, list[tuple[float, bytes]]] = {"request": [], "response": []}
+        self.said: list[str] = []
+        self.done: list[Exchange] = []
+        self.cuts: list[dict[str, Any]] = []
+        self.left: list[tuple[Direction, bytes, dict[str, Any]]] = []
+        self.finished: list[Direction] = []
+        self.aborted = False
+
+    def feed(self, direction: Direction, data: bytes, chunks: Chunks = whole) -> None:
+        """Bytes arrive."""
+        for chunk in chunks(data):
+            view = memoryview(bytearray(chunk))
+            self.perform(self.connection.receive(direction, view, self.stage.now), direction, view)
+            self.stage.wake_ready()
+
+    def ask(self, data: bytes, chunks: Chunks = whole) -> None:
+        """The client sends."""
+        self.feed("request", data, chunks)
+
+    def answer(self, data: bytes, chunks: Chunks = whole) -> None:
+        """The broker sends."""
+        self.feed("response", data, chunks)
+
+    def end(self, direction: Direction) -> None:
+        """The sender of this direction has sent all."""
+        self.perform(self.connection.receive_eof(direction, self.stage.now))
+        self.stage.wake_ready()
+
+    def close(self) -> None:
+        """Both sides are closed."""
+        self.perform(self.connection.closed(self.stage.now))
+
+    def perform(
+        self, actions: Actions, direction: Direction = "request", chunk: memoryview | None = None
+    ) -> None:
+        """Note what the connection asks for."""
+        if actions is PASS:
+            assert chunk is not None
+            self._send(direction, bytes(chunk))
+            return
+        for action in actions:
+            match action:
+                case Send(way, data):
+                    self._send(way, bytes(data))
+                case Done(exchange):
+                    self.done.append(exchange)
+                case Say(text):
+                    self.said.append(text)
+                case Cut(_, offset, comment):
+                    assert chunk is None or 0 <= offset <= len(chunk)
+                    self.cuts.append(comment)
+                case Left(way, data, comment):
+                    self.left.append((way, bytes(data), comment))
+                case Finish(way):
+                    self.finished.append(way)
+                case Abort():
+                    self.aborted = True
+                case Forward():
+                    raise AssertionError("only PASS forwards")
+
+    def _send(self, direction: Direction, data: bytes) -> None:
+        assert not self.aborted
+        assert direction not in self.finished
+        self.sent[direction] += data
+        self.times[direction].append(((self.stage.now - START) / MS, data))
+
+    def frames(self, direction: Direction) -> list[bytes]:
+        """The whole frames that left in a direction."""
+        data, found = bytes(self.sent[direction]), []
+        while data:
+            (size,) = struct.unpack_from(">i", data)
+            assert len(data) >= 4 + size, "a frame was cut off"
+            found.append(data[: 4 + size])
+            data = data[4 + size :]
+        return found
+
+    def ids(self, direction: Direction) -> list[int]:
+        """The correlation ids that left in a direction."""
+        at = 8 if direction == "request" else 4
+        return [struct.unpack_from(">i", frame, at)[0] for frame in self.frames(direction)]

@@ -1,0 +1,515 @@
+"""A man in the middle of Kafka, case by case, on a virtual clock: whole and byte by byte."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specs import api
+from specs.frames import Direction
+from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+
+slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
+
+HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+
+
+def rule(do: str, match: str = "{api: Heartbeat, direction: request}", more: str = "") -> str:
+    return f"version: 1\nseed: 7\nrules:\n  - name: r\n    match: {match}\n    do: {do}\n{more}"
+
+
+def heartbeat(number: int, **more: Any) -> bytes:
+    return request("Heartbeat", number, **HEARTBEAT, **more)
+
+
+def beat(number: int) -> bytes:
+    return response("Heartbeat", number, error_code=0)
+
+
+def commit(number: int) -> bytes:
+    return request("OffsetCommit", number, version=2, group_id="g", topics=[])
+
+
+# pairing
+
+
+@slicings
+def test_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    actor.ask(heartbeat(5) + heartbeat(6), chunks)
+    actor.stage.wait(10)
+    actor.answer(beat(5) + beat(6), chunks)
+    assert actor.sent["request"] == heartbeat(5) + heartbeat(6)
+    assert actor.sent["response"] == beat(5) + beat(6)
+    assert [(x.correlation_id, x.latency_ms, x.broker_ms) for x in actor.done] == [
+        (5, 10.0, 10.0),
+        (6, 10.0, 10.0),
+    ]
+    assert actor.connection.idle
+
+
+def test_a_wrong_correlation_id_is_passed_flagged_and_counted() -> None:
+    actor = Stage().actor()
+    actor.ask(heartbeat(5))
+    actor.answer(beat(99))
+    assert actor.sent["response"] == beat(99)
+    assert actor.stage.totals.undecoded == 1
+    assert "nobody waits for correlation id 99" in actor.said[0]
+    assert "undecodable" in actor.cuts[0]
+
+
+@slicings
+def test_acks_0_never_waits_and_is_drained_before_the_end(chunks: Chunks) -> None:
+    actor = Stage(rule("{delay: 50ms}", "{api: Produce, direction: request}")).actor()
+    produce = request("Produce", 1, version=9, acks=0, topic_data=[])
+    actor.ask(produce, chunks)
+    actor.end("request")
+    assert actor.sent["request"] == b""
+    assert actor.finished == []
+    actor.stage.wait(50)
+    assert actor.sent["request"] == produce
+    assert actor.finished == ["request"]
+    assert [x.note for x in actor.done] == ["no response (acks=0)"]
+    assert actor.connection.idle
+
+
+@pytest.mark.parametrize("version", range(14))
+@pytest.mark.parametrize("observed", [True, False])
+def test_acks_are_found_in_every_version_of_produce(version: int, observed: bool) -> None:
+    stage = Stage(observed=observed)
+    actor = stage.actor()
+    actor.ask(heartbeat(1))
+    actor.answer(beat(1))
+    ids = {} if version < 3 else {"transactional_id": "tx" * 50}
+    for acks in (0, 1, -1):
+        actor.ask(request("Produce", 2 + acks, version=version, acks=acks, **ids))
+    assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [3, 1]
+
+
+def test_closing_accounts_for_what_was_under_way() -> None:
+    actor = Stage(rule("{hold: {until: {api: JoinGroup}, at_most: 5s}}")).actor()
+    actor.ask(request("Metadata", 1) + heartbeat(2))
+    actor.close()
+    assert [(x.correlation_id, x.note) for x in actor.done] == [
+        (2, "request not sent on: connection closed"),
+        (1, "no response: connection closed"),
+    ]
+    assert "closed with 1 frames not sent on" in actor.said[-1]
+    assert actor.connection.tick(actor.stage.now) == ()
+
+
+# identity
+
+
+def odd_traffic() -> tuple[bytes, bytes]:
+    """Requests and responses that no schema reads, or that would not re-encode to the same bytes."""
+    unknown = struct.pack(">hhih", 999, 7, 1, -1) + b"anything"
+    too_new = struct.pack(">hhih", 3, 99, 2, 1) + b"a" + b"later fields"
+    overlong = request("Metadata", 3, version=9, topics=[])[4:].replace(
+        b"\x01\x01\x01\x00", b"\x81\x00\x07\x01\x00"
+    )
+    requests = [raw(unknown), raw(too_new), raw(overlong), raw(b"\0\x0c"), raw(b"")]
+    requests.append(request("ControlledShutdown", 6, version=0, broker_id=1))
+    responses = [raw(struct.pack(">i", 1) + b"who knows"), raw(struct.pack(">i", 2) + b"x" * 300)]
+    brokers = [{"node_id": -1, "host": "", "port": -1}]
+    responses.append(response("Metadata", 3, version=9, brokers=brokers))
+    responses += [raw(b"?"), raw(b""), raw(struct.pack(">i", 6) + b"\0\0")]
+    return b"".join(requests), b"".join(responses)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.booleans(), st.integers(0, 2**32))
+def test_without_rules_what_comes_out_is_what_went_in(observed: bool, seed: int) -> None:
+    choose = random.Random(seed)
+
+    def sliced(data: bytes) -> Iterator[bytes]:
+        at = 0
+        while at < len(data):
+            step = choose.choice((1, 2, 7, 50, 1000))
+            yield data[at : at + step]
+            at += step
+
+    actor = Stage(observed=observed).actor()
+    asked, answered = heartbeat(0), beat(0)
+    actor.ask(asked, sliced)
+    actor.answer(answered, sliced)
+    requests, responses = odd_traffic()
+    actor.ask(requests, sliced)
+    actor.answer(responses, sliced)
+    for direction, data in (("request", asked + requests), ("response", answered + responses)):
+        out = bytes(actor.sent[direction])  # type: ignore[index]
+        assert hashlib.sha256(out).digest() == hashlib.sha256(data).digest()
+    assert not actor.aborted
+
+
+@pytest.mark.parametrize("cut", [1, 5, 12])
+def test_a_frame_that_is_cut_off_by_the_end_is_sent_as_far_as_it_came(cut: int) -> None:
+    actor = Stage().actor()
+    actor.ask(heartbeat(1) + heartbeat(2)[:cut])
+    actor.end("request")
+    assert actor.sent["request"] == heartbeat(1) + heartbeat(2)[:cut]
+    assert actor.finished == ["request"]
+
+
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=20), st.data())
+@settings(max_examples=50, deadline=None)
+def test_skimming_and_the_careful_path_agree(sizes: list[int], data: st.DataObject) -> None:
+    asked = b"".join(
+        request("Heartbeat", n, group_id="g" * size, generation_id=1, member_id="")
+        for n, size in enumerate(sizes)
+    )
+    answered = b"".join(map(beat, range(len(sizes))))
+    step = data.draw(st.integers(1, 5000))
+
+    def sliced(frames: bytes) -> Iterator[bytes]:
+        for at in range(0, len(frames), step):
+            yield frames[at : at + step]
+
+    rows = []
+    for observed in (True, False):
+        actor = Stage(observed=observed).actor()
+        actor.ask(asked, sliced)
+        actor.answer(answered, sliced)
+        assert actor.sent["request"] == asked
+        assert actor.sent["response"] == answered
+        assert actor.connection.idle
+        rows.append([(row.api, row.count) for row in actor.stage.tally.rows()])
+    assert rows[0] == rows[1] == [("Heartbeat", len(sizes))]
+
+
+# what is edited without a rule
+
+
+@slicings
+def test_addresses_are_those_of_the_proxy(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    brokers = [{"node_id": 3, "host": "real", "port": 9092}]
+    actor.ask(request("Metadata", 1, version=12), chunks)
+    actor.answer(response("Metadata", 1, version=12, brokers=brokers), chunks)
+    there = [{"node_id": 3, "host": "proxy", "port": 10_003}]
+    changed = response("Metadata", 1, version=12, brokers=there)
+    assert actor.sent["response"] == changed
+    assert actor.cuts == [{"frame": 0, "edits": ["addresses"], "left": "changed"}]
+    assert actor.left == [("response", changed, {"frame": 0, "edits": ["addresses"]})]
+    assert actor.done[0].response == api("Metadata").response.codec(12).decode(changed[9:])
+
+
+def versions_offered(actor: Actor) -> dict[int, tuple[int, int]]:
+    body = actor.frames("response")[-1][8:]
+    found = api("ApiVersions").response.codec(0).decode(body)["api_keys"]
+    return {x["api_key"]: (x["min_version"], x["max_version"]) for x in found}
+
+
+def test_api_versions_are_narrowed_to_what_is_understood() -> None:
+    actor = Stage().actor()
+    offered = [(0, 0, 99), (1, 4, 18), (55, 0, 2), (82, 0, 0), (500, 0, 3), (3, 20, 30)]
+    keys = [{"api_key": key, "min_version": low, "max_version": high} for key, low, high in offered]
+    actor.ask(request("ApiVersions", 1, version=0))
+    actor.answer(response("ApiVersions", 1, version=0, api_keys=keys))
+    assert versions_offered(actor) == {0: (0, 13), 1: (4, 18), 55: (0, 1)}
+
+
+@slicings
+def test_a_newer_api_versions_is_answered_by_the_proxy_in_its_turn(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    newer = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0newer fields")
+    actor.ask(heartbeat(1) + newer + heartbeat(3), chunks)
+    assert actor.sent["request"] == heartbeat(1) + heartbeat(3)
+    assert actor.sent["response"] == b""
+    actor.answer(beat(1), chunks)
+    actor.answer(beat(3), chunks)
+    assert actor.ids("response") == [1, 2, 3]
+    body = api("ApiVersions").response.codec(0).decode(actor.frames("response")[1][8:])
+    assert body["error_code"] == 35
+    assert body["api_keys"] == [{"api_key": 18, "min_version": 0, "max_version": 5}]
+    assert [x.note for x in actor.done] == ["", "answered by the proxy", ""]
+
+
+# other protocols, and frames that are none
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (bytes.fromhex("160301020001"), "client client:1 speaks TLS, not Kafka"),
+        (bytes.fromhex("150301000202"), "client client:1 speaks a TLS alert"),
+        (b"GET / HTTP/1.1\r\n\r\n", "client client:1 speaks HTTP"),
+        (b"\xff\xff\xff\xff", "client client:1 sent a frame of negative size -1"),
+        (b"\x06\x40\x00\x01", "client client:1 sent a frame of 104857601 bytes"),
+    ],
+)
+@slicings
+def test_what_is_no_kafka_is_named_and_closed(data: bytes, said: str, chunks: Chunks) -> None:
+    actor = Stage().actor()
+    actor.ask(data, chunks)
+    assert actor.aborted
+    assert len(actor.said) == 1
+    assert said in actor.said[0]
+    assert actor.sent["request"] == b""
+
+
+def test_a_broker_that_speaks_tls_is_named() -> None:
+    actor = Stage().actor(broker=4)
+    actor.ask(heartbeat(1))
+    actor.answer(bytes.fromhex("15030100020228"))
+    assert actor.aborted
+    assert "broker 4 speaks a TLS alert" in actor.said[0]
+
+
+@slicings
+def test_raw_tokens_behind_sasl_handshake_v0(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    handshake = request("SaslHandshake", 1, version=0, mechanism="PLAIN")
+    actor.ask(handshake, chunks)
+    actor.answer(response("SaslHandshake", 1, version=0, mechanisms=["PLAIN"]), chunks)
+    actor.ask(raw(b"\0user\0secret"), chunks)
+    actor.answer(raw(b""), chunks)
+    actor.ask(heartbeat(2), chunks)
+    actor.answer(beat(2), chunks)
+    assert actor.sent["request"] == handshake + raw(b"\0user\0secret") + heartbeat(2)
+    assert [x.api for x in actor.done] == ["SaslHandshake", "SASL token", "Heartbeat"]
+    assert actor.stage.totals.undecoded == 0
+
+
+def test_reading_pauses_when_too_much_waits_and_goes_on() -> None:
+    stage = Stage(rule("{delay: 1s}"), queued=100)
+    actor = stage.actor()
+    for number in range(4):
+        actor.ask(heartbeat(number))
+    assert actor.connection.full("request")
+    stage.wait(1000)
+    assert not actor.connection.full("request")
+    assert len(actor.frames("request")) == 4
+
+    actor = Stage(waiting=3).actor()
+    for number in range(3):
+        actor.ask(heartbeat(number))
+    assert actor.connection.full("request")
+    actor.answer(beat(0))
+    assert not actor.connection.full("request")
+
+
+def test_half_close_goes_through_each_way() -> None:
+    actor = Stage().actor()
+    actor.ask(heartbeat(1))
+    actor.end("request")
+    assert actor.finished == ["request"]
+    actor.answer(beat(1))
+    actor.end("response")
+    assert actor.finished == ["request", "response"]
+    assert actor.sent["response"] == beat(1)
+
+
+# rules
+
+
+@slicings
+def test_delay_keeps_order_and_runs_from_arrival(chunks: Chunks) -> None:
+    stage = Stage(rule("{delay: 100ms}"))
+    actor = stage.actor()
+    actor.ask(heartbeat(1), chunks)
+    stage.wait(30)
+    actor.ask(heartbeat(2) + request("Metadata", 3), chunks)
+    stage.wait(200)
+    times = [(at, data) for at, data in actor.times["request"]]
+    assert times == [
+        (100.0, heartbeat(1)),
+        (130.0, heartbeat(2)),
+        (130.0, request("Metadata", 3)),
+    ]
+    assert [c["left"] for c in actor.cuts] == ["later"] * 3
+    actor.answer(beat(1))
+    assert (actor.done[0].latency_ms, actor.done[0].broker_ms) == (230.0, 130.0)
+    assert actor.done[0].rules == ("r",)
+
+
+@slicings
+def test_hold_steps_aside_until_the_other_message_has_passed(chunks: Chunks) -> None:
+    do = "{hold: {until: {api: JoinGroup, direction: request, same: connection}, at_most: 5s}}"
+    stage = Stage(rule(do, "{api: OffsetCommit, direction: request}"))
+    actor = stage.actor()
+    join = request("JoinGroup", 3, version=2, group_id="g")
+    actor.ask(commit(1) + heartbeat(2), chunks)
+    assert actor.ids("request") == [2]
+    stage.wait(100)
+    actor.ask(join, chunks)
+    assert actor.ids("request") == [2, 3, 1]
+    # the broker answers in the order it was asked in, the client is answered in its own
+    actor.answer(beat(2), chunks)
+    actor.answer(response("JoinGroup", 3, version=2), chunks)
+    assert actor.ids("response") == []
+    actor.answer(response("OffsetCommit", 1, version=2, topics=[]), chunks)
+    assert actor.ids("response") == [1, 2, 3]
+    assert (stage.rules.rules[0].released, stage.rules.rules[0].expired) == (1, 0)
+    assert actor.connection.idle
+
+
+def test_hold_ends_at_its_time() -> None:
+    stage = Stage(rule("{hold: {until: {api: JoinGroup}, at_most: 2s}}"))
+    actor = stage.actor()
+    actor.ask(heartbeat(1))
+    stage.wait(3000)
+    assert actor.times["request"] == [(2000.0, heartbeat(1))]
+    assert stage.rules.rules[0].expired == 1
+
+
+@pytest.mark.parametrize(
+    ("same", "group", "client", "released"),
+    [
+        ("connection", "g", "me", False),
+        ("client", "g", "me", True),
+        ("client", "g", "other", False),
+        ("group", "g", "other", True),
+        ("group", "h", "me", False),
+        ("any", "h", "other", True),
+    ],
+)
+def test_hold_until_a_message_on_another_connection(
+    same: str, group: str, client: str, released: bool
+) -> None:
+    until = f"{{api: JoinGroup, direction: request, same: {same}}}"
+    stage = Stage(rule(f"{{hold: {{until: {until}, at_most: 9s}}}}"))
+    one, other = stage.actor(), stage.actor()
+    one.ask(heartbeat(1))
+    other.ask(request("JoinGroup", 2, version=2, client=client, group_id=group))
+    assert (one.ids("request") == [1]) is released
+
+
+def test_what_is_held_leaves_when_the_client_sends_no_more() -> None:
+    actor = Stage(rule("{hold: {until: {api: JoinGroup, same: connection}}}")).actor()
+    actor.ask(heartbeat(1))
+    actor.end("request")
+    assert actor.ids("request") == [1]
+    assert actor.finished == ["request"]
+
+
+def test_swap_leaves_behind_the_next_and_responses_come_in_order() -> None:
+    more = "    when: {times: 1}\n"
+    actor = Stage(rule("{reorder: {swap: 2, at_most: 1s}}", more=more)).actor()
+    actor.ask(b"".join(map(heartbeat, range(4))))
+    assert actor.ids("request") == [1, 2, 0, 3]
+    actor.answer(b"".join(map(beat, (1, 2, 0, 3))))
+    assert actor.ids("response") == [0, 1, 2, 3]
+
+
+def test_swap_without_restoring_the_order_of_responses() -> None:
+    more = "    when: {times: 1}\n"
+    do = "{reorder: {swap: 1, at_most: 1s, restore: false}}"
+    actor = Stage(rule(do, more=more)).actor()
+    actor.ask(heartbeat(0) + heartbeat(1))
+    actor.answer(beat(1) + beat(0))
+    assert actor.ids("response") == [1, 0]
+
+
+def test_shuffle_is_the_same_for_the_same_seed() -> None:
+    orders = []
+    for _ in range(2):
+        actor = Stage(rule("{reorder: {shuffle: 8, at_most: 1s}}")).actor()
+        actor.ask(b"".join(map(heartbeat, range(8))))
+        orders.append(actor.ids("request"))
+    assert orders[0] == orders[1]
+    assert sorted(orders[0]) == list(range(8)) != orders[0]
+
+
+def test_a_window_that_does_not_fill_leaves_at_its_time() -> None:
+    stage = Stage(rule("{reorder: {shuffle: 8, at_most: 500ms}}"))
+    actor = stage.actor()
+    actor.ask(heartbeat(1) + heartbeat(2))
+    stage.wait(600)
+    assert sorted(actor.ids("request")) == [1, 2]
+    assert actor.times["request"][0][0] == 500.0
+
+
+@slicings
+def test_drop_is_a_reply_that_never_comes_nor_anything_behind_it(chunks: Chunks) -> None:
+    more = "    when: {times: 1}\n"
+    actor = Stage(rule("drop", more=more)).actor()
+    actor.ask(request("Metadata", 1) + heartbeat(2) + heartbeat(3), chunks)
+    assert actor.ids("request") == [1]
+    actor.answer(response("Metadata", 1), chunks)
+    assert actor.ids("response") == [1]
+    assert [(x.correlation_id, x.note) for x in actor.done if x.note] == [
+        (2, "request dropped by a rule"),
+        (3, "request lost behind a dropped one"),
+    ]
+    actor.end("request")
+    assert actor.finished == ["request"]
+
+
+@slicings
+def test_a_dropped_response_takes_what_is_behind_it_along(chunks: Chunks) -> None:
+    match = "{api: Heartbeat, direction: response}"
+    actor = Stage(rule("drop", match)).actor()
+    actor.ask(heartbeat(1) + request("Metadata", 2), chunks)
+    actor.answer(beat(1) + response("Metadata", 2), chunks)
+    assert actor.sent["response"] == b""
+    assert [x.note for x in actor.done] == [
+        "response dropped by a rule",
+        "response lost behind a dropped one",
+    ]
+
+
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_a_selective_drop_takes_out_just_one_exchange(direction: Direction) -> None:
+    match = f"{{api: Heartbeat, direction: {direction}}}"
+    actor = Stage(rule("{drop: {selective: true}}", match, "    when: {times: 1}\n")).actor()
+    actor.ask(heartbeat(1) + heartbeat(2))
+    answers = {"request": (2,), "response": (1, 2)}[direction]
+    actor.answer(b"".join(map(beat, answers)))
+    assert actor.ids("response") == [2]
+    assert actor.connection.idle
+
+
+@pytest.mark.parametrize(("do", "passed"), [("close", []), ("{close: {forward: true}}", [1])])
+def test_close_before_or_behind_the_message(do: str, passed: list[int]) -> None:
+    actor = Stage(rule(do)).actor()
+    actor.ask(heartbeat(1))
+    assert actor.aborted
+    assert actor.ids("request") == passed
+
+
+def test_two_rules_add_their_delays_and_name_themselves() -> None:
+    second = "  - name: s\n    match: {api: Heartbeat}\n    do: {delay: 20ms}\n"
+    stage = Stage(rule("{delay: 10ms}", more=second))
+    actor = stage.actor()
+    actor.ask(heartbeat(1))
+    stage.wait(100)
+    actor.answer(beat(1))
+    stage.wait(100)
+    assert [at for at, _ in actor.times["request"]] == [30.0]
+    assert [at for at, _ in actor.times["response"]] == [120.0]
+    assert actor.done[0].rules == ("r", "s", "s")
+    assert actor.cuts[0] == {
+        "frame": 0,
+        "rules": ["r", "s"],
+        "what": ["delay 10 ms", "delay 20 ms"],
+        "left": "later",
+    }
+
+
+def test_a_condition_on_the_body() -> None:
+    more = "    where: \"group_id == 'slow'\"\n"
+    stage = Stage(rule("{delay: 10ms}", more=more))
+    actor = stage.actor()
+    actor.ask(heartbeat(1))
+    assert actor.ids("request") == [1]
+    actor.ask(request("Heartbeat", 2, group_id="slow", generation_id=1, member_id="m"))
+    assert actor.ids("request") == [1]
+    stage.wait(10)
+    assert actor.ids("request") == [1, 2]
+
+
+def test_other_messages_are_not_read_because_of_a_rule() -> None:
+    actor = Stage(rule("{delay: 10ms}"), observed=False).actor()
+    first = request("ListGroups", 1, version=0)
+    actor.ask(first)
+    big = request("Produce", 2, version=3, acks=1, topic_data=[{"name": "t" * 30_000}])
+    actor.ask(big[:1000])
+    assert actor.sent["request"] == first + big[:1000]
