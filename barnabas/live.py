@@ -13,7 +13,10 @@ from typing import Final
 from captures.exchange import Exchange
 
 BACKLOG: Final = 10_000
-"""Exchanges that may wait to be printed."""
+"""Exchanges that may wait to be printed ..."""
+
+BACKLOG_BYTES: Final = 64 << 20
+"""... and bytes of their frames."""
 
 
 class Live:
@@ -25,14 +28,17 @@ class Live:
         self._say = say
         self._queue: queue.Queue[Exchange | str | threading.Event | None] = queue.Queue()
         self._broken = False
+        self._added = self._taken = 0  # each written by one thread only
         self._thread = threading.Thread(target=self._work, name="live log", daemon=True)
         self._thread.start()
 
     def exchange(self, exchange: Exchange) -> None:
         """Print an exchange soon, or lose it if too many wait."""
-        if self._queue.qsize() >= BACKLOG or self._broken:
+        full = self._queue.qsize() >= BACKLOG or self._added - self._taken > BACKLOG_BYTES
+        if full or self._broken:
             self.lost += 1
         else:
+            self._added += _size(exchange)
             self._queue.put(exchange)
 
     def line(self, text: str) -> None:
@@ -58,7 +64,14 @@ class Live:
                     item.set()
                 elif isinstance(item, str):
                     self._say(item)
-                elif not self._broken:
-                    self._show(item)
+                else:
+                    self._taken += _size(item)
+                    if not self._broken:
+                        self._show(item)
             except OSError:  # the reader of our output is gone; traffic goes on
                 self._broken = True
+
+
+def _size(exchange: Exchange) -> int:
+    """Bytes that an exchange keeps in memory, nearly."""
+    return 1000 + len(exchange.request_body or b"") + len(exchange.response_body or b"")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from captures.exchange import body_version
 from specs import api
 from specs.frames import Direction
-from specs.headers import API_VERSIONS
 from specs.jsonform import to_json
 from specs.malformed import Malformed
 
 _UNREAD: Final[Any] = object()
-_UNSUPPORTED_VERSION: Final = (35).to_bytes(2)
 
 
 @dataclass(slots=True)
@@ -35,18 +34,25 @@ class Message:
     """Without the header; None if it was not collected."""
     _fields: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
 
-    def fields(self) -> dict[str, Any] | None:
-        """The body in its JSON form, decoded once; None if it is not there or can't be read."""
+    def fields(self, *names: str) -> dict[str, Any] | None:
+        """The body in its JSON form, or just these of its fields; None if it can't be read.
+
+        The whole is decoded once; some of it each time, which costs little.
+        """
+        if names and self._fields is _UNREAD:
+            return self._decode(names)
         if self._fields is _UNREAD:
-            self._fields = None if self.body is None else self._decode(self.body)
+            self._fields = self._decode(())
         return self._fields  # type: ignore[no-any-return]
 
-    def _decode(self, body: bytes) -> Any:
-        version = self.version
-        answers = self.key == API_VERSIONS and self.direction == "response"
-        if answers and body.startswith(_UNSUPPORTED_VERSION):
-            version = 0  # KIP-511: this answer has the layout of v0 whatever was asked
+    def _decode(self, names: tuple[str, ...]) -> dict[str, Any] | None:
+        body = self.body
+        if body is None:
+            return None
         try:
-            return to_json(api(self.key).message(self.direction).codec(version).decode(body))
+            version = body_version(self.key, self.version, self.direction, body)
+            codec = api(self.key).message(self.direction).codec(version)
+            found = codec.project(*names)(body) if names else codec.decode(body)
         except (LookupError, Malformed):
             return None
+        return to_json(found)  # type: ignore[no-any-return]

@@ -259,6 +259,17 @@ class Link:
             self.flow.close(now, reset=reset)
         self._over(self)
 
+    @property
+    def open(self) -> bool:
+        """Whether a socket is not closed yet; after `close` it may still have something to send."""
+        return self.client.open or self.broker.open
+
+    def abort(self) -> None:
+        """Close what is still open, sent or not."""
+        for side in (self.client, self.broker):
+            if side.open:
+                side.transport.abort()
+
     @staticmethod
     def _reset_on_close(side: Side) -> None:
         """A reset is passed on as a reset."""

@@ -79,7 +79,7 @@ class Rule:
         """Whether the condition holds. One that can't be decided does not, and is counted."""
         if self.where is None:
             return True
-        fields = message.fields()
+        fields = message.fields(*(self.where.roots or ()))
         try:
             if fields is None:
                 raise Unclear("the body can't be read")

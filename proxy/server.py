@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 BACKLOG = 1024
 
+FLUSH = 1.0
+"""Seconds that sockets get to send what was written before they are closed for good."""
+
 LOOK = 0.5
 """Seconds between two looks at whether the capture still works, or connections can be accepted."""
 
@@ -120,9 +123,13 @@ class Proxy:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for link in list(self._links.values()):
+        links = list(self._links.values())
+        for link in links:
             link.close()
-        await asyncio.sleep(0)  # the transports close in the loop's next turn
+        while any(link.open for link in links) and self._loop.time() < until + FLUSH:
+            await asyncio.sleep(0.01)  # what was written is still on its way
+        for link in links:
+            link.abort()
         if self.capture is not None:
             self.capture.close()
 

@@ -28,6 +28,8 @@ class Where:
 
     text: str
     _compiled: _Compiled
+    roots: tuple[str, ...] | None = None
+    """The body's own fields that it looks at: no others need be decoded. None: it may be any."""
 
     def holds(self, fields: dict[str, Any]) -> bool:
         """Whether the body meets it, by JMESPath's truth: null, false and empty values are false.
@@ -50,11 +52,51 @@ def where(text: str) -> Where:
         with warnings.catch_warnings():  # text in backticks is old-fashioned, and understood
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             found = jmespath.compile(text)
+        names = _roots(found.parsed)
     except exceptions.JMESPathError as error:
         raise ValueError(f"{text!r} does not compile: {_why(error)}") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
-    return Where(text, _Compiled(found.parsed, found.search))
+    roots = None if names is None else tuple(sorted(names))
+    return Where(text, _Compiled(found.parsed, found.search), roots)
+
+
+def _roots(node: dict[str, Any]) -> set[str] | None:
+    """The fields of the body itself that a part of a condition, standing at its top, looks at."""
+    children = node["children"]
+    match node["type"]:
+        case "field":
+            return {node["value"]}
+        case "literal" | "expref":  # an expref is about the elements that a function is given
+            return set()
+        case (
+            "subexpression"
+            | "index_expression"
+            | "projection"
+            | "filter_projection"
+            | "value_projection"
+            | "flatten"
+            | "pipe"
+        ):
+            return _roots(children[0])  # all else is about what the first part found
+        case (
+            "comparator"
+            | "and_expression"
+            | "or_expression"
+            | "not_expression"
+            | "function_expression"
+            | "multi_select_list"
+            | "multi_select_dict"
+            | "key_val_pair"
+        ):
+            found: set[str] = set()
+            for child in children:
+                names = _roots(child)
+                if names is None:
+                    return None
+                found |= names
+            return found
+    return None
 
 
 def check(condition: Where, match: Match) -> list[str]:

@@ -143,6 +143,13 @@ class _Body(construct.Struct):  # type: ignore[misc]
         super().__init__(*(slot.name / _value(slot.node) for slot in layout.plain))
         self.plain = layout.plain
 
+    def _emitparse(self, code: Any) -> str:
+        # construct.compile() would write a plain Struct in its place; so it calls _parse instead
+        raise NotImplementedError
+
+    def _emitbuild(self, code: Any) -> str:
+        raise NotImplementedError
+
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         value = super()._parse(stream, context, path)
         value.pop("_io", None)

@@ -141,3 +141,22 @@ def test_without_an_api_any_api_may_have_it() -> None:
     assert not check(where("forgotten_topics_data"), Match())
     (problem,) = check(where("forgotten_topic_data"), Match())
     assert "did you mean 'forgotten_topics_data'" in problem
+
+
+@pytest.mark.parametrize(
+    ("text", "roots"),
+    [
+        ("acks == `1`", ("acks",)),
+        ("group_id == 'a' && !member_id", ("group_id", "member_id")),
+        ("topics[?name=='a'].partitions[] | length(@) > `3`", ("topics",)),
+        ("length(topics) > `2` || contains(topics[].name, group_id)", ("group_id", "topics")),
+        ("max_by(topics, &length(partitions)).name", ("topics",)),
+        ("[acks, {a: timeout_ms}]", ("acks", "timeout_ms")),
+        ("@", None),
+        ("*", None),
+        ("keys(@)", None),
+        ("acks || length(@)", None),
+    ],
+)
+def test_the_fields_that_must_be_decoded(text: str, roots: tuple[str, ...] | None) -> None:
+    assert where(text).roots == roots
