@@ -13,12 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from captures.writer import CaptureWriter
-
 from barnabas.addresses import parse_servers
 from barnabas.loop import run
 from captures.exchange import Exchange
 from captures.tally import Tally
+from captures.writer import CaptureWriter
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from captures.writer import CaptureWriter
-
 from barnabas.addresses import format_address
 from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.trouble import FINE, Trouble
+from captures.writer import CaptureWriter
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy

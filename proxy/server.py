@@ -126,7 +126,7 @@ class Proxy:
         links = list(self._links.values())
         for link in links:
             link.close()
-        while any(link.open for link in links) and self._loop.time() < until + FLUSH:
+        while any(link.open for link in links) and self._loop.time() < until + FLUSH:  # noqa: ASYNC110
             await asyncio.sleep(0.01)  # what was written is still on its way
         for link in links:
             link.abort()

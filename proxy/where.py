@@ -52,16 +52,19 @@ def where(text: str) -> Where:
         with warnings.catch_warnings():  # text in backticks is old-fashioned, and understood
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             found = jmespath.compile(text)
-        names = _roots(found.parsed)
     except exceptions.JMESPathError as error:
         raise ValueError(f"{text!r} does not compile: {_why(error)}") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
+    try:
+        names = _roots(found.parsed)
+    except RecursionError:  # a || a || ... is parsed in a loop and walked in depth
+        names = None
     roots = None if names is None else tuple(sorted(names))
     return Where(text, _Compiled(found.parsed, found.search), roots)
 
 
-def _roots(node: dict[str, Any]) -> set[str] | None:
+def _roots(node: Any) -> set[str] | None:
     """The fields of the body itself that a part of a condition, standing at its top, looks at."""
     children = node["children"]
     match node["type"]:

@@ -232,7 +232,7 @@ def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
     async def main() -> None:
         async with running(broker) as it:
             reader, writer = await it.connect()
-            beat = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+            beat: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
             writer.write(request("Heartbeat", 1, **beat))
             assert await asyncio.wait_for(reader.read(), SOON) == response("Heartbeat", 1)[:6]
             writer.close()
