@@ -33,6 +33,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the medians to a file")
     asked = parser.parse_args()
     console = Console()
+    if not console.is_terminal:  # into a file or a pipe: the tables as wide as they are
+        console = Console(width=120)
     rounds, seconds, slice_ = (2, 0.3, 0.01) if asked.quick else (5, 0.8, 0.05)
     console.print(f"machine: {machine.describe()}", highlight=False)
     found: dict[str, Any] = {"machine": machine.describe(), "rounds": rounds}
