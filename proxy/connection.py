@@ -119,6 +119,7 @@ class Connection:
         state = self.state
         state.begin()
         state.over = True
+        self._skimming = dict.fromkeys(DIRECTIONS, False)
         state.crossing.forget(state)
         stuck = self.departures.abandon()
         if stuck:
