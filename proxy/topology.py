@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from specs.addresses import Kind, Resolve
 
 Address = tuple[str, int]
+
+
+MOST: Final = 1000
+"""Nodes that are listened for; a response that invents more costs its connection."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +50,8 @@ class Topology:
         """The node of that id, met at this address; listened for if it is new. May raise OSError."""
         node = self.nodes.get((kind, id))
         if node is None:
+            if len(self.nodes) >= MOST:
+                raise NoPort(f"over {MOST} brokers: {kind} {id} at {upstream[0]} gets no listener")
             node = Node(kind, id, upstream, ("", 0))
             node.listen = self._listen(node)
             self.nodes[kind, id] = node

@@ -111,7 +111,7 @@ class Stage:
 
     def resolve(self, kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
         """Where the proxy listens for a node."""
-        return "proxy", 10_000 + node + (1000 if kind == "controller" else 0)
+        return "proxy", 10_000 + node % 1000 + (1000 if kind == "controller" else 0)
 
 
 class Actor:
