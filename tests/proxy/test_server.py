@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.loop import run
 from captures.exchange import Exchange
 from captures.writer import CaptureWriter
+from proxy.relay import Side
 from proxy.rules import Rules
 from proxy.scenario import loads
 from proxy.server import Options, Proxy
@@ -112,7 +114,7 @@ def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
             assert sum("can't be reached" in line for line in it.said) == 2
             assert it.proxy.totals.refused == 2
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_each_broker_gets_a_listener_and_keeps_it() -> None:
@@ -129,7 +131,7 @@ def test_each_broker_gets_a_listener_and_keeps_it() -> None:
                 assert await asyncio.wait_for(reader.read(), SOON) == b""
                 writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def free_ports(count: int) -> range:
@@ -155,7 +157,7 @@ def test_ports_are_the_first_of_the_range_and_the_node_id() -> None:
         async with running(echo_metadata, broker_ports=ports) as it:
             assert await it.metadata() == {n: ports[0] + n for n in range(3)}
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_range_that_is_too_small_is_said_and_no_address_leaks() -> None:
@@ -167,7 +169,7 @@ def test_a_range_that_is_too_small_is_said_and_no_address_leaks() -> None:
             writer.close()
             assert any("widen --broker-ports" in line for line in it.said)
 
-    asyncio.run(main())
+    run(main())
 
 
 @pytest.mark.parametrize("observed", [True, False])
@@ -185,7 +187,7 @@ def test_garbage_on_the_port_leaves_other_clients_alone(observed: bool) -> None:
             good_writer.close()
             assert sum("connection closed" in line for line in it.said) == 3
 
-    asyncio.run(main())
+    run(main())
 
 
 @pytest.mark.parametrize("how", ["close", "half-close", "reset"])
@@ -220,7 +222,45 @@ def test_however_clients_go_nothing_stays_behind(how: str) -> None:
             await it.until(lambda: len(asyncio.all_tasks()) <= before[1])
             await it.until(lambda: len(os.listdir("/proc/self/fd")) <= before[0])
 
-    asyncio.run(main())
+    run(main())
+
+
+@pytest.mark.parametrize("runner", [run, asyncio.run])
+def test_the_end_of_a_direction_is_met_once(
+    runner: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[str] = []
+    original = Side.eof_received
+
+    def counted(side: Side) -> bool:
+        ends.append(side.direction)
+        return original(side)
+
+    monkeypatch.setattr(Side, "eof_received", counted)
+    answer = asyncio.Event()
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        await answer.wait()
+        writer.write(raw(struct.pack(">i", 1)))
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker) as it:
+            reader, writer = await it.connect()
+            writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
+            writer.write_eof()
+            await it.until(lambda: ends)
+            for _ in range(200):  # the loop goes round while the broker thinks
+                await asyncio.sleep(0)
+            await asyncio.sleep(0.05)
+            answer.set()
+            assert await asyncio.wait_for(reader.read(), SOON) == raw(struct.pack(">i", 1))
+            writer.close()
+            await it.until(lambda: not it.proxy.connections)
+
+    runner(main())
+    assert sorted(ends) == ["request", "response"]
 
 
 def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
@@ -239,11 +279,14 @@ def test_a_broker_that_closes_in_the_middle_of_a_response() -> None:
             await it.until(lambda: it.done)
             assert it.done[0].note == "no response: connection closed"
 
-    asyncio.run(main())
+    run(main())
 
 
+@pytest.mark.parametrize("runner", [run, asyncio.run])
 @pytest.mark.parametrize("observed", [True, False])
-def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(observed: bool) -> None:
+def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(
+    observed: bool, runner: Callable[[Any], None]
+) -> None:
     size, count = 1 << 20, 48
     body = os.urandom(size)
     written = 0
@@ -274,7 +317,7 @@ def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(observed
                 assert frame == struct.pack(">i", number) + body
             writer.close()
 
-    asyncio.run(main())
+    runner(main())
 
 
 def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
@@ -297,7 +340,7 @@ def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
             with pytest.raises(OSError):
                 await it.connect()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_port_in_use_is_an_os_error() -> None:
@@ -305,4 +348,4 @@ def test_a_port_in_use_is_an_os_error() -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError):
             await Proxy(Options([("127.0.0.1", 1)], listen=taken.getsockname()[:2])).start()
 
-    asyncio.run(main())
+    run(main())

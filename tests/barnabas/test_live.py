@@ -1,0 +1,79 @@
+"""The live log's thread: order, a bound in number and bytes, a reader that goes away."""
+
+from __future__ import annotations
+
+import threading
+
+from barnabas import live
+from barnabas.live import Live
+from captures.exchange import Exchange
+
+
+def exchange(number: int, size: int = 0) -> Exchange:
+    return Exchange(0, 1, "c:1", "me", 1, 3, 1, number, 10, request_body=bytes(size))
+
+
+def test_exchanges_and_lines_come_in_order() -> None:
+    seen: list[int | str] = []
+    log = Live(lambda x: seen.append(x.correlation_id), seen.append)
+    for number in range(3):
+        log.exchange(exchange(number))
+        log.line(f"line {number}")
+    log.flush()
+    assert seen == [0, "line 0", 1, "line 1", 2, "line 2"]
+    log.close()
+    assert log.lost == 0
+
+
+def test_what_the_terminal_is_too_slow_for_is_lost_and_counted() -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+    seen: list[int] = []
+
+    def slow(found: Exchange) -> None:
+        stuck.set()
+        go_on.wait()
+        seen.append(found.correlation_id)
+
+    log = Live(slow, lambda _: None)
+    log.exchange(exchange(0))
+    stuck.wait()
+    for number in range(live.BACKLOG + 5):
+        log.exchange(exchange(number))
+    assert log.lost == 5
+    go_on.set()
+    log.close(timeout=30)
+    assert len(seen) == live.BACKLOG + 1
+
+
+def test_big_frames_are_bounded_in_bytes() -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+
+    def slow(_: Exchange) -> None:
+        stuck.set()
+        go_on.wait()
+
+    log = Live(slow, lambda _: None)
+    log.exchange(exchange(0))
+    stuck.wait()
+    for number in range(8):
+        log.exchange(exchange(number, size=live.BACKLOG_BYTES // 4))
+    assert log.lost == 4
+    go_on.set()
+    log.close()
+
+
+def test_a_reader_that_has_gone_ends_the_printing_only() -> None:
+    said: list[str] = []
+
+    def gone(_: Exchange) -> None:
+        raise BrokenPipeError
+
+    log = Live(gone, said.append)
+    log.exchange(exchange(0))
+    log.flush()
+    log.exchange(exchange(1))
+    log.line("still here")
+    log.flush()
+    log.close()
+    assert said == ["still here"]
+    assert log.lost == 1
