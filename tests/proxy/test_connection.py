@@ -89,7 +89,8 @@ def test_acks_are_found_in_every_version_of_produce(version: int, observed: bool
     actor.answer(beat(1))
     ids = {} if version < 3 else {"transactional_id": "tx" * 50}
     for number, acks in enumerate((1, 0, -1, 0, 1)):  # all but the first may be skimmed
-        actor.ask(request("Produce", number, version=version, acks=acks, **ids))
+        body: dict[str, Any] = {"acks": acks, "timeout_ms": 0x7F7F7F7F, **ids}
+        actor.ask(request("Produce", number, version=version, **body))
     assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [0, 2, 4]
 
 

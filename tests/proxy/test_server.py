@@ -312,6 +312,11 @@ def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(
                 stuck = written
                 await asyncio.sleep(0.3)
             assert written < count // 2  # the kernel's buffers and ours are full
+            _, other = await it.connect()  # others go on, through the same read buffer
+            other.write(raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(1 << 20)))
+            await other.drain()
+            await asyncio.sleep(0.1)
+            other.close()
             for number in range(count):
                 frame = await asyncio.wait_for(read_frame(reader), SOON)
                 assert frame == struct.pack(">i", number) + body
