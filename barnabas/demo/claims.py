@@ -67,7 +67,7 @@ def in_log_order(
         for one, other in zip(values, received.get(partition, ()), strict=False)
     )
     text = (
-        f"{topic}: {moved} of {sum(map(len, sent.values()))} records are not where they were sent: "
-        "the rule swapped Produce requests, and the producer was not idempotent"
+        f"{topic}: {moved} of {sum(map(len, sent.values()))} records are not where they were sent; "
+        "they arrived in the order in which the rule let Produce requests pass"
     )
-    return Claim(text, received == expected and moved > 0)
+    return Claim(text, received == expected)

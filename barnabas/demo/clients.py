@@ -15,7 +15,9 @@ DEADLINE: Final = 20.0
 """Seconds after which a step gives up; it takes a few."""
 
 
-def produce(bootstrap: str, topic: str, values: Iterable[str], **settings: Any) -> Received:
+def produce(
+    bootstrap: str, topic: str, values: Iterable[str], *, partitions: int = 4, **settings: Any
+) -> Received:
     """Send values with confluent-kafka; partition -> values in the order in which they were sent."""
     from confluent_kafka import Producer
 
@@ -24,7 +26,7 @@ def produce(bootstrap: str, topic: str, values: Iterable[str], **settings: Any) 
         {"bootstrap.servers": bootstrap, "client.id": topic, "log_level": 0, **settings}
     )
     for number, value in enumerate(values):
-        partition = number % 4
+        partition = number % partitions
         producer.produce(topic, value=value, key=f"key-{number}", partition=partition)
         sent[partition].append(value)
     left = producer.flush(DEADLINE)
@@ -91,10 +93,10 @@ def consume_with_rebalance(
                     counts[index] += 1
                 if messages:
                     consumer.commit(asynchronous=True)
-            if wanted is None and len(seen) >= 100:
+            if len(members) == 1 and len(seen) >= 100:
                 members.append(member(f"{topic}-b"))
                 members[1].subscribe([topic])
-                members[1].poll(0.05)
+            elif wanted is None and len(members) == 2 and members[1].assignment():
                 wanted = more()
     finally:
         for consumer in members:
