@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -28,6 +29,8 @@ class Output:
     context: Context = field(default_factory=Context)
     undecoded: int = 0
     """Exchanges with a body that no schema reads."""
+    flag: Callable[[Exchange], None] = lambda _: None
+    """Called with each of those."""
 
     def exchange(self, exchange: Exchange) -> None:
         """An exchange as one line."""
@@ -38,6 +41,7 @@ class Output:
         self.context.learn(exchange)
         if exchange.key in NAMES and exchange.undecodable:
             self.undecoded += 1
+            self.flag(exchange)
 
     def json(self, exchange: Exchange) -> None:
         """An exchange as one line of JSON."""

@@ -67,6 +67,7 @@ async def _main(job: Job, capture: CaptureWriter | None) -> int:
     rules = Rules(job.scenario)
     live = Live(output.json if job.log == "json" else output.exchange, output.note)
     proxy = Proxy(job.options, rules, capture=capture, done=live.exchange, say=live.line)
+    output.flag = proxy.flag
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -289,6 +289,23 @@ class Proxy:
             self.tally.error(exchange.key, error)
         self._done(exchange)
 
+    def flag(self, exchange: Exchange) -> None:
+        """Note in the capture that a body could not be read. For the thread that reads bodies."""
+        if self.capture is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                self._loop.call_soon_threadsafe(self._flag, exchange)
+
+    def _flag(self, exchange: Exchange) -> None:
+        assert self.capture is not None  # noqa: S101
+        facts = {
+            "connection": exchange.connection,
+            "api": exchange.api,
+            "version": exchange.version,
+            "correlation_id": exchange.correlation_id,
+            "undecodable": exchange.undecodable,
+        }
+        self.capture.note(clock(), facts)
+
     def _wake_others(self) -> None:
         """Frames of other connections may have waited for a message that has just passed."""
         ready = self._crossing.ready

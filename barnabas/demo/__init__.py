@@ -59,6 +59,7 @@ def demo(capture: Path, output: Output | None = None) -> int:
                 bootstrap, scenario=load(SCENARIO), capture=capture, done=done, say=live.line
             )
             with proxy:
+                output.flag = proxy.proxy.flag
                 seen = _run(proxy.bootstrap, live)
     except OSError as problem:
         raise Trouble(

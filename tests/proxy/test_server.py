@@ -15,6 +15,7 @@ import pytest
 
 from barnabas.loop import run
 from captures.exchange import Exchange
+from captures.reader import CaptureReader
 from captures.writer import CaptureWriter
 from proxy.relay import Side
 from proxy.rules import Rules
@@ -354,3 +355,29 @@ def test_a_port_in_use_is_an_os_error() -> None:
             await Proxy(Options([("127.0.0.1", 1)], listen=taken.getsockname()[:2])).start()
 
     run(main())
+
+
+def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -> None:
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_frame(reader)
+        writer.write(raw(struct.pack(">i", 1) + b"\0\0\0"))  # no Heartbeat response
+        await reader.read()
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, capture=tmp_path / "c.pcapng") as it:
+            reader, writer = await it.connect()
+            beat: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+            writer.write(request("Heartbeat", 1, **beat))
+            assert len(await asyncio.wait_for(read_frame(reader), SOON)) == 7
+            await it.until(lambda: it.done)
+            assert "response: " in it.done[0].undecodable
+            await asyncio.to_thread(it.proxy.flag, it.done[0])
+            writer.close()
+
+    run(main())
+    found = CaptureReader(tmp_path / "c.pcapng")
+    assert list(found)
+    (note,) = found.notes
+    assert note.comment["correlation_id"] == 1
+    assert "expected" in note.comment["undecodable"]
