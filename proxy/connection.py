@@ -98,6 +98,7 @@ class Connection:
             return NOTHING
         self.state.begin()
         inbound, outlet = self.state.inbound[direction], self.state.outlet[direction]
+        self._cut_off(direction)
         rest = bytes(inbound.start) or (bytes(inbound.frame) if inbound.need else b"")
         if rest and not outlet.lost:
             outlet.append(Item(rest, inbound.frames, now))
@@ -121,6 +122,7 @@ class Connection:
         state.over = True
         self._skimming = dict.fromkeys(DIRECTIONS, False)
         state.crossing.forget(state)
+        self._cut_off("response")
         stuck = self.departures.abandon()
         if stuck:
             state.say(f"closed with {stuck} frames not sent on")
@@ -130,16 +132,24 @@ class Connection:
 
     def full(self, direction: Direction) -> bool:
         """Whether enough waits already: read no more from the sender of this direction."""
-        state = self.state
-        if state.outlet[direction].bytes > state.limits.queued:
+        state, limits = self.state, self.state.limits
+        if state.outlet[direction].bytes > limits.queued:
             return True
-        return direction == "request" and len(state.pairing.waiting) >= state.limits.waiting
+        return direction == "request" and (
+            len(state.pairing.waiting) >= limits.waiting
+            # the response that these wait for must still be read, but no more is to be asked
+            or self.departures.early > limits.queued
+        )
 
     @property
     def idle(self) -> bool:
-        """Whether no request waits for its response and no frame waits to leave."""
+        """Whether no request waits for its response, and no frame to leave or for its rest."""
         state = self.state
-        return not state.pairing.waiting and all(out.idle for out in state.outlet.values())
+        return (
+            not state.pairing.waiting
+            and state.inbound["response"].between
+            and all(outlet.idle for outlet in state.outlet.values())
+        )
 
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
@@ -192,9 +202,9 @@ class Connection:
             if have < HEAD:
                 inbound.start = bytearray(view[:have])
                 return at + have - before
-            self._unreadable(direction, now, at, "a header of over 64 KiB")
+            collect = self._unreadable(direction, now, at, "a header of over 64 KiB")
         except Malformed as problem:
-            self._unreadable(direction, now, at, str(problem))
+            collect = self._unreadable(direction, now, at, str(problem))
         inbound.start = bytearray()
         inbound.frames += 1
         at += have - before
@@ -216,10 +226,20 @@ class Connection:
             self._passed(direction, now)
         return at
 
-    def _unreadable(self, direction: Direction, now: int, at: int, reason: str) -> None:
-        self.state.flag(direction, at, reason)
+    def _unreadable(self, direction: Direction, now: int, at: int, reason: str) -> bool:
+        """A frame whose header can't be read: whether it must wait for others."""
+        state = self.state
+        state.flag(direction, state.inbound[direction].frames, at, reason)
         if direction == "request":
-            self.requests.unreadable(now)
+            return self.requests.headless(now, "the header can't be read")
+        return state.outlet[direction].busy
+
+    def _cut_off(self, direction: Direction) -> None:
+        """No more will come: a response that has begun will never be complete."""
+        inbound = self.state.inbound[direction]
+        cut = inbound.passing or inbound.need
+        if cut and direction == "response" and inbound.pending is not None:
+            self.state.done(inbound.pending, note="response cut off")
 
     def _refuse(self, direction: Direction, first: bytes, size: int) -> None:
         state = self.state
@@ -259,7 +279,12 @@ class Connection:
         self.responses.own_replies(now)
         for direction in DIRECTIONS:
             self.departures.pump(direction, now)
-        times = [outlet.wake() for outlet in state.outlet.values() if not outlet.idle]
+        times = [
+            outlet.wake()
+            for direction, outlet in state.outlet.items()
+            # while a frame passes in pieces, nothing else can leave: its end sets off the rest
+            if not (outlet.idle or state.inbound[direction].passing)
+        ]
         self.wake = min((time for time in times if time is not None), default=None)
         free = self.requests.met and not (
             state.observed
@@ -275,10 +300,11 @@ class Connection:
                 and outlet.idle
                 and not (outlet.lost or outlet.ending or inbound.start or inbound.need)
             )
-            if skimming and inbound.passing:
-                # the rest of this frame will be skimmed: count it now
-                handler = self.requests if direction == "request" else self.responses
-                handler.passed(None, now)
-                inbound.head = inbound.pending = None
+            if skimming:
+                if inbound.passing:
+                    # the rest of this frame will be skimmed: count it now
+                    handler = self.requests if direction == "request" else self.responses
+                    handler.passed(None, now)
+                inbound.head = inbound.pending = None  # what is skimmed has none
             self._skimming[direction] = skimming
         return state.actions

@@ -27,11 +27,8 @@ class Departures:
         """Requests whose responses must come in this order; empty if no rule reorders requests."""
         self._early: dict[Pending, tuple[Item, list[Decision]]] = {}
         self._finished: set[Direction] = set()
-
-    @property
-    def early(self) -> int:
-        """How many responses wait for their turn."""
-        return len(self._early)
+        self.early = 0
+        """Bytes of responses that wait for their turn."""
 
     def expect(self, pending: Pending) -> None:
         """A request has come (or, if its order need not be restored, has left)."""
@@ -48,6 +45,7 @@ class Departures:
         pending = item.pending
         if pending is not None and self.must_wait(pending):
             self._early[pending] = (item, decisions)
+            self.early += item.cost
             if item.ordinal >= 0:
                 what = ["put back into the client's order"]
                 comment = {"frame": item.ordinal, "left": "later", "what": what}
@@ -66,6 +64,7 @@ class Departures:
             expected.remove(pending)
         while expected and expected[0] in self._early:
             item, decisions = self._early.pop(expected.popleft())
+            self.early -= item.cost
             item.late = True
             self.dispose("response", item, decisions, now, at=None)
 
@@ -108,8 +107,7 @@ class Departures:
         if note:
             self._lost(direction, item, note)
             if isinstance(chosen, Lose) and not chosen.selective:
-                outlet.lost = True
-                for other in outlet.abandon():
+                for other in outlet.lose():
                     self._lost(direction, other, f"{direction} lost behind a dropped one")
             elif hang_up is not None and not outlet.lost:
                 self.state.abort(note)
@@ -157,10 +155,12 @@ class Departures:
 
     def _leave(self, direction: Direction, item: Item, now: int) -> None:
         state, pending, message = self.state, item.pending, item.message
-        state.send(direction, item.data)
-        if item.changed or item.late or item.ordinal < 0:
-            comment = _comment(item, [], "", "")
-            state.actions.append(Left(direction, item.data, comment))
+        if item.data:  # nothing leaves of a request that the proxy answers
+            state.send(direction, item.data)
+            if item.changed or item.late or item.ordinal < 0:
+                comment = _comment(item, [], "", "")
+                state.actions.append(Left(direction, item.data, comment))
+            state.outlet[direction].passed()
         if pending is not None and direction == "request":
             pending.sent = now
             if item.unanswered:
@@ -175,7 +175,6 @@ class Departures:
             state.done(pending, size, body, came=came, left=now, rules=item.rules)
         if message is not None and state.plan.watched(direction, message.key, message.version):
             state.crossing.passed(message)
-        state.outlet[direction].passed()
         if item.hang_up:
             state.abort("a rule closed the connection")
 
@@ -200,6 +199,7 @@ class Departures:
             self._lost("response", item, "response not sent on: connection closed")
             count += 1
         self._early.clear()
+        self.early = 0
         return count
 
 

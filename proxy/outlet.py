@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Final
 
 from captures.exchange import Pending
 from proxy.effects import Aside
 from proxy.message import Message
+
+OVERHEAD: Final = 1 << 10
+"""What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +37,11 @@ class Item:
     rules: tuple[str, ...] = ()
     late: bool = False
     hang_up: bool = False
+
+    @property
+    def cost(self) -> int:
+        """Bytes of memory that it takes while it waits."""
+        return OVERHEAD + len(self.data)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,27 +88,38 @@ class Outlet:
         """Whether nothing waits."""
         return not (self.queue or self.aside or self.windows)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a frame that comes now must not pass at once."""
+        return self.lost or not self.idle
+
     def append(self, item: Item) -> None:
         """Let a frame leave behind all that waits already, and not before its time."""
         self.queue.append(item)
-        self.bytes += len(item.data)
+        self.bytes += item.cost
+
+    def rejoin(self, item: Item) -> None:
+        """Let a frame that stood aside leave before all that came after it."""
+        later = (at for at, other in enumerate(self.queue) if other.ordinal > item.ordinal)
+        self.queue.insert(next(later, len(self.queue)), item)
+        self.bytes += item.cost
 
     def stand(self, held: Held) -> None:
         """Let a frame stand aside."""
         self.aside.append(held)
-        self.bytes += len(held.item.data)
+        self.bytes += held.item.cost
 
     def gather(self, rule: str, window: Window, item: Item) -> None:
         """Put a frame into its rule's window; a full one is queued at once."""
         window = self.windows.setdefault(rule, window)
         window.items.append(item)
-        self.bytes += len(item.data)
+        self.bytes += item.cost
         if len(window.items) >= len(window.order):
             self._open(rule)
 
     def _open(self, rule: str) -> None:
         for item in self.windows.pop(rule).shuffled():
-            self.bytes -= len(item.data)
+            self.bytes -= item.cost
             self.append(item)
 
     def expire(self, now: int) -> list[Held]:
@@ -109,15 +129,15 @@ class Outlet:
         free = [held for held in self.aside if held.due or held.deadline <= now]
         for held in free:
             self.aside.remove(held)
-            self.bytes -= len(held.item.data)
-            self.append(held.item)
+            self.bytes -= held.item.cost
+            self.rejoin(held.item)
         return free
 
     def next(self, now: int) -> Item | None:
         """The next frame whose time has come, taken out."""
         if self.queue and self.queue[0].at <= now:
             item = self.queue.popleft()
-            self.bytes -= len(item.data)
+            self.bytes -= item.cost
             return item
         return None
 
@@ -136,13 +156,23 @@ class Outlet:
             times.append(self.queue[0].at)
         return min(times, default=None)
 
-    def abandon(self) -> list[Item]:
-        """Everything that waits, taken out: the connection is over."""
-        items = [*self.queue, *(held.item for held in self.aside)]
+    def lose(self) -> list[Item]:
+        """A message is lost: what stands aside would leave behind it, and is taken out too.
+
+        What is queued came before it and still leaves.
+        """
+        self.lost = True
+        items = [held.item for held in self.aside]
         for window in self.windows.values():
             items += window.items
-        self.queue.clear()
         self.aside = []
         self.windows = {}
+        self.bytes -= sum(item.cost for item in items)
+        return items
+
+    def abandon(self) -> list[Item]:
+        """Everything that waits, taken out: the connection is over."""
+        items = [*self.queue, *self.lose()]
+        self.queue.clear()
         self.bytes = 0
         return items

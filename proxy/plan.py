@@ -28,24 +28,25 @@ class Plan:
         self.rules = rules
         self.quiet: dict[Direction, set[int]] = {"request": set(), "response": set()}
         """Kinds of messages that pass without a look at their body; filled as they are met."""
-        self._watched: dict[tuple[Direction, int, int], bool] = {}
 
     def watched(self, direction: Direction, key: int, version: int) -> bool:
         """Whether some rule may wait for such a message to pass."""
-        kind = (direction, key, version)
-        found = self._watched.get(kind)
-        if found is None:
-            found = any(match.key_matches(*kind) for match, _ in self.rules.waits_for)
-            self._watched[kind] = found
-        return found
+        waits_for = self.rules.waits_for
+        return any(match.key_matches(direction, key, version) for match, _ in waits_for)
 
     def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a message of this kind is read whole before any of it leaves."""
         if direction == "response":
-            if needs_body(key, version):
+            if known(key, version) and needs_body(key, version):
                 return True
         elif key == API_VERSIONS and version > NEWEST_API_VERSIONS:
             return True
+        elif self.rules.needs_group and self._touched("response", key, version):
+            return True  # only the request names the group
+        return self._touched(direction, key, version)
+
+    def _touched(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether some rule is about such a message, or may wait for it."""
         return bool(self.rules.candidates(direction, key, version)) or self.watched(
             direction, key, version
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from captures.exchange import Pending
 from proxy.departures import Departures
-from proxy.edits import NEWEST_API_VERSIONS, refusal
+from proxy.edits import NEWEST_API_VERSIONS
 from proxy.effects import Aside, Lose, Shuffle
 from proxy.outlet import Item
 from proxy.plan import SASL_HANDSHAKE, known
@@ -14,6 +16,8 @@ from specs import NAMES, api
 from specs.frames import RequestHead, Short, request_head
 from specs.headers import API_VERSIONS
 from specs.malformed import Malformed
+
+ANSWERED: Final = "answered by the proxy"
 
 
 class Requests:
@@ -27,8 +31,8 @@ class Requests:
         """Whether a request has been seen, so that the client id is known."""
         self.raw_tokens = False
         """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens."""
-        self.replies: dict[Pending, bytes] = {}
-        """Bodies of responses that the proxy makes itself, by the requests that wait for them."""
+        self.replies: set[Pending] = set()
+        """Requests that the proxy answers itself."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a request: whether it must be whole before it leaves.
@@ -43,39 +47,43 @@ class Requests:
             if have < 4 + inbound.size:
                 raise
             head = None
+        except Malformed:
+            if not self.raw_tokens:
+                raise
+            head = None
         if self.raw_tokens and (head is None or not known(head.key, head.version)):
-            inbound.head = None
-            inbound.pending = Pending(
-                0, SASL_HANDSHAKE, 0, state.client_id, inbound.size, now, now, opaque=True
-            )
-            self._enter(inbound.pending)
-            return False
+            return self.headless(now)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
         inbound.head = head
         self._meet(head)
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
-            state.flag("request", at, f"{name} v{head.version} is not known here")
-        outlet = state.outlet["request"]
+            reason = f"{name} v{head.version} is not known here"
+            state.flag("request", inbound.frames, at, reason)
         if state.plan.must_be_whole("request", head.key, head.version):
             return True
-        if not outlet.idle or outlet.lost:
+        if state.outlet["request"].busy:
             return True
         if head.acks != 0:
             inbound.pending = self._pending(head, now)
             self._enter(inbound.pending)
         return False
 
-    def unreadable(self, now: int) -> None:
-        """A request whose header can't be read passes; its answer is paired by order alone."""
-        inbound = self.inbound
+    def headless(self, now: int, note: str = "") -> bool:
+        """A request without a header, or none that can be read: its answer is paired by order alone.
+
+        No rule is about it, but it keeps its place: True if it can't leave yet.
+        """
+        inbound, client_id = self.inbound, self.state.client_id
         inbound.head = None
         inbound.pending = Pending(
-            0, SASL_HANDSHAKE, 0, self.state.client_id, inbound.size, now, now, opaque=True
+            0, SASL_HANDSHAKE, 0, client_id, inbound.size, now, now, opaque=True, note=note
         )
-        inbound.pending.note = "the header can't be read"
+        if self.state.outlet["request"].busy:
+            return True
         self._enter(inbound.pending)
+        return False
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A request that passed as it came is through; `frame` is its copy, if one was made."""
@@ -92,16 +100,23 @@ class Requests:
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A request that was collected: put it to the rules."""
-        state, head = self.state, self.inbound.head
-        assert head is not None  # noqa: S101 - only frames with a header are collected
+        state, head, pending = self.state, self.inbound.head, self.inbound.pending
+        ordinal = self.inbound.frames - 1
+        if head is None:
+            assert pending is not None  # noqa: S101 - made by `headless`
+            self.departures.expect(pending)
+            item = Item(frame, ordinal, now, pending=pending)
+            self.departures.dispose("request", item, [], now, at)
+            return
         pending = self._pending(head, now)
         pending.body = frame[4 + head.body :]
-        ordinal = self.inbound.frames - 1
         if head.key == API_VERSIONS and head.version > NEWEST_API_VERSIONS:
-            pending.note = "answered by the proxy"
-            self.replies[pending] = refusal()
-            self._enter(pending)
-            state.cut("request", at, {"frame": ordinal, "left": "never", "note": pending.note})
+            # it has its turn among the requests, but nothing of it leaves
+            self.replies.add(pending)
+            self.departures.expect(pending)
+            state.cut("request", at, {"frame": ordinal, "left": "never", "note": ANSWERED})
+            item = Item(b"", ordinal, now, pending=pending)
+            self.departures.dispose("request", item, [], now, at=None)
             return
         rules = state.plan.rules
         if rules.needs_group:

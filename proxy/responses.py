@@ -6,10 +6,10 @@ import struct
 
 from captures.exchange import Pending, body_version
 from proxy.departures import Departures
-from proxy.edits import edit_response
+from proxy.edits import edit_response, refusal
 from proxy.outlet import Item
 from proxy.plan import known
-from proxy.requests import Requests
+from proxy.requests import ANSWERED, Requests
 from proxy.rules import Decision
 from proxy.state import State
 from specs import NAMES
@@ -36,7 +36,7 @@ class Responses:
         Raises Short if its header is not complete, Malformed if it can't be read.
         """
         state, inbound = self.state, self.inbound
-        waiting = state.pairing.waiting
+        busy, waiting = state.outlet["response"].busy, state.pairing.waiting
         inbound.pending = None
         opaque = bool(waiting) and waiting[0].opaque
         if not opaque:
@@ -48,18 +48,18 @@ class Responses:
         inbound.pending, in_order = state.pairing.answer(correlation_id)
         pending = inbound.pending
         if pending is None:
-            state.flag("response", at, f"nobody waits for correlation id {correlation_id}")
-            return False
+            reason = f"nobody waits for correlation id {correlation_id}"
+            state.flag("response", inbound.frames, at, reason)
+            return busy
         if not in_order:
-            state.flag("response", at, f"correlation id {correlation_id} came out of turn")
-        outlet = state.outlet["response"]
-        if self.departures.must_wait(pending) or not outlet.idle or outlet.lost:
+            reason = f"correlation id {correlation_id} came out of turn"
+            state.flag("response", inbound.frames, at, reason)
+        if busy or self.departures.must_wait(pending):
             return True
-        if known(pending.key, pending.version) and not pending.opaque:
-            state.plan.note("response", pending.key, pending.version)
-            if state.plan.must_be_whole("response", pending.key, pending.version):
-                return True
-        return False
+        if pending.opaque:
+            return False
+        state.plan.note("response", pending.key, pending.version)
+        return state.plan.must_be_whole("response", pending.key, pending.version)
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A response that passed as it came is through; `frame` is its copy, if one was made."""
@@ -69,19 +69,25 @@ class Responses:
         body = None if frame is None else frame[4 + _offset(frame, pending) :]
         self.state.done(pending, self.inbound.size, body, came=now, left=now)
         self.departures.turn(pending, now)
+        self.own_replies(now)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
-        pending = self.inbound.pending
-        assert pending is not None  # noqa: S101 - only awaited frames are collected
-        self._deliver(frame, pending, self.inbound.frames - 1, now, at)
+        pending, ordinal = self.inbound.pending, self.inbound.frames - 1
+        if pending is None:  # nobody asked for it, but it keeps its place
+            self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
+        else:
+            self._deliver(frame, pending, ordinal, now, at)
+            self.own_replies(now)
 
     def own_replies(self, now: int) -> None:
         """Requests that the proxy answers itself get their reply when their turn has come."""
         waiting, replies = self.state.pairing.waiting, self.requests.replies
-        while waiting and waiting[0] in replies:
+        while waiting and waiting[0] in replies and not self.state.outlet["response"].ending:
             pending = waiting.popleft()
-            body = replies.pop(pending)
+            pending.note = ANSWERED
+            replies.remove(pending)
+            body = refusal()
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
             self._deliver(frame, pending, -1, now, 0)
 
@@ -116,7 +122,8 @@ class Responses:
         try:
             changed = edit_response(pending.key, version, body, state.resolve)
         except Malformed as problem:
-            state.flag("response", at, f"{NAMES[pending.key]} v{pending.version}: {problem}")
+            reason = f"{NAMES[pending.key]} v{pending.version}: {problem}"
+            state.flag("response", item.ordinal, at, reason)
             return
         except OSError as problem:
             # the real address may not leave, or the client would go past the proxy

@@ -29,7 +29,8 @@ class Limits:
     frame: int = 100 * MIB
     """The largest frame; Kafka's own default for socket.request.max.bytes is the same."""
     queued: int = 16 * MIB
-    """Frames that wait, in each direction, before reading pauses."""
+    """Frames that wait, in each direction, with what they cost beside their bytes, before reading
+    pauses."""
     waiting: int = 10_000
     """Requests without a response before reading pauses."""
     copy: int = 4 * MIB
@@ -133,10 +134,9 @@ class State:
         self._open = None
         self.actions.append(Abort(reason))
 
-    def flag(self, direction: Direction, at: int, reason: str) -> None:
+    def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
         """A frame passes that nobody could read: count it, say so in log and capture."""
         self.totals.undecoded += 1
-        ordinal = self.inbound[direction].frames
         self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
         if self.totals.undecoded <= 10:
             self.say(f"{direction} passed on undecoded: {reason}")
