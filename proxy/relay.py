@@ -173,6 +173,12 @@ class Link:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await self.loop.create_connection(lambda: self.broker, sock=broker)
         await self.loop.connect_accepted_socket(lambda: self.client, client)
+        # a broker with too many connections closes new ones at once: perhaps before the client's
+        # side was there to be told
+        if self._closed:
+            self.client.transport.abort()
+        elif self.client.finished:
+            self._half_close(self.client)
 
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for."""

@@ -6,6 +6,8 @@ import struct
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.proxy.playbook import MS, START, Chunks, Stage, bytewise, raw, request, response, whole
 
@@ -91,6 +93,32 @@ def test_a_raw_token_stays_behind_a_delayed_handshake(chunks: Chunks) -> None:
     assert actor.sent["request"] == handshake + raw(b"\0user\0secret")
 
 
+@pytest.mark.parametrize("token", [bytes.fromhex("602a06092a864886f712"), b"\xff" * 12, b""])
+@slicings
+def test_raw_tokens_of_any_bytes_are_no_trouble(token: bytes, chunks: Chunks) -> None:
+    actor = Stage().actor()
+    actor.ask(request("SaslHandshake", 1, version=0, mechanism="GSSAPI"), chunks)
+    actor.answer(response("SaslHandshake", 1, version=0), chunks)
+    for _ in range(2):
+        actor.ask(raw(token), chunks)
+        actor.answer(raw(token), chunks)
+    assert [x.api for x in actor.done] == ["SaslHandshake", "SASL token", "SASL token"]
+    assert [x.note for x in actor.done] == [""] * 3
+    assert actor.stage.totals.undecoded == 0
+
+
+def test_a_rule_about_any_api_is_about_unknown_ones_too() -> None:
+    late = "match: {direction: response}, do: {delay: 20ms}"
+    stage = Stage(rules(late))
+    actor = stage.actor()
+    actor.ask(raw(struct.pack(">hhih", 999, 7, 5, -1)))
+    answer = raw(struct.pack(">i", 5) + b"who knows")
+    actor.answer(answer)
+    stage.wait(20)
+    assert actor.times["response"] == [(20.0, answer)]
+    assert actor.done[0].rules == ("a",)
+
+
 @slicings
 def test_the_proxys_own_answer_waits_for_requests_that_are_delayed(chunks: Chunks) -> None:
     stage = Stage(rules(DELAYED))
@@ -114,6 +142,33 @@ def test_nothing_wakes_up_for_a_frame_that_another_one_blocks() -> None:
     assert actor.connection.wake is None
     actor.answer(answer[-1:])
     assert actor.ids("response") == [1, 2]
+
+
+ODD = (UNREADABLE, CUT_OFF, raw(b""), raw(struct.pack(">hhih", 999, 7, 5, -1)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.sampled_from((heartbeat(1), groups(2), request("Metadata", 3), *ODD)), max_size=15),
+    st.lists(st.integers(1, 60), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_delays_never_change_the_bytes(
+    frames: list[bytes], steps: list[int], observed: bool
+) -> None:
+    jitter = "match: {api: Heartbeat}, do: {delay: {by: 30ms, jitter: 30ms}}"
+    stage = Stage(rules(jitter, "match: {direction: request}, do: {delay: 5ms}"), observed=observed)
+    actor, data, at, turn = stage.actor(), b"".join(frames), 0, 0
+    while at < len(data):
+        step = steps[turn % len(steps)]
+        actor.ask(data[at : at + step])
+        stage.wait(turn % 3)
+        at, turn = at + step, turn + 1
+    actor.end("request")
+    stage.wait(1000)
+    assert actor.sent["request"] == data
+    assert actor.finished == ["request"]
+    assert len(actor.connection.state.pairing.waiting) == len(frames)
 
 
 # nothing behind a lost one leaves; what is before it does

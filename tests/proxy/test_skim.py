@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.actions import PASS
 from specs.frames import Direction
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 
@@ -68,14 +69,14 @@ def in_slices(steps: list[int]) -> Chunks:
 
 
 def run(observed: bool, rounds: list[list[str]], chunks: Chunks) -> Actor:
-    """Each round is asked at once and answered 5 ms later."""
+    """Each round is asked at once and answered 5 ms later than the one before it."""
     actor = Stage(observed=observed).actor()
     number = 0
-    for kinds in rounds:
+    for turn, kinds in enumerate(rounds):
         frames = [exchange(kind, number + n) for n, kind in enumerate(kinds)]
         number += len(kinds)
         actor.ask(b"".join(asked for asked, _ in frames), chunks)
-        actor.stage.wait(5)
+        actor.stage.wait(5 + 5 * turn)
         actor.answer(b"".join(answer for _, answer in frames), chunks)
     return actor
 
@@ -169,6 +170,17 @@ def test_skimming_ends_at_a_frame_that_is_too_large(limit: int) -> None:
     assert f"the most is {limit}" in actor.said[0]
 
 
+def test_skimming_ends_at_a_response_that_is_too_large() -> None:
+    actor = Stage(observed=False, frame=100).actor()
+    for number in range(2):
+        actor.ask(heartbeat(number))
+    actor.answer(beat(0))
+    actor.answer(raw(struct.pack(">i", 1) + bytes(100)))
+    assert actor.aborted
+    assert actor.sent["response"] == beat(0)
+    assert "broker 1 sent a frame of 104 bytes" in actor.said[0]
+
+
 def test_skimming_stops_reading_when_too_many_wait() -> None:
     actor = Stage(observed=False, waiting=3).actor()
     actor.ask(heartbeat(0))
@@ -176,6 +188,8 @@ def test_skimming_stops_reading_when_too_many_wait() -> None:
     assert actor.connection.full("request")
     actor.answer(beat(0))
     assert not actor.connection.full("request")
+    data = memoryview(heartbeat(3) + heartbeat(4))
+    assert actor.connection.receive("request", data, 0) is not PASS  # so the relay looks
 
 
 def test_a_response_out_of_turn_ends_skimming_but_loses_nothing() -> None:

@@ -1,0 +1,103 @@
+"""A proxy with real sockets, in front of one broker of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from captures.exchange import Exchange
+from captures.writer import CaptureWriter
+from proxy.rules import Rules
+from proxy.scenario import loads
+from proxy.server import Options, Proxy
+from tests.proxy.playbook import request, response
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+SOON = 10.0
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    (size,) = struct.unpack(">i", await reader.readexactly(4))
+    return await reader.readexactly(size)
+
+
+async def echo_metadata(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A broker that answers every request as Metadata v1, and knows three brokers."""
+    brokers = [{"node_id": n, "host": "127.0.0.1", "port": 1} for n in range(3)]
+    try:
+        while True:
+            frame = await read_frame(reader)
+            (correlation_id,) = struct.unpack_from(">i", frame, 4)
+            writer.write(response("Metadata", correlation_id, brokers=brokers))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+def reset_on_close(writer: asyncio.StreamWriter) -> None:
+    linger = struct.pack("ii", 1, 0)
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+
+class Running:
+    """A proxy in front of one broker of the test's own."""
+
+    def __init__(self, proxy: Proxy, done: list[Exchange], said: list[str]) -> None:
+        self.proxy = proxy
+        self.done = done
+        self.said = said
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(*self.proxy.address)
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        async with asyncio.timeout(SOON):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    async def metadata(self) -> dict[int, int]:
+        """Node id -> port, as a client of its own learns it."""
+        reader, writer = await self.connect()
+        writer.write(request("Metadata", 1))
+        frame = await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
+        from specs import api
+
+        found = api("Metadata").response.codec(1).decode(frame[4:])
+        return {broker["node_id"]: broker["port"] for broker in found["brokers"]}
+
+
+@asynccontextmanager
+async def running(
+    broker: Handler | None, scenario: str = "", capture: Path | None = None, **options: Any
+) -> AsyncIterator[Running]:
+    done: list[Exchange] = []
+    said: list[str] = []
+    server = None
+    port = 1
+    if broker is not None:
+        server = await asyncio.start_server(broker, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+    proxy = Proxy(
+        Options([("127.0.0.1", port)], **options),
+        Rules(loads(scenario)) if scenario else None,
+        capture=None if capture is None else CaptureWriter(capture, limit=None, meta={}),
+        done=done.append,
+        say=said.append,
+    )
+    await proxy.start()
+    try:
+        yield Running(proxy, done, said)
+    finally:
+        await proxy.stop()
+        if server is not None:
+            server.close()
+            for _ in range(20):  # its handlers notice that their clients are gone
+                await asyncio.sleep(0)
