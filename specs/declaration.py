@@ -4,6 +4,7 @@
     "topic_id" / Uuid.since(13)            one that came with version 13
     "rack"     / String.nullable(since=1)  null allowed from version 1
     "epoch"    / Int32.tag(0).default(-1)  a tagged field of a flexible version (KIP-482)
+    "error"    / Int8.releases(until="3.6")  one that later releases left out of the same version
 
 Compact and tagged encodings follow from an API's `flexible` version; nobody writes them by hand.
 A declaration holds no bytes and no logic: `specs.layout` resolves it for one version, and the two
@@ -40,6 +41,8 @@ class Type:
     last: int = FOREVER
     nullable_first: int | None = None
     nullable_last: int = FOREVER
+    first_release: str | None = None
+    last_release: str | None = None
     tag_number: int | None = None
     default_value: Any = field(default=UNSET, compare=False)
     classic: bool = False
@@ -55,6 +58,14 @@ class Type:
     def nullable(self, since: int = 0, until: int = FOREVER) -> Type:
         """Null is allowed in these versions (both ends included)."""
         return replace(self, nullable_first=since, nullable_last=until)
+
+    def releases(self, since: str | None = None, until: str | None = None) -> Type:
+        """Present only in these releases of Kafka, both ends included; "3.6" means any 3.6.x.
+
+        A few versions changed their bytes without changing their number. Who names no release
+        gets the newest's layout.
+        """
+        return replace(self, first_release=since, last_release=until)
 
     def tag(self, number: int) -> Type:
         """Sent in the tagged section, and only if it differs from its default (KIP-482)."""
@@ -136,41 +147,48 @@ class Message:
         object.__setattr__(message, "flexible", flexible)
         return message
 
-    def layout(self, version: int) -> Layout:
-        """The fields of one version. Raises LookupError for one that is not declared."""
-        return _layout(self, version)
+    def layout(self, version: int, release: str | None = None) -> Layout:
+        """The fields of one version, in the newest release or in the one that is named.
 
-    def at(self, version: int) -> construct.Struct[Any]:
+        Raises LookupError for a version that is not declared, ValueError for what names no release.
+        """
+        return _layout(self, version, release)
+
+    def at(self, version: int, release: str | None = None) -> construct.Struct[Any]:
         """One version as a plain construct.Struct: the reference for valid frames."""
-        return _reference(self, version)
+        return _reference(self, version, release)
 
-    def codec(self, version: int) -> Codec:
+    def codec(self, version: int, release: str | None = None) -> Codec:
         """One version as generated Python: the same results, fast and bounded. Made once."""
-        return _codec(self, version)
+        return _codec(self, version, release)
 
 
 @functools.cache
-def _layout(message: Message, version: int) -> Layout:
+def _layout(message: Message, version: int, release: str | None) -> Layout:
     from specs.layout import resolve
 
     low, high = message.versions
     if not low <= version <= high:
         raise LookupError(f"{message.name} has versions {low} to {high}, not {version}")
-    return resolve(message, version)
+    return resolve(message, version, release)
 
 
 @functools.cache
-def _reference(message: Message, version: int) -> construct.Struct[Any]:
+def _reference(message: Message, version: int, release: str | None) -> construct.Struct[Any]:
     from specs.reference import reference
 
-    return reference(message.layout(version))
+    return reference(message.layout(version, release))
 
 
 @functools.cache
-def _codec(message: Message, version: int) -> Codec:
+def _codec(message: Message, version: int, release: str | None) -> Codec:
     from specs.codec import Codec
 
-    return Codec(message.layout(version), f"{message.name}_v{version}")
+    newest = message.codec(version) if release is not None else None
+    layout = message.layout(version, release)
+    if newest is not None and newest.layout == layout:
+        return newest  # most messages are the same in every release
+    return Codec(layout, f"{message.name}_v{version}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,11 +150,16 @@ class Frame:
 
 
 def decode_frame(
-    data: bytes, direction: Direction, *, key: int | None = None, version: int | None = None
+    data: bytes,
+    direction: Direction,
+    *,
+    key: int | None = None,
+    version: int | None = None,
+    release: str | None = None,
 ) -> Frame:
     """A frame without its size, decoded. A response does not say what it answers: give both.
 
-    Raises Malformed, or LookupError for an API or version that does not exist.
+    `release` is of interest for the few versions whose bytes changed, e.g. "2.7". Raises Malformed, or LookupError for an API or version that does not exist.
 
     >>> frame = decode_frame(bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), "request")
     >>> frame.header["client_id"], frame.body
@@ -175,16 +180,16 @@ def decode_frame(
         offset = response_body(data, key, version)
         message = RESPONSE_HEADER.codec(response_header_version(key, version))
     header = message.decode(data[:offset])
-    body = api(key).message(direction).codec(version).decode(data[offset:])
+    body = api(key).message(direction).codec(version, release).decode(data[offset:])
     return Frame(direction, key, version, header, body)
 
 
-def encode_frame(frame: Frame) -> bytes:
+def encode_frame(frame: Frame, *, release: str | None = None) -> bytes:
     """The bytes of a frame with its size in front. Raises specs.codec.Unfit."""
     if frame.direction == "request":
         header = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
     else:
         header = RESPONSE_HEADER.codec(response_header_version(frame.key, frame.version))
     message = api(frame.key).message(frame.direction)
-    data = header.encode(frame.header) + message.codec(frame.version).encode(frame.body)
+    data = header.encode(frame.header) + message.codec(frame.version, release).encode(frame.body)
     return struct.pack(">i", len(data)) + data

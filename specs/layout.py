@@ -81,21 +81,48 @@ class Layout:
         return {slot.name: slot.fresh_default() for slot in self.slots}
 
 
-def resolve(message: Message, version: int) -> Layout:
-    """The layout of a message at a version."""
-    return _struct(message.fields, version, version >= message.flexible)
+def resolve(message: Message, version: int, release: str | None = None) -> Layout:
+    """The layout of a message at a version, in a release of Kafka or in the newest (None)."""
+    wanted = None if release is None else _release(release)
+    return _struct(message.fields, version, wanted, version >= message.flexible)
 
 
-def _struct(fields: tuple[Field, ...], version: int, flexible: bool) -> Layout:
+def _release(text: str) -> tuple[int, ...]:
+    """A release as numbers that compare; what stands behind a dash comes before the release itself.
+
+    >>> _release("3.6.2"), _release("0.8.2-beta")
+    ((3, 6, 2), (0, 8, 2, -1))
+    """
+    numbers, dash, _ = text.partition("-")
+    try:
+        return tuple(int(number) for number in numbers.split(".")) + ((-1,) if dash else ())
+    except ValueError:
+        raise ValueError(f"{text!r} is no release of Kafka; one is e.g. 3.6.2") from None
+
+
+def _in_release(kind: Type, release: tuple[int, ...] | None) -> bool:
+    """Whether a release has a field: compared as far as the declared one goes ("3.6" is any 3.6.x)."""
+    if release is None:
+        return kind.last_release is None
+    padded = (*release, 0, 0, 0, 0)
+    since, until = kind.first_release, kind.last_release
+    if since is not None and padded[: len(_release(since))] < _release(since):
+        return False
+    return until is None or padded[: len(_release(until))] <= _release(until)
+
+
+def _struct(
+    fields: tuple[Field, ...], version: int, release: tuple[int, ...] | None, flexible: bool
+) -> Layout:
     slots: list[Slot] = []
     foreign: set[int] = set()
     for item in fields:
         kind = item.type
-        if not kind.first <= version <= kind.last:
+        if not (kind.first <= version <= kind.last and _in_release(kind, release)):
             if kind.tag_number is not None:
                 foreign.add(kind.tag_number)
             continue
-        node = _node(kind, version, flexible)
+        node = _node(kind, version, release, flexible)
         default = kind.default_value
         if default is UNSET or (default is None and not node.nullable):
             default = [] if kind.kind == "array" else ZEROS.get(kind.kind, 0)
@@ -104,12 +131,12 @@ def _struct(fields: tuple[Field, ...], version: int, flexible: bool) -> Layout:
     return Layout(tuple(slots), flexible, frozenset(foreign - present))
 
 
-def _node(kind: Type, version: int, flexible: bool) -> Node:
+def _node(kind: Type, version: int, release: tuple[int, ...] | None, flexible: bool) -> Node:
     first = kind.nullable_first
     return Node(
         kind.kind,
         compact=flexible and not kind.classic,
         nullable=first is not None and first <= version <= kind.nullable_last,
-        element=None if kind.element is None else _node(kind.element, version, flexible),
-        struct=_struct(kind.fields, version, flexible) if kind.kind == "struct" else None,
+        element=None if kind.element is None else _node(kind.element, version, release, flexible),
+        struct=_struct(kind.fields, version, release, flexible) if kind.kind == "struct" else None,
     )

@@ -1,13 +1,14 @@
 """ConsumerGroupDescribe (key 69): an admin asks for the state of new-style consumer groups.
 
 Layout: ConsumerGroupDescribeRequest.json and ConsumerGroupDescribeResponse.json of Apache Kafka;
-KIP-848; v0 of 3.7 had another layout.
+KIP-848; v0 of 3.7 had assignors of the client.
 """
 
 from specs.declaration import (
     Api,
     Array,
     Bool,
+    Bytes,
     Int8,
     Int16,
     Int32,
@@ -26,6 +27,9 @@ TopicPartitions = Struct(
 
 Assignment = Struct(
     "topic_partitions" / Array(TopicPartitions),
+    "error"            / Int8.until(0).releases(until="3.7"),
+    "metadata_version" / Int32.until(0).releases(until="3.7"),
+    "metadata_bytes"   / Bytes.until(0).releases(until="3.7"),
 )
 
 ConsumerGroupDescribe = Api(

@@ -1,7 +1,7 @@
 """EndQuorumEpoch (key 54): a KRaft leader resigns.
 
 Layout: EndQuorumEpochRequest.json and EndQuorumEpochResponse.json of Apache Kafka; KIP-595,
-KIP-853; v0 of 2.7 had another layout.
+KIP-853; v0 of 2.7 had one more field.
 """
 
 from specs.declaration import (
@@ -27,6 +27,7 @@ EndQuorumEpoch = Api(
             "topic_name" / String,
             "partitions" / Array(
                 "partition_index"      / Int32,
+                "replica_id"           / Int32.until(0).releases(until="2.7"),
                 "leader_id"            / Int32,
                 "leader_epoch"         / Int32,
                 "preferred_successors" / Array(Int32).until(0),

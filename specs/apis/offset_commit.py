@@ -1,7 +1,7 @@
 """OffsetCommit (key 8): a consumer group stores its positions.
 
 Layout: OffsetCommitRequest.json and OffsetCommitResponse.json of Apache Kafka; v0 went to
-ZooKeeper; topic ids from v10 (KIP-848).
+ZooKeeper (and had a timestamp in 0.8.2-beta); topic ids from v10 (KIP-848).
 """
 
 from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
@@ -24,6 +24,7 @@ OffsetCommit = Api(
                 "partition_index"        / Int32,
                 "committed_offset"       / Int64,
                 "committed_leader_epoch" / Int32.since(6).default(-1),
+                "commit_timestamp"       / Int64.until(0).releases("0.8.2-beta", "0.8.2-beta").default(-1),
                 "commit_timestamp"       / Int64.since(1).until(1).default(-1),
                 "committed_metadata"     / NullableString,
             ),

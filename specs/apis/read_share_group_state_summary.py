@@ -1,7 +1,7 @@
 """ReadShareGroupStateSummary (key 87): a group coordinator reads where share partitions start.
 
 Layout: ReadShareGroupStateSummaryRequest.json and ReadShareGroupStateSummaryResponse.json of Apache
-Kafka; KIP-932; the response v0 before 4.1 had another layout.
+Kafka; KIP-932; the response v0 before 4.1 had no leader epoch.
 """
 
 from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
@@ -29,7 +29,7 @@ ReadShareGroupStateSummary = Api(
                 "error_code"              / Int16,
                 "error_message"           / NullableString.default(None),
                 "state_epoch"             / Int32,
-                "leader_epoch"            / Int32,
+                "leader_epoch"            / Int32.releases(since="4.1"),
                 "start_offset"            / Int64,
                 "delivery_complete_count" / Int32.since(1).default(-1),
             ),
