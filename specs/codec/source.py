@@ -103,9 +103,18 @@ def uuid_of(raw: bytes) -> uuid.UUID:
 
 
 @functools.cache
-def few_unpackers(char: str) -> tuple[Callable[..., tuple[Any, ...]], ...]:
-    """What reads 0, 1, 2 ... fields of a kind; beyond that a format is made for the count."""
-    return tuple(struct.Struct(f">{count}{char}").unpack_from for count in range(FEW))
+def few_unpackers(char: str, tail: str, shift: int) -> tuple[Callable[..., tuple[Any, ...]], ...]:
+    """What reads 0, 1, 2 ... fields of a kind and those of the tail behind them.
+
+    With a shift of 1 they are found one place further on, and what stands for null raises IndexError.
+    """
+    counts = range(FEW - shift)
+    found = tuple(struct.Struct(f">{count}{char}{tail}").unpack_from for count in counts)
+    return (_null, *found) if shift else found
+
+
+def _null(_data: bytes, _at: int) -> tuple[Any, ...]:
+    raise IndexError("null")
 
 
 @functools.cache

@@ -1,0 +1,263 @@
+"""Writes the source of a decoder: what to emit for each kind of field of a layout.
+
+See `specs.codec.decoder` for what a decoder is and what it leaves to the careful reader.
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from typing import Any
+
+from specs.codec.run import Run, is_fixed
+from specs.codec.source import CHARS, Source, size_of, uuid_of
+from specs.layout import Layout, Node, Slot
+
+Wanted = dict[str, Any]
+"""The fields to read: name -> Wanted for some of what is inside, or None for all of it."""
+
+
+class Irregular(Exception):
+    """Bytes that the fast reader leaves to the careful one."""
+
+
+def uvarint_from(data: bytes, at: int) -> tuple[int, int]:
+    """An unsigned varint at a position, and the position behind it."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if value >> 31:
+                raise Irregular
+            return value, at
+        shift += 7
+        if shift > 28:
+            raise Irregular
+
+
+class Writer:
+    """A decoder under construction: what is emitted reads from `b` at `p`, which ends at `n`.
+
+    Fixed-size fields gather in a run and are read together when something else needs the position.
+    """
+
+    def __init__(self, partial: bool, locating: bool = False) -> None:
+        self.source = Source(uvarint=uvarint_from, Irregular=Irregular)
+        self.partial = partial
+        self.locating = locating
+        self.run = Run(self.source)
+
+    def root(self, layout: Layout, wanted: Wanted | None) -> None:
+        """Emit the whole function."""
+        emit = self.source.emit
+        emit("n = len(b)")
+        emit("p = 0")
+        if self.locating:
+            emit("places = []")
+            emit("boxes = []")
+        value = self.struct(layout, wanted, root=True)
+        self.run.flush()
+        emit(f"if p {'>' if self.partial else '!='} n: raise Irregular")
+        emit("return places, boxes" if self.locating else f"return {value}")
+
+    def struct(self, layout: Layout, wanted: Wanted | None, root: bool = False) -> str:
+        """Read a structure; the expression of its dict (to be used after a flush)."""
+        parts: dict[str, str] = {}
+        left = set(wanted) if wanted is not None else None
+        start = ""
+        for slot in layout.plain:
+            if left is not None and not left and root and self.partial:
+                break  # nothing more is wanted: what follows need not be walked
+            if left is not None and slot.name not in left:
+                self.skip(slot.node)
+                continue
+            if left is not None:
+                left.discard(slot.name)
+            if self.locating and slot.name == "host":
+                self.run.flush()
+                start = self.source.name("s")
+                self.source.emit(f"{start} = p")
+            parts[slot.name] = self.value(slot.node, wanted and wanted[slot.name])
+            if self.locating and slot.name == "port":
+                self.run.flush()
+                owner = next(iter(parts.values()))
+                place = f"{owner}, {parts['host']}, {parts['port']}, {start}, p"
+                self.source.emit(f"places.append(({place}))")
+        if not layout.flexible or (root and left is not None and not left and self.partial):
+            return self.display(parts)
+        return self.tags(layout, wanted, left, parts)
+
+    def display(self, parts: dict[str, str]) -> str:
+        """The expression of a dict of these expressions."""
+        return "{" + ", ".join(f"{name!r}: {value}" for name, value in parts.items()) + "}"
+
+    def tags(
+        self, layout: Layout, wanted: Wanted | None, left: set[str] | None, parts: dict[str, str]
+    ) -> str:
+        """Read a tagged section into the structure in front of it; the structure's expression."""
+        emit, block = self.source.emit, self.source.block
+        known = [slot for slot in layout.tagged if left is None or slot.name in left]
+        count = self.run.read("B", "t")
+        self.run.flush()
+        parts |= {slot.name: self.default(slot.fresh_default()) for slot in known}
+        value = self.source.name("v")
+        ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
+        emit(f"{value} = {self.display(ordered)}")
+        with block(f"if {count}:"):
+            emit(f"if {count} > 127: {count}, p = uvarint(b, p - 1)")
+            emit(f"if {count} > n - p: raise Irregular")
+            with block(f"for _ in range({count}):"):
+                self.tag(known, layout.foreign_tags, value, wanted)
+        return value
+
+    def tag(
+        self, known: list[Slot], foreign_tags: frozenset[int], value: str, wanted: Wanted | None
+    ) -> None:
+        """Read one tagged field into the structure."""
+        emit, block = self.source.emit, self.source.block
+        number, size, start, end = (self.source.name(prefix) for prefix in "kzse")
+        emit(f"{number} = b[p]")
+        emit("p += 1")
+        emit(f"if {number} > 127: {number}, p = uvarint(b, p - 1)")
+        if self.locating:
+            emit(f"{start} = p")
+        emit(f"{size} = b[p]")
+        emit("p += 1")
+        emit(f"if {size} > 127: {size}, p = uvarint(b, p - 1)")
+        emit(f"{end} = p + {size}")
+        branch = "if"
+        for slot in known:
+            with block(f"{branch} {number} == {slot.tag}:"):
+                if self.locating:
+                    emit(f"boxes.append(({start}, p, {end}))")
+                item = self.value(slot.node, wanted and wanted[slot.name])
+                self.run.flush()
+                emit(f"{value}[{slot.name!r}] = {item}")
+                emit(f"if p != {end}: raise Irregular")
+            branch = "elif"
+        with block("else:" if known else "if True:"):
+            for foreign in sorted(foreign_tags):
+                emit(f"if {number} == {foreign}: raise Irregular")
+            if not self.partial:
+                emit(f"{value}.setdefault('_tags', {{}})[{number}] = b[p:{end}]")
+            emit(f"p = {end}")
+
+    def default(self, value: Any) -> str:
+        """An expression that makes a default afresh."""
+        if isinstance(value, dict):
+            return self.display({name: self.default(item) for name, item in value.items()})
+        if isinstance(value, uuid.UUID):
+            return self.source.constant("zero", value)
+        return repr(value)
+
+    def length(self, node: Node, char: str) -> tuple[str, str]:
+        """Read a length or count; the expressions of whether it stands for null, and of itself."""
+        length = self.run.read("B" if node.compact else char, "l")
+        self.run.flush()
+        if not node.compact:
+            return f"{length} < 0", length
+        more, emit = self.source.name("m"), self.source.emit
+        with self.source.block(f"if {length} > 127:"):
+            emit(f"{more} = b[p]")  # two bytes are common enough for no call
+            with self.source.block(f"if {more} < 128:"):
+                emit(f"{length} += ({more} << 7) - 128")
+                emit("p += 1")
+            emit(f"else: {length}, p = uvarint(b, p - 1)")
+            if node.kind == "string":
+                emit(f"if {length} > 32768: raise Irregular")
+        return f"not {length}", f"{length} - 1"
+
+    def value(self, node: Node, wanted: Wanted | None) -> str:
+        """Read a value; the expression that stands for it (to be used after a flush)."""
+        emit, block = self.source.emit, self.source.block
+        if node.kind in CHARS:
+            name = self.run.read(CHARS[node.kind], "x")
+            return (
+                f"{self.source.constant('uuid', uuid_of)}({name})" if node.kind == "uuid" else name
+            )
+        value = self.source.name("x")
+        if node.kind == "struct":
+            assert node.struct is not None  # noqa: S101
+            if not node.nullable:
+                return self.struct(node.struct, wanted)
+            marker = self.run.read("b", "m")
+            self.run.flush()
+            emit(f"{value} = None")
+            with block(f"if {marker} >= 0:"):
+                inner = self.struct(node.struct, wanted)
+                self.run.flush()
+                emit(f"{value} = {inner}")
+            return value
+        if node.element is not None and is_fixed(node.element) and not node.nullable:
+            size = self.run.read("B" if node.compact else "i", "l")
+            return self.run.read_array(CHARS[node.element.kind], size, int(node.compact))
+        null, length = self.length(node, "h" if node.kind == "string" else "i")
+        if not node.nullable:
+            emit(f"if {null}: raise Irregular")
+            self.content(node, wanted, value, length)
+            return value
+        with block(f"if {null}:"):
+            emit(f"{value} = None")
+        with block("else:"):
+            self.content(node, wanted, value, length)
+        return value
+
+    def content(self, node: Node, wanted: Wanted | None, value: str, length: str) -> None:
+        """Read what stands behind a length or count that is not null's."""
+        emit = self.source.emit
+        if node.kind == "array":
+            assert node.element is not None  # noqa: S101
+            self.items(node.element, wanted, value, length)
+            return
+        end = self.source.name("e")
+        emit(f"{end} = p + {length}")
+        emit(f"{value} = b[p:{end}]{'.decode()' if node.kind == 'string' else ''}")
+        emit(f"p = {end}")
+
+    def items(self, element: Node, wanted: Wanted | None, value: str, count: str) -> None:
+        """Read the elements of an array into a list."""
+        emit, block = self.source.emit, self.source.block
+        if is_fixed(element):
+            char = CHARS[element.kind]
+            emit(f"if {count} > n - p: raise Irregular")
+            unpack = self.source.constant("unpack_many", struct.unpack_from)
+            emit(f"{value} = [*{unpack}(f'>{{{count}}}{char}', b, p)]")
+            emit(f"p += ({count}) * {size_of(char)}")
+            return
+        emit(f"if {count} > n - p: raise Irregular")
+        emit(f"{value} = []")
+        with block(f"for _ in range({count}):"):
+            item = self.value(element, wanted)
+            self.run.flush()
+            emit(f"{value}.append({item})")
+
+    def skip(self, node: Node) -> None:
+        """Pass over a value that is not wanted."""
+        emit, block = self.source.emit, self.source.block
+        if node.kind in CHARS:
+            self.run.skip(size_of(CHARS[node.kind]))
+        elif node.kind == "struct":
+            assert node.struct is not None  # noqa: S101
+            if not node.nullable:
+                self.struct(node.struct, {})
+                return
+            marker = self.run.read("b", "m")
+            self.run.flush()
+            with block(f"if {marker} >= 0:"):
+                self.struct(node.struct, {})
+                self.run.flush()
+        else:
+            null, length = self.length(node, "h" if node.kind == "string" else "i")
+            if node.kind != "array":
+                emit(f"if not {null}: p += {length}")
+                return
+            assert node.element is not None  # noqa: S101
+            if node.element.kind in CHARS:
+                emit(f"if not {null}: p += ({length}) * {size_of(CHARS[node.element.kind])}")
+                return
+            emit(f"if {length} > n - p: raise Irregular")
+            with block(f"for _ in range({length}):"):
+                self.skip(node.element)
+                self.run.flush()

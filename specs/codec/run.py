@@ -1,0 +1,122 @@
+"""Runs of fixed-size fields in a decoder's source: gathered, and read by one struct call.
+
+An array of fixed-size elements may stand in front of a run; it is read with the run behind it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from specs.codec.source import CHARS, FEW, Source, few_unpackers, fixed_name, size_of
+from specs.layout import Node
+
+USUAL = (3, 0)
+"""Lengths of arrays that are read without a list in between: replicas, and nobody offline."""
+
+
+class Fixed(NamedTuple):
+    """A field of the run: its struct format, and its variable ("" if nobody wants it)."""
+
+    char: str
+    name: str
+
+
+class Ahead(NamedTuple):
+    """The array in front of the run: its elements' format, the variables of its length and list."""
+
+    char: str
+    length: str
+    shift: int
+    """1 if the length is one too high, as compact ones are; 0 stands for null then."""
+    value: str
+
+
+def is_fixed(element: Node) -> bool:
+    """Whether an array of these is read as a whole; uuids are not, each is made by a call."""
+    return element.kind in CHARS and element.kind != "uuid"
+
+
+class Run:
+    """The fields that wait to be read at `p`, in a function that has `b`, `p` and `n`."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.fields: list[Fixed] = []
+        self.ahead: Ahead | None = None
+
+    def read(self, char: str, prefix: str) -> str:
+        """Put a field into the run; its variable is set when the run is flushed."""
+        name = self.source.name(prefix)
+        self.fields.append(Fixed(char, name))
+        return name
+
+    def skip(self, size: int) -> None:
+        """Pass over this many bytes."""
+        self.fields.append(Fixed(f"{size}x", ""))
+
+    def read_array(self, char: str, length: str, shift: int) -> str:
+        """Start a new run behind an array whose length is known; the variable of its list."""
+        self.flush()
+        self.ahead = Ahead(char, length, shift, self.source.name("x"))
+        return self.ahead.value
+
+    def flush(self) -> None:
+        """Emit the reading of the run; its variables are set from here on."""
+        fields, self.fields = self.fields, []
+        ahead, self.ahead = self.ahead, None
+        if ahead is not None:
+            self._array(ahead, fields)
+        elif fields:
+            self._take(fields)
+
+    def _take(self, fields: list[Fixed]) -> None:
+        chars = "".join(field.char for field in fields)
+        named = [(i, field) for i, field in enumerate(fields) if field.name]
+        if len(named) == 1 and named[0][1].char == "B":  # a lone length or count: no call for it
+            i, lone = named[0]
+            before = size_of("".join(field.char for field in fields[:i]))
+            self.source.emit(f"{lone.name} = b[{f'p + {before}' if before else 'p'}]")
+        elif named:
+            unpack = self.source.constant(
+                fixed_name("unpack", chars), struct.Struct(">" + chars).unpack_from
+            )
+            names = ", ".join(field.name for _, field in named)
+            self.source.emit(f"{names}, = {unpack}(b, p)")
+        if chars:
+            self.source.emit(f"p += {size_of(chars)}")
+
+    def _array(self, ahead: Ahead, fields: list[Fixed]) -> None:
+        emit, block = self.source.emit, self.source.block
+        char, length, shift, value = ahead
+        branch = "if"
+        for number in USUAL:
+            items = [Fixed(char, self.source.name("i")) for _ in range(number)]
+            with block(f"{branch} {length} == {number + shift}:"):
+                self._take(items + fields)
+                emit(f"{value} = [{', '.join(item.name for item in items)}]")
+            branch = "elif"
+        with block("else:"):
+            self._array_of_any_length(ahead, fields)
+
+    def _array_of_any_length(self, ahead: Ahead, fields: list[Fixed]) -> None:
+        emit, block = self.source.emit, self.source.block
+        char, length, shift, value = ahead
+        tail = "".join(field.char for field in fields)
+        few = self.source.constant(
+            fixed_name("few" if shift else "few_classic", f"{char}_{tail}"),
+            few_unpackers(char, tail, shift),
+        )
+        many = self.source.constant("unpack_many", struct.unpack_from)
+        with block(f"if {'' if shift else '0 <= '}{length} < {FEW}:"):
+            emit(f"{value} = [*{few}[{length}](b, p)]")
+        with block("else:"):
+            if shift:
+                emit(f"if {length} > 127: {length}, p = uvarint(b, p - 1)")
+            number = f"{length} - {shift}" if shift else length
+            emit(f"if not 0 <= {number} <= n - p: raise Irregular")
+            emit(f"{value} = [*{many}(f'>{{{number}}}{char}{tail}', b, p)]")
+        for field in reversed(fields):  # twice as fast as unpacking into a starred target
+            if field.name:
+                emit(f"{field.name} = {value}.pop()")
+        emit(f"p += ({length} - {shift}) * {size_of(char)} + {size_of(tail)}")
