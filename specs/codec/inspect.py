@@ -7,6 +7,7 @@ regular bytes and leaves everything else to this one, so its speed does not matt
 
 from __future__ import annotations
 
+import re
 import struct
 import uuid
 from typing import Any, NamedTuple
@@ -16,6 +17,12 @@ from specs.malformed import Malformed
 
 MAX_STRING = 0x7FFF
 """The longest string that Kafka accepts, in bytes, whatever its length is encoded in."""
+
+MAX_ODDITIES = 1000
+"""Oddities that are kept of one body; the rest is counted."""
+
+SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+"""Half a surrogate pair in UTF-8: one wrong character to Java, three to Python."""
 
 FIXED = {
     "int8": struct.Struct(">b"),
@@ -42,6 +49,8 @@ def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
     values = reader.struct(layout, "")
     if reader.offset < len(data):
         reader.odd("", f"{len(data) - reader.offset} trailing bytes")
+    if reader.more:
+        reader.oddities.append(Oddity("", len(data), f"and {reader.more} more oddities"))
     return values, reader.oddities
 
 
@@ -50,9 +59,13 @@ class _Reader:
         self.data = data
         self.offset = 0
         self.oddities: list[Oddity] = []
+        self.more = 0
 
     def odd(self, path: str, what: str) -> None:
-        self.oddities.append(Oddity(path, self.offset, what))
+        if len(self.oddities) < MAX_ODDITIES:
+            self.oddities.append(Oddity(path, self.offset, what))
+        else:
+            self.more += 1
 
     def take(self, size: int, path: str, what: str) -> bytes:
         left = len(self.data) - self.offset
@@ -70,6 +83,8 @@ class _Reader:
             if byte < 0x80:
                 if byte == 0 and shift:
                     self.odd(path, "overlong varint")
+                if value >> 32:
+                    self.odd(path, "varint of more than 32 bits")
                 value &= 0xFFFFFFFF
                 return value - (1 << 32) if value >> 31 else value
         raise Malformed(path, start, "a varint goes on after 5 bytes")
@@ -137,7 +152,7 @@ class _Reader:
             return raw.decode()
         except UnicodeDecodeError:
             self.odd(path, "invalid UTF-8")
-            return raw.decode("utf-8", "replace")
+            return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
         dot = f"{path}." if path else ""
@@ -152,7 +167,7 @@ class _Reader:
     def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
         known = {slot.tag: slot for slot in layout.tagged}
         unknown: dict[int, bytes] = {}
-        before = -1
+        before: int | None = None
         start = self.offset
         count = self.varint(f"{dot}_tags")
         if count < 0:
@@ -160,9 +175,11 @@ class _Reader:
         for _ in range(count):
             tag = self.varint(f"{dot}_tags")
             size = self.varint(f"{dot}_tags")
-            if tag <= before:
+            if tag < 0:
+                self.odd(path, f"tag number {tag}")
+            if before is not None and tag <= before:
                 self.odd(path, f"tag {tag} behind tag {before}")
-            before = max(before, tag)
+            before = tag if before is None else max(before, tag)
             slot = known.get(tag)
             if tag in layout.foreign_tags:
                 raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} is of another version")

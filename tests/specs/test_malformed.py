@@ -25,6 +25,24 @@ OF_VERSIONS = {
 """Cases about which versions there are, not about bytes."""
 
 
+REGULAR = {
+    "array-null-nullable-ok",
+    "flex-array-empty",
+    "flex-ok-null-array",
+    "flex-string-empty-ok",
+    "flex-string-len-32767-full-ok",
+    "header-v1-clientid-null-ok",
+    "header-v2-clientid-int16-null",
+    "knowntag-ok",
+    "nullable-struct-minus1-ok",
+    "nullable-struct-present-ok",
+    "records-garbage-accepted-at-message-level",
+    "records-null-ok",
+    "flex-records-null-ok",
+}
+"""Cases that Kafka writes itself: nothing is odd about them."""
+
+
 def cases() -> list[dict[str, Any]]:
     with gzip.open(MALFORMED, "rt") as lines:
         found = [case for case in map(json.loads, lines) if case["kind"] != "records"]
@@ -43,8 +61,9 @@ def test_accepted_or_refused_as_kafka_does(case: dict[str, Any]) -> None:
     body = bytes.fromhex(case["hex"])
     codec = message_of(case).codec(case["version"])
     if case["4.4.0"]["accepted"]:
-        values, _ = codec.inspect(body)
+        values, oddities = codec.inspect(body)
         assert repr(codec.decode(body)) == repr(values)
+        assert bool(oddities) == (case["case"] not in REGULAR)
         return
     with pytest.raises(specs.Malformed) as caught:
         codec.decode(body)
@@ -52,3 +71,39 @@ def test_accepted_or_refused_as_kafka_does(case: dict[str, Any]) -> None:
     assert caught.value.reason
     with pytest.raises(specs.Malformed):
         codec.inspect(body)
+
+
+def test_wrong_text_is_replaced_as_java_does() -> None:
+    codec = specs.api("Metadata").request.codec(1)
+    for raw, text in JAVA.items():
+        body = codec.encode({"topics": [{"name": "x" * len(raw)}]}).replace(b"x" * len(raw), raw)
+        values, oddities = codec.inspect(body)
+        assert values == {"topics": [{"name": text}]}
+        assert [(o.path, o.what) for o in oddities] == [("topics[0].name", "invalid UTF-8")]
+
+
+JAVA = {
+    b"a\xed\xa0\x80b": "a\ufffdb",
+    b"a\xed\xa0b": "a\ufffdb",
+    b"\xed\xb0": "\ufffd",
+    b"\xed\x80": "\ufffd",
+    b"\xc0\x80": "\ufffd\ufffd",
+    b"\xe0\x80\x80": "\ufffd\ufffd\ufffd",
+    b"\xe2\x82": "\ufffd",
+    b"\xf4\x90\x80\x80": "\ufffd\ufffd\ufffd\ufffd",
+    b"\xf0\x9f\x98": "\ufffd",
+    b"\xff": "\ufffd",
+}
+"""What Java's `new String(bytes, UTF_8)` makes of them (OpenJDK 17)."""
+
+
+def test_oddities_are_bounded_and_the_rest_is_counted() -> None:
+    codec = specs.api("Metadata").request.codec(9)
+    plain = codec.encode({"topics": None})
+    assert plain[-1] == 0
+    count = 5000
+    tags = bytes([count & 0x7F | 0x80, count >> 7]) + b"\x05\x00" * count
+    values, oddities = codec.inspect(plain[:-1] + tags)
+    assert values["_tags"] == {5: b""}
+    assert len(oddities) == 1001
+    assert oddities[-1].what == f"and {count - 1 - 1000} more oddities"
