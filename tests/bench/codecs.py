@@ -24,7 +24,8 @@ from tests.bench.table import beside, microseconds, plain_table
 DECODE: Final = "decode"
 ENCODE: Final = "encode"
 CONTENT: Final = (
-    "Metadata: 100 topics of 10 partitions; Fetch: 50 partitions of 1 KiB; Produce: 16 KiB"
+    "Metadata: 100 topics of 10 partitions; Fetch: 50 partitions of 1 KiB; Produce: 16 KiB; "
+    "FindCoordinator: 10 groups; OffsetCommit: 10 topics of 10 partitions; JoinGroup: 20 members"
 )
 EXTRA: Final = ("find addresses", "patch addresses")
 
@@ -55,32 +56,36 @@ class Task:
 
 def cases() -> list[Case]:
     """What is read and written."""
-    topics = messages.metadata()
-    return [
-        Case("Metadata v12", "Metadata", "response", 12, topics),
-        Case("Fetch v13", "Fetch", "response", 13, messages.fetched(50, 1024, 13)),
-        Case("Produce v9", "Produce", "request", 9, messages.produce(16 << 10)),
-    ]
+    found: tuple[tuple[str, Direction, int, Values], ...] = (
+        ("Metadata", "response", 12, messages.metadata()),
+        ("Fetch", "response", 13, messages.fetched(50, 1024, 13)),
+        ("Produce", "request", 9, messages.produce(16 << 10)),
+        ("FindCoordinator", "response", 4, messages.coordinators(10)),
+        ("OffsetCommit", "request", 8, messages.offsets(10, 10)),
+        ("JoinGroup", "response", 7, messages.joined(20)),
+    )
+    return [Case(f"{api} v{v}", api, way, v, values) for api, way, v, values in found]
 
 
 def prepare() -> tuple[list[Task], list[str]]:
     """What is timed, after a check that all codecs agree; and who can't take part."""
     tasks: list[Task] = []
-    remarks: dict[str, str] = {}
+    remarks: dict[str, list[str]] = {}
     for case in cases():
         message = specs.api(case.api).message(case.direction)
         body = message.codec(case.version).encode(case.values)
         expected = message.codec(case.version).decode(body)
         for entry in contestants(case.api, case.direction, case.version):
             if isinstance(entry, Absent):
-                remarks[entry.name] = entry.reason
+                remarks.setdefault(entry.name, []).append(entry.reason)
                 continue
             value = entry.decode(body)
             problem = differs(expected, value)
             if problem is None and entry.encode(value) != body:
                 problem = "it encodes other bytes than it decoded"
             if problem:
-                remarks[entry.name] = f"left out, {problem} ({case.name})"
+                problem = f"left out, {problem} ({case.name})"
+                remarks.setdefault(entry.name, []).append(problem)
                 continue
             for what, work in (
                 (DECODE, functools.partial(entry.decode, body)),
@@ -88,7 +93,9 @@ def prepare() -> tuple[list[Task], list[str]]:
             ):
                 tasks.append(Task(case.name, entry.name, what, work))
     tasks += _addresses()
-    return tasks, [f"{name}: {reason}" for name, reason in remarks.items()]
+    return tasks, [
+        f"{name}: {', '.join(dict.fromkeys(reasons))}" for name, reasons in remarks.items()
+    ]
 
 
 def _addresses() -> list[Task]:

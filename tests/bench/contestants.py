@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import io
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import Enum
@@ -35,16 +36,29 @@ class Absent:
 Entry = Contestant | Absent
 
 
+MODULES: Final = {
+    "Metadata": ("metadata", "metadata"),
+    "Fetch": ("consumer", "fetch"),
+    "Produce": ("producer", "produce"),
+    "FindCoordinator": ("metadata", "coordination"),
+    "OffsetCommit": ("consumer", "commit"),
+    "JoinGroup": ("consumer", "group"),
+}
+"""Where kafka-python and aiokafka have an API."""
+
+
 def contestants(api: str, direction: Direction, version: int) -> list[Entry]:
     """All codecs for one version of one message; ours is the first."""
     message = specs.api(api).message(direction)
     codec = message.codec(version)
     entries: list[Entry] = [Contestant("barnabas", codec.decode, codec.encode)]
-    for name, make in (("kafka-python", _kafka_python), ("kio", _kio)):
+    for name, make in (("kafka-python", _kafka_python), ("kio", _kio), ("aiokafka", _aiokafka)):
         try:
             entries.append(make(name, api, direction, version))
         except ImportError:
             entries.append(Absent(name, "not installed (extra: bench)"))
+        except LookupError as problem:
+            entries.append(Absent(name, str(problem)))
     reference = message.at(version)
     entries.append(Contestant("construct", reference.parse, reference.build))
     # construct compiles the classes it knows, and links to `_parse` of those it does not
@@ -58,12 +72,8 @@ def contestants(api: str, direction: Direction, version: int) -> list[Entry]:
 
 
 def _kafka_python(name: str, api: str, direction: Direction, version: int) -> Contestant:
-    modules = {
-        "Metadata": "kafka.protocol.metadata",
-        "Fetch": "kafka.protocol.consumer",
-        "Produce": "kafka.protocol.producer",
-    }
-    message = getattr(importlib.import_module(modules[api]), api + direction.capitalize())
+    module = importlib.import_module(f"kafka.protocol.{MODULES[api][0]}")
+    message = getattr(module, api + direction.capitalize())
 
     def decode(body: bytes) -> Any:
         return message.decode(body, version=version)
@@ -75,9 +85,24 @@ def _kafka_python(name: str, api: str, direction: Direction, version: int) -> Co
     return Contestant(name, decode, encode)
 
 
+def _aiokafka(name: str, api: str, direction: Direction, version: int) -> Contestant:
+    module = importlib.import_module(f"aiokafka.protocol.{MODULES[api][1]}")
+    stem = f"{api}{direction.capitalize()}_v"
+    versions = sorted(int(n.removeprefix(stem)) for n in dir(module) if n.startswith(stem))
+    if version not in versions:
+        raise LookupError(f"ends at {api} v{versions[-1]}")
+    message = getattr(module, f"{stem}{version}")
+
+    def encode(value: Any) -> bytes:
+        encoded: bytes = value.encode()
+        return encoded
+
+    return Contestant(name, message.decode, encode)
+
+
 def _kio(name: str, api: str, direction: Direction, version: int) -> Contestant:
     serial = importlib.import_module("kio.serial")
-    module = importlib.import_module(f"kio.schema.{api.lower()}.v{version}.{direction}")
+    module = importlib.import_module(f"kio.schema.{snake(api)}.v{version}.{direction}")
     entity = getattr(module, api + direction.capitalize())
     read, write = serial.entity_reader(entity), serial.entity_writer(entity)
 
@@ -90,6 +115,15 @@ def _kio(name: str, api: str, direction: Direction, version: int) -> Contestant:
         return buffer.getvalue()
 
     return Contestant(name, decode, encode)
+
+
+def snake(api: str) -> str:
+    """An API's name as kio has it.
+
+    >>> snake("FindCoordinator")
+    'find_coordinator'
+    """
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", api).lower()
 
 
 ALIASES: Final = {"topic_authorized_operations": "authorized_operations"}

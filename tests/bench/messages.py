@@ -141,6 +141,66 @@ def produced(name: str) -> Values:
     }
 
 
+def coordinators(groups: int) -> Values:
+    """A FindCoordinator v4 response for this many groups."""
+    return {
+        "throttle_time_ms": 0,
+        "coordinators": [
+            {
+                "key": f"group-{g}",
+                "node_id": g % 3,
+                "host": f"broker-{g % 3}.example",
+                "port": 9092,
+                "error_code": 0,
+                "error_message": None,
+            }
+            for g in range(groups)
+        ],
+    }
+
+
+def offsets(topics: int, partitions: int) -> Values:
+    """An OffsetCommit v8 request."""
+    return {
+        "group_id": "orders-service",
+        "generation_id_or_member_epoch": 17,
+        "member_id": "consumer-1-0d2f5b1e-8f6b-4d57-8b0c-5d3f0a9f6f10",
+        "group_instance_id": None,
+        "topics": [
+            {
+                "name": f"topic-{t}",
+                "partitions": [
+                    {
+                        "partition_index": p,
+                        "committed_offset": 123_456_789 + p,
+                        "committed_leader_epoch": 7,
+                        "committed_metadata": "",
+                    }
+                    for p in range(partitions)
+                ],
+            }
+            for t in range(topics)
+        ],
+    }
+
+
+def joined(members: int) -> Values:
+    """A JoinGroup v7 response, as the leader of a group gets it."""
+    ids = [f"consumer-{m}-0d2f5b1e-8f6b-4d57-8b0c-5d3f0a9f6f10" for m in range(members)]
+    return {
+        "throttle_time_ms": 0,
+        "error_code": 0,
+        "generation_id": 17,
+        "protocol_type": "consumer",
+        "protocol_name": "cooperative-sticky",
+        "leader": ids[0],
+        "member_id": ids[0],
+        "members": [
+            {"member_id": one, "group_instance_id": None, "metadata": content(120)} for one in ids
+        ],
+    }
+
+
 def content(size: int) -> bytes:
     """Bytes that are not all the same; nothing here looks into records."""
     return bytes(itertools.islice(itertools.cycle(range(251)), size))
