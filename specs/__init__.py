@@ -1,7 +1,52 @@
-"""What the bytes of Kafka's protocol mean: every API and version, headers, frames and records."""
+"""What the bytes of Kafka's protocol mean: every API in every version, in one declaration each.
 
+>>> import specs
+>>> fetch = specs.api("Fetch").request
+>>> body = fetch.codec(11).encode({"max_wait_ms": 500})
+>>> fetch.codec(11).decode(body)["max_wait_ms"], fetch.at(11).parse(body).max_wait_ms
+(500, 500)
+
+The packages `specs.records` (record sets) and `specs.drafts` (protocols that never shipped) are
+imported when they are first named.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+from specs.codec import Codec, Oddity, Unfit
 from specs.contents import CONTENTS, NAMES, api, key_of
 from specs.declaration import Api, Message
+from specs.frames import Frame, decode_frame, encode_frame
 from specs.malformed import Malformed
 
-__all__ = ["CONTENTS", "NAMES", "Api", "Malformed", "Message", "api", "key_of"]
+if TYPE_CHECKING:
+    from specs import drafts, records
+
+__all__ = [
+    "CONTENTS",
+    "NAMES",
+    "Api",
+    "Codec",
+    "Frame",
+    "Malformed",
+    "Message",
+    "Oddity",
+    "Unfit",
+    "api",
+    "decode_frame",
+    "drafts",
+    "encode_frame",
+    "key_of",
+    "records",
+]
+
+LATE: Final = ("drafts", "records")
+"""Packages that an import of specs does not load."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in LATE:
+        return importlib.import_module(f"specs.{name}")
+    raise AttributeError(f"module 'specs' has no attribute {name!r}")

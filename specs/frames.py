@@ -159,7 +159,8 @@ def decode_frame(
 ) -> Frame:
     """A frame without its size, decoded. A response does not say what it answers: give both.
 
-    `release` is of interest for the few versions whose bytes changed, e.g. "2.7". Raises Malformed, or LookupError for an API or version that does not exist.
+    `release` is of interest for the few versions whose bytes changed between releases, e.g. "2.7".
+    Raises Malformed, or LookupError for an API or version that does not exist.
 
     >>> frame = decode_frame(bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), "request")
     >>> frame.header["client_id"], frame.body

@@ -1,0 +1,173 @@
+"""Central consumer coordination in 0.7's format: the coordinator asks, the consumer answers.
+
+Document: Central Consumer Coordination (Apache wiki, page ids 29131273 and 29131292). A frame is an
+int32 size that does not count itself, then in a request an int16 type, in a response an int16 error
+code; there is no version and no correlation id. A consumer asks any broker for ClusterMetadata,
+registers with the coordinator, and from then on only answers on that connection.
+
+Lists come with an int16 number beside them, which has to equal their length; that they have an
+int32 count of their own as well is a reconstruction.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from specs.declaration import FOREVER, Api, Array, Bool, Int16, Int32, Int64, Message, String
+from specs.drafts.idiom import Draft, DraftApi, DraftError
+
+# fmt: off
+AUTO_OFFSET_RESET: Final = ("smallest", "largest")
+"""What RegisterConsumer's auto_offset_reset may say: where to go if an offset is out of range."""
+
+REQUEST_HEADER: Final = Message(
+    "request_type_id" / Int16,
+).of("CentralRequestHeader", (0, 0), FOREVER)
+
+RESPONSE_HEADER: Final = Message(
+    "error_code" / Int16,
+).of("CentralResponseHeader", (0, 0), FOREVER)
+
+ERRORS: Final = (
+    DraftError(-1, "Unknown", "Kafka 0.7, kafka.common.ErrorMapping"),
+    DraftError(0, "NoError", "Kafka 0.7, kafka.common.ErrorMapping"),
+    DraftError(1, "OffsetOutOfRange", "Kafka 0.7, kafka.common.ErrorMapping"),
+    DraftError(2, "InvalidMessage", "Kafka 0.7, kafka.common.ErrorMapping"),
+    DraftError(3, "WrongPartition", "Kafka 0.7, kafka.common.ErrorMapping"),
+    DraftError(4, "InvalidFetchSize", "Kafka 0.7, kafka.common.ErrorMapping"),
+    DraftError(5, "DuplicateConsumerId", "the first check of RegisterConsumer", ("name", "code")),
+    DraftError(6, "SessionTimeoutTooLow", "the second check of RegisterConsumer", ("name", "code")),
+)
+"""0.7's codes, and the two conditions on which the coordinator refuses a registration: the document
+has 'an appropriate error code' for them, so they have the numbers behind 0.7's."""
+
+ClusterMetadata = Api(
+    5,
+    "ClusterMetadata",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(),
+    response=Message(
+        "coordinator_id" / Int32,
+        "num_brokers"    / Int16,
+        "brokers_info"   / Array(
+            "id"   / Int32,
+            "host" / String,
+            "port" / Int32,
+        ),
+    ),
+)
+
+RegisterConsumer = Api(
+    6,
+    "RegisterConsumer",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(
+        "group_id"           / String,
+        "consumer_id"        / String,
+        "topic_count"        / String,  # topics with their number of streams, or a wildcard
+        "auto_commit"        / Bool,
+        "auto_offset_reset"  / String.default("largest"),  # spelt auto_offset_rest in the document
+        "session_timeout_ms" / Int32,
+    ),
+    response=Message(),
+)
+
+Ping = Api(7, "Ping", versions=(0, 0), flexible=None, request=Message(), response=Message())
+
+StopFetcher = Api(
+    8,
+    "StopFetcher",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(),
+    response=Message(
+        "num_partition" / Int16,
+        "offset_info"   / Array(
+            "topic"     / String,
+            "partition" / String,  # 0.7 names a partition by broker and number: "0-1"
+            "offset"    / Int64,
+        ),
+    ),
+)
+
+STOP_FETCHER_WITHOUT_OFFSETS: Final = Message().of(
+    "StopFetcherResponseWithoutOffsets", (0, 0), FOREVER
+)
+"""The response of a consumer that registered with auto_commit false: it has no more than a header."""
+
+StartFetcher = Api(
+    9,
+    "StartFetcher",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(
+        "num_partition" / Int16,
+        "offset_info"   / Array(
+            "topic"     / String,
+            "partition" / String,
+            "offset"    / Int64,
+        ),
+    ),
+    response=Message(),
+)
+
+
+def stop_fetcher_response(*, auto_commit: bool) -> str:
+    """Which response a consumer gives to StopFetcher, by the auto_commit that it registered with.
+
+    >>> stop_fetcher_response(auto_commit=False)
+    'StopFetcherResponseWithoutOffsets'
+    """
+    return StopFetcher.response.name if auto_commit else STOP_FETCHER_WITHOUT_OFFSETS.name
+
+
+CENTRAL_COORDINATION: Final = Draft(
+    name="central-coordination",
+    title="Central consumer coordination, in 0.7's format",
+    document="Central Consumer Coordination (page ids 29131273, 29131292)",
+    request_header=REQUEST_HEADER,
+    response_header=RESPONSE_HEADER,
+    key_field="request_type_id",
+    version_field=None,
+    because="The document numbers no type. 0.7 has 0 to 4 (kafka.api.RequestKeys), so these have the "
+            "numbers behind: one series on every connection, whoever asks.",
+    errors=ERRORS,
+    apis=(
+        DraftApi(
+            ClusterMetadata, "consumer", "broker",
+            source="the section on consumer startup: format of the ClusterMetadata response",
+            reconstructed=("key", "request", "response.brokers_info[]"),
+            because="The request is to be compatible with 0.7's Produce and Fetch, which begin with size and "
+                    "type; nothing else is needed to answer it. brokers_info: its own count.",
+        ),
+        DraftApi(
+            RegisterConsumer, "consumer", "coordinator",
+            source="the section RegisterConsumerRequest: format of request and response",
+            reconstructed=("key", "request.auto_commit"),
+            because="auto_commit is a boolean of no given size; one byte is Kafka's.",
+        ),
+        DraftApi(
+            Ping, "coordinator", "consumer",
+            source="the failure detection section names PingRequest and PingResponse",
+            reconstructed=("key", "request", "response"),
+            because="A ping says nothing but that it is there; a response has the error code of them all.",
+        ),
+        DraftApi(
+            StopFetcher, "coordinator", "consumer",
+            source="the rebalance section, stop-fetcher: format of the response",
+            reconstructed=("key", "request", "response.offset_info[]"),
+            because="The coordinator tells the consumer to stop everything, which needs no field. "
+                    "offset_info: its own count.",
+            other_responses=(STOP_FETCHER_WITHOUT_OFFSETS,),
+        ),
+        DraftApi(
+            StartFetcher, "coordinator", "consumer",
+            source="the rebalance section: new partition assignment along with the starting offset",
+            reconstructed=("key", "request", "response"),
+            because="An assignment with offsets is what StopFetcher's response gives: the same fields. The "
+                    "consumer answers that its fetchers run again.",
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""Draft C of the consumer rewrite: generations of 32 bits, and heartbeats that carry them.
+
+Document: versions of the page Kafka 0.9 Consumer Rewrite Design (Apache wiki) with a
+HeartbeatFrequency, section Request formats.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from specs.declaration import Api, Array, Int16, Int32, Message, String, Struct
+from specs.drafts.errors import HEARTBEAT_FREQUENCY_TOO_HIGH, REWRITE_ERRORS
+from specs.drafts.idiom import Draft, DraftApi
+from specs.drafts.rewrite_a import (
+    HEADER_BECAUSE,
+    HEADER_RECONSTRUCTED,
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+)
+
+# fmt: off
+ConsumerMetadata = Api(
+    10,
+    "ConsumerMetadata",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(
+        "group_id" / String,
+    ),
+    response=Message(
+        "error_code"  / Int16,
+        "coordinator" / Struct(
+            "node_id" / Int32,
+            "host"    / String,
+            "port"    / Int32,
+        ),
+    ),
+)
+
+JoinGroup = Api(
+    11,
+    "JoinGroup",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(
+        "group_id"            / String,
+        "consumer_host"       / String,
+        "session_timeout"     / Int32,  # milliseconds
+        "heartbeat_frequency" / Int16,  # how many heartbeats in a session timeout
+        "topics"              / Array(String),
+        "consumer_id"         / String,  # empty until the coordinator has given one
+    ),
+    response=Message(
+        "error_code"          / Int16,
+        "group_id"            / String,
+        "group_generation_id" / Int32,
+        "consumer_id"         / String,
+        "partitions_to_own"   / Array(
+            "topic"     / String,
+            "partition" / Int32,
+        ),
+    ),
+)
+
+Heartbeat = Api(
+    12,
+    "Heartbeat",
+    versions=(0, 0),
+    flexible=None,
+    request=Message(
+        "group_id"            / String,
+        "group_generation_id" / Int32,
+        "consumer_id"         / String,
+    ),
+    response=Message(
+        "group_id"    / String,
+        "consumer_id" / String,
+        "error_code"  / Int16,
+    ),
+)
+
+REWRITE_C: Final = Draft(
+    name="rewrite-c",
+    title="Consumer rewrite, draft C",
+    document="Kafka 0.9 Consumer Rewrite Design, versions with a HeartbeatFrequency",
+    request_header=REQUEST_HEADER,
+    response_header=RESPONSE_HEADER,
+    key_field="api_key",
+    version_field="version",
+    reconstructed=HEADER_RECONSTRUCTED,
+    because=HEADER_BECAUSE,
+    errors=(*REWRITE_ERRORS, HEARTBEAT_FREQUENCY_TOO_HIGH),
+    apis=(
+        DraftApi(
+            ConsumerMetadata, "consumer", "broker",
+            source="the steps of the page name it; drafts B and 0.8.2 give a layout",
+            reconstructed=("key", "version", "request", "response"),
+            because="A consumer of this draft has to find its coordinator. The fields are those that the "
+                    "page ends with; Broker is Kafka 0.8's class: an int32 id, the host, an int32 port.",
+        ),
+        DraftApi(
+            JoinGroup, "consumer", "coordinator",
+            source="the page, JoinGroupRequest and JoinGroupResponse",
+            reconstructed=("key", "version", "response.partitions_to_own"),
+            because="As in draft B: a topic and an int32 partition are what TopicAndPartition holds.",
+        ),
+        DraftApi(
+            Heartbeat, "consumer", "coordinator",
+            source="the page, HeartbeatRequest",
+            reconstructed=("key", "version", "response"),
+            because="The fields are those of the page's version 76 (page id 40512072), which has the "
+                    "heartbeat frequency too, but a header with an int32 correlation id.",
+        ),
+    ),
+)
