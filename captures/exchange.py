@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -42,6 +42,8 @@ COLUMNS: Final = (
     ("response", "decoded body of the response; null if there is none or it can't be decoded"),
 )
 """(name, what it is): one list for the log, JSON, filters and tables."""
+
+_COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 
 SASL_TOKEN: Final = -1
 """The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
@@ -190,27 +192,27 @@ class Exchange:
                     pass
         return self._error  # type: ignore[no-any-return]
 
-    def row(self) -> dict[str, Any]:
-        """The exchange in JSON form, in the order of COLUMNS, secrets redacted."""
-        return {
-            "ts": iso(self.ts),
-            "connection": self.connection,
-            "client_address": self.client_address,
-            "client_id": self.client_id,
-            "broker": self.broker,
-            "api": self.api,
-            "key": self.key,
-            "version": self.version,
-            "correlation_id": self.correlation_id,
-            "request_size": self.request_size,
-            "response_size": self.response_size,
-            "latency_ms": None if self.latency_ms is None else round(self.latency_ms, 3),
-            "broker_ms": None if self.broker_ms is None else round(self.broker_ms, 3),
-            "error": self.error,
-            "rules": list(self.rules),
-            "request": self._printable("request", self.request),
-            "response": self._printable("response", self.response),
-        }
+    def row(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
+        """The exchange in JSON form, in the order of COLUMNS, secrets redacted.
+
+        Only the columns that are named, if any are: bodies are decoded only if they are among them.
+        """
+        names = _COLUMN_NAMES if columns is None else columns
+        return {name: self._cell(name) for name in names}
+
+    def _cell(self, column: str) -> Any:
+        match column:
+            case "ts":
+                return iso(self.ts)
+            case "latency_ms" | "broker_ms":
+                duration = getattr(self, column)
+                return None if duration is None else round(duration, 3)
+            case "rules":
+                return list(self.rules)
+            case "request" | "response":
+                body: dict[str, Any] | None = getattr(self, column)
+                return None if body is None else to_json(redact(self.key, column, body))
+        return getattr(self, column)
 
     def _decoded(self, direction: Direction, body: bytes | None) -> dict[str, Any] | None:
         if body is None or self.key == SASL_TOKEN:
@@ -221,9 +223,6 @@ class Exchange:
         except (Malformed, LookupError) as problem:
             self._reasons[direction] = str(problem)
             return None
-
-    def _printable(self, direction: Direction, body: dict[str, Any] | None) -> Any:
-        return None if body is None else to_json(redact(self.key, direction, body))
 
 
 def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:

@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
+from captures.expression import Expression, Unclear, expression
 from proxy.dice import Dice, Key
 from proxy.effects import Effect, HangUp, Lose, Same
 from proxy.faults import KEEP_ORDER
 from proxy.matching import Match, Until
 from proxy.message import Message
 from proxy.scenario_model import Planned, RuleConfig, Scenario, When
-from proxy.where import Unclear, Where, where
 from proxy.wording import describe
 from specs.frames import Direction
 
@@ -47,7 +47,7 @@ class Rule:
 
     name: str
     match: Match
-    where: Where | None
+    where: Expression | None
     when: When
     faults: tuple[Planned, ...]
     total: Count = field(default_factory=Count)
@@ -184,7 +184,7 @@ class Rules:
 
 
 def _compiled(config: RuleConfig) -> Rule:
-    condition = None if config.where is None else where(config.where)
+    condition = None if config.where is None else expression(config.where)
     return Rule(config.name, config.match, condition, config.when, config.do)
 
 

@@ -16,11 +16,12 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
+from captures.expression import expression
 from proxy.faults import FAULTS, Act, Fault
 from proxy.matching import Match
 from proxy.scenario_errors import unknown
 from proxy.settings import Loc, Settings, again, refuse, said
-from proxy.where import check, where
+from proxy.where import check
 
 
 class Planned(NamedTuple):
@@ -116,7 +117,7 @@ class RuleConfig(Settings):
     def _fits(cls, text: str | None, info: ValidationInfo) -> str | None:
         if text is None:
             return None
-        condition = where(text)
+        condition = expression(text)
         if "match" in info.data:
             problems = check(condition, info.data["match"])
             if problems:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from captures.expression import Unclear, expression
 from proxy.matching import Match
-from proxy.where import Unclear, check, where
+from proxy.where import check
 
 COMMIT = {"api": "OffsetCommit", "direction": "request"}
 FIELDS: dict[str, Any] = {
@@ -37,13 +38,13 @@ FIELDS: dict[str, Any] = {
     ],
 )
 def test_truth(text: str, holds: bool) -> None:
-    assert where(text).holds(FIELDS) is holds
+    assert expression(text).holds(FIELDS) is holds
 
 
 @pytest.mark.parametrize("text", ["length(generation)", "contains(group_id, `1`)", "nope(@)"])
 def test_what_cannot_be_decided_says_so_in_one_line(text: str) -> None:
     with pytest.raises(Unclear) as caught:
-        where(text).holds(FIELDS)
+        expression(text).holds(FIELDS)
     assert str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -51,7 +52,7 @@ def test_what_cannot_be_decided_says_so_in_one_line(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "a ==", "a b", "[?", "a.", "(", "(" * 5000, "foo[1:2:0:4]"])  # fmt: skip  # noqa: E501
 def test_what_does_not_compile_says_so_in_one_line(text: str) -> None:
     with pytest.raises(ValueError) as caught:
-        where(text)
+        expression(text)
     assert "\n" not in str(caught.value)
 
 
@@ -85,7 +86,7 @@ def test_what_does_not_compile_says_so_in_one_line(text: str) -> None:
     ],
 )  # fmt: skip
 def test_fields_that_some_version_has_are_accepted(text: str) -> None:
-    assert check(where(text), Match.model_validate(COMMIT)) == []
+    assert check(expression(text), Match.model_validate(COMMIT)) == []
 
 
 @pytest.mark.parametrize(
@@ -114,32 +115,32 @@ def test_fields_that_some_version_has_are_accepted(text: str) -> None:
     ],
 )
 def test_fields_that_no_version_has_are_named(text: str, names: list[str]) -> None:
-    (problem,) = check(where(text), Match.model_validate(COMMIT))
+    (problem,) = check(expression(text), Match.model_validate(COMMIT))
     for name in names:
         assert name in problem
 
 
 def test_endless_chains_are_refused_and_harmless() -> None:
-    condition = where(" || ".join(["group_id"] * 3000))
+    condition = expression(" || ".join(["group_id"] * 3000))
     assert check(condition, Match.model_validate(COMMIT)) == ["is nested too deeply"]
     with pytest.raises(Unclear):
         condition.holds(FIELDS)
 
 
 def test_the_direction_counts() -> None:
-    condition = where("topics[].partitions[].error_code")
+    condition = expression("topics[].partitions[].error_code")
     assert check(condition, Match.model_validate(COMMIT))
     assert not check(condition, Match.model_validate({"api": "OffsetCommit"}))
 
 
 def test_any_of_the_apis_may_have_it() -> None:
-    assert not check(where("session_id"), Match.model_validate({"api": ("Fetch", "Produce")}))
-    assert check(where("session_id"), Match.model_validate({"api": "Produce"}))
+    assert not check(expression("session_id"), Match.model_validate({"api": ("Fetch", "Produce")}))
+    assert check(expression("session_id"), Match.model_validate({"api": "Produce"}))
 
 
 def test_without_an_api_any_api_may_have_it() -> None:
-    assert not check(where("forgotten_topics_data"), Match())
-    (problem,) = check(where("forgotten_topic_data"), Match())
+    assert not check(expression("forgotten_topics_data"), Match())
+    (problem,) = check(expression("forgotten_topic_data"), Match())
     assert "did you mean 'forgotten_topics_data'" in problem
 
 
@@ -159,4 +160,4 @@ def test_without_an_api_any_api_may_have_it() -> None:
     ],
 )
 def test_the_fields_that_must_be_decoded(text: str, roots: tuple[str, ...] | None) -> None:
-    assert where(text).roots == roots
+    assert expression(text).roots == roots

@@ -1,0 +1,162 @@
+"""Conditions in JMESPath (https://jmespath.org), on the JSON form of a body or of an exchange.
+
+One language for rules, logs and filters. Beside JMESPath's own `100` in backticks, numbers, true,
+false and null may stand bare where something is compared: a shell would take the backticks.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import jmespath
+from jmespath import exceptions
+
+
+class Unclear(ValueError):
+    """A condition can't be decided on this body, and why."""
+
+
+class _Compiled(NamedTuple):
+    """JMESPath's syntax tree, and the function that evaluates it."""
+
+    parsed: Any
+    search: Any
+
+
+_TOKEN: Final = re.compile(
+    r"""(?P<other>\s+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\[\?)"""
+    r"""|(?P<comparator>[=!<>]=|[<>])"""
+    r"""|(?P<literal>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|(?:true|false|null)\b)"""
+    r"""|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign>.)""",
+    re.DOTALL,
+)
+
+
+def quote(text: str) -> str:
+    """The condition with backticks around what is compared to bare; indices stay as they are.
+
+    >>> quote("topics[0].n > 5 && 1.5 <= max(x, -3) && ok == true && s == '7 > 5'")
+    "topics[0].n > `5` && `1.5` <= max(x, `-3`) && ok == `true` && s == '7 > 5'"
+    """
+    tokens = [(str(m.lastgroup), m.group()) for m in _TOKEN.finditer(text)]
+    solid = [i for i, (_, token) in enumerate(tokens) if not token.isspace()]
+    parts = [token for _, token in tokens]
+    for before, at, behind in zip([-1, *solid], solid, [*solid[1:], -1], strict=False):
+        compared = any(i >= 0 and tokens[i][0] == "comparator" for i in (before, behind))
+        argument = before >= 0 and tokens[before][1] in ("(", ",") and parts[at][-1].isdigit()
+        if tokens[at][0] == "literal" and (compared or argument):
+            parts[at] = f"`{parts[at]}`"
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled condition."""
+
+    text: str
+    compiled: _Compiled
+    roots: tuple[str, ...] | None = None
+    """The body's own fields that it looks at: no others need be decoded. None: it may be any."""
+
+    def holds(self, fields: dict[str, Any]) -> bool:
+        """Whether the body meets it, by JMESPath's truth: null, false and empty values are false.
+
+        Raises Unclear, for example if a function is given what it can't work with.
+
+        >>> expression("topics[?name=='a']").holds({"topics": [{"name": "b"}]})
+        False
+        """
+        try:
+            found = self.compiled.search(fields)
+        except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            raise Unclear(_one_line(str(error))) from None
+        return not (found is None or found is False or found in ("", [], {}))
+
+
+def expression(text: str) -> Expression:
+    """Compile a condition. Raises ValueError, in one line, if it is none.
+
+    >>> expression("latency_ms > 100 && api == 'Produce'").holds({"latency_ms": 101, "api": "Fetch"})
+    False
+    """
+    written = quote(text)
+    try:
+        with warnings.catch_warnings():  # text in backticks is old-fashioned, and understood
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            found = jmespath.compile(written)
+    except exceptions.JMESPathError as error:
+        raise ValueError(f"{text!r} does not compile: {_why(error, text)}") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    try:
+        names = _roots(found.parsed)
+    except RecursionError:  # a || a || ... is parsed in a loop and walked in depth
+        names = None
+    roots = None if names is None else tuple(sorted(names))
+    return Expression(text, _Compiled(found.parsed, found.search), roots)
+
+
+def _roots(node: Any) -> set[str] | None:
+    """The fields of the body itself that a part of a condition, standing at its top, looks at."""
+    children = node["children"]
+    match node["type"]:
+        case "field":
+            return {node["value"]}
+        case "literal" | "expref":  # an expref is about the elements that a function is given
+            return set()
+        case (
+            "subexpression"
+            | "index_expression"
+            | "projection"
+            | "filter_projection"
+            | "value_projection"
+            | "flatten"
+            | "pipe"
+        ):
+            return _roots(children[0])  # all else is about what the first part found
+        case (
+            "comparator"
+            | "and_expression"
+            | "or_expression"
+            | "not_expression"
+            | "function_expression"
+            | "multi_select_list"
+            | "multi_select_dict"
+            | "key_val_pair"
+        ):
+            found: set[str] = set()
+            for child in children:
+                names = _roots(child)
+                if names is None:
+                    return None
+                found |= names
+            return found
+    return None
+
+
+def _why(error: exceptions.JMESPathError, text: str) -> str:
+    match error:
+        case exceptions.EmptyExpressionError():
+            return "it is empty"
+        case exceptions.IncompleteExpressionError():
+            return "it ends too early"
+        case exceptions.LexerError():
+            return f"{_one_line(error.message)} {_place(error.lexer_position, text)}"
+        case exceptions.ParseError():
+            return f"unexpected {error.token_value!r} {_place(error.lex_position, text)}"
+    return _one_line(str(error))
+
+
+def _place(position: int, text: str) -> str:
+    """The column in what was written, which lacks the backticks that were put in."""
+    column = 0
+    for char in quote(text)[:position]:
+        column += column < len(text) and char == text[column]
+    return f"at column {column + 1}"
+
+
+def _one_line(text: str) -> str:
+    return text.partition("\n")[0]

@@ -1,0 +1,43 @@
+"""Which exchanges to show: a condition on their columns, in the language of rules.
+
+api == 'Produce' && latency_ms > 100
+error != '' && contains(rules, 'late commit')
+request.topics[?name == 'orders'] && response.throttle_time_ms > 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from captures.exchange import COLUMNS, Exchange
+from captures.expression import Unclear, expression
+
+Filter = Callable[[Exchange], bool]
+
+
+def exchange_filter(text: str) -> Filter:
+    """A condition on exchanges. Raises ValueError, in one line, for one that can't be meant.
+
+    Only the columns that it names are made, so bodies are decoded only where it asks for them. What
+    it can't decide (a function that is given null) does not pass.
+
+    >>> passes = exchange_filter("api == 'Metadata' && request_size < 100")
+    >>> passes(Exchange(0, 1, "", None, None, 3, 0, 0, 12))
+    True
+    """
+    condition = expression(text)
+    names = [name for name, _ in COLUMNS]
+    for root in condition.roots or ():
+        if root not in names:
+            near = get_close_matches(root, names, n=1, cutoff=0)[0]
+            raise ValueError(f"exchanges have no column {root!r}; did you mean {near!r}?")
+    columns = names if condition.roots is None else condition.roots
+
+    def passes(exchange: Exchange) -> bool:
+        try:
+            return condition.holds(exchange.row(columns))
+        except Unclear:
+            return False
+
+    return passes
