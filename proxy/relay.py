@@ -10,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, cast
 
 from captures.exchange import Exchange
 from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
 from proxy.connection import Connection
+from proxy.tls import HANDSHAKE, reason
 from specs.frames import Direction
 
 if TYPE_CHECKING:
@@ -53,6 +55,20 @@ class Buffers:
             self._spare.append(buffer)
 
 
+class TlsError(OSError):
+    """A TLS handshake failed: with whom and why."""
+
+
+@contextlib.contextmanager
+def _handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        if context is None:
+            raise
+        raise TlsError(f"TLS {whom} failed: {reason(problem)}") from None
+
+
 class Side(asyncio.BufferedProtocol):
     """One of the two sockets: what it sends is one direction of the connection."""
 
@@ -72,11 +88,14 @@ class Side(asyncio.BufferedProtocol):
         """Whether it sends no more: it is not read from again."""
         self.finished = False
         """Whether nothing more will be sent to it."""
+        self.tls = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The socket is ours: never buffer silently in the transport."""
         self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
-        self.transport.set_write_buffer_limits(high=0)
+        self.tls = self.transport.get_extra_info("ssl_object") is not None
+        # TLS transports pause at the limit, not above it: with 0 they would never go on
+        self.transport.set_write_buffer_limits(high=1 if self.tls else 0, low=0)
         self.open = True
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -115,7 +134,7 @@ class Side(asyncio.BufferedProtocol):
             now = clock()
             self.link.perform(self.link.connection.receive_eof(self.direction, now), now)
             self.link.settle()
-        return True
+        return not self.tls  # TLS knows no half that stays open: what it sent is all on its way
 
     def pause_writing(self) -> None:
         """Something written has not been taken: read no more from the other side."""
@@ -132,6 +151,9 @@ class Side(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is closed: so is the connection."""
         self.open = False
+        if isinstance(exc, ssl.SSLError):
+            who = "client" if self.direction == "request" else "broker"
+            self.link.say(f"TLS: the {who} ended it: {reason(exc)}")
         self.link.close(reset=isinstance(exc, ConnectionError))
 
 
@@ -155,7 +177,7 @@ class Link:
         self.buffers = buffers
         self.flow = flow
         self._done = done
-        self._say = say
+        self.say = say
         self._ready = ready
         self._over = over
         self._timer: asyncio.TimerHandle | None = None
@@ -167,12 +189,36 @@ class Link:
         self.broker = Side(self, "response")
         self.client.peer, self.broker.peer = self.broker, self.client
 
-    async def attach(self, client: socket.socket, broker: socket.socket) -> None:
-        """Begin: the broker is reached, so what the client has sent meanwhile can be read."""
+    async def attach(
+        self,
+        client: socket.socket,
+        broker: socket.socket,
+        client_tls: ssl.SSLContext | None = None,
+        broker_tls: tuple[ssl.SSLContext, str] | None = None,
+    ) -> None:
+        """Begin: the broker is reached, so what the client has sent meanwhile can be read.
+
+        With TLS: the context for the client; that for the broker, with the name it is to have.
+        Raises TlsError if a handshake fails, or another OSError.
+        """
         for sock in (client, broker):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await self.loop.create_connection(lambda: self.broker, sock=broker)
-        await self.loop.connect_accepted_socket(lambda: self.client, client)
+        context, name = broker_tls or (None, None)
+        with _handshake("to the broker", context):
+            await self.loop.create_connection(
+                lambda: self.broker,
+                sock=broker,
+                ssl=context,
+                server_hostname=name,
+                ssl_handshake_timeout=HANDSHAKE if context else None,
+            )
+        with _handshake("with the client", client_tls):
+            await self.loop.connect_accepted_socket(
+                lambda: self.client,
+                client,
+                ssl=client_tls,
+                ssl_handshake_timeout=HANDSHAKE if client_tls else None,
+            )
         # a broker with too many connections closes new ones at once: perhaps before the client's
         # side was there to be told
         if self._closed:
@@ -196,7 +242,7 @@ class Link:
                 side = self.broker if action.direction == "request" else self.client
                 self._half_close(side)
             elif isinstance(action, Say):
-                self._say(action.text)
+                self.say(action.text)
             elif isinstance(action, Abort):
                 self.close()
         self._ready()
@@ -209,6 +255,8 @@ class Link:
         elif side.open and side.transport.can_write_eof():
             with contextlib.suppress(OSError, RuntimeError):
                 side.transport.write_eof()
+        elif side.open and self.connection.idle:
+            self.close()  # TLS has no half-close, and nobody waits for anything
 
     def settle(self) -> None:
         """After anything that may change it: who may be read from, and when to wake up."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
 from proxy.state import Limits, State
+from proxy.tls import Tls
 from proxy.topology import Address, Node, NoPort, Topology
 from proxy.totals import Totals
 
@@ -53,6 +55,7 @@ class Options:
     """Seconds to wait for a broker."""
     drain: float = 5.0
     """Seconds that exchanges under way get to finish when the proxy stops."""
+    tls: Tls = field(default_factory=Tls)
     limits: Limits = field(default_factory=Limits)
 
 
@@ -104,6 +107,7 @@ class Proxy:
         per_side = (limits.frame + limits.queued) >> 20
         return [
             *explain(),
+            *self.options.tls.explain(),
             f"memory: a connection keeps at most {per_side} MiB in each direction "
             f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
             f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
@@ -198,7 +202,7 @@ class Proxy:
         with contextlib.ExitStack() as unless_linked:
             unless_linked.callback(client.close)
             try:
-                broker = await self._dial(node)
+                broker, host = await self._dial(node)
             except OSError as problem:
                 self.totals.refused += 1
                 self._say(
@@ -210,13 +214,22 @@ class Proxy:
             link = None
             try:
                 link = self._link(number, client, broker, peer, node)
-                await link.attach(client, broker)
-            except OSError as problem:  # the client is gone already
+                await link.attach(client, broker, *self._contexts(node, host))
+            except OSError as problem:  # TLS failed, or the client is gone already
                 self._say(f"{name}: {_reason(problem)}; closed")
                 if link is not None:
                     link.close()
                 return
             unless_linked.pop_all()
+
+    def _contexts(
+        self, node: Node, host: str
+    ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
+        """What TLS needs for the client and for the broker, where it is spoken."""
+        tls = self.options.tls
+        names = (self.options.listen[0], host, "localhost", "127.0.0.1")
+        client = None if tls.client is None else tls.client(names)
+        return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
 
     def _link(
         self, number: int, client: socket.socket, broker: socket.socket, peer: Address, node: Node
@@ -253,8 +266,8 @@ class Proxy:
         self._links[connection.state] = link
         return link
 
-    async def _dial(self, node: Node) -> socket.socket:
-        """A connection to a node; the bootstrap addresses are tried in turn."""
+    async def _dial(self, node: Node) -> tuple[socket.socket, str]:
+        """A connection to a node, and the host; the bootstrap addresses are tried in turn."""
         addresses = self.options.bootstrap if node.id is None else [node.upstream]
         problem: OSError = ConnectionRefusedError("no address")
         for host, port in addresses:
@@ -274,7 +287,7 @@ class Proxy:
                             sock.close()
                             raise
                         else:
-                            return sock
+                            return sock, host
             except TimeoutError:
                 problem = TimeoutError(f"no answer in {self.options.connect_timeout:g} s")
             except OSError as failure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -54,8 +55,11 @@ class Running:
         self.done = done
         self.said = said
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection(*self.proxy.address)
+    async def connect(
+        self, tls: ssl.SSLContext | None = None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        name = None if tls is None else "localhost"
+        return await asyncio.open_connection(*self.proxy.address, ssl=tls, server_hostname=name)
 
     async def until(self, condition: Callable[[], Any]) -> None:
         async with asyncio.timeout(SOON):
@@ -76,14 +80,18 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    broker: Handler | None, scenario: str = "", capture: Path | None = None, **options: Any
+    broker: Handler | None,
+    scenario: str = "",
+    capture: Path | None = None,
+    broker_tls: ssl.SSLContext | None = None,
+    **options: Any,
 ) -> AsyncIterator[Running]:
     done: list[Exchange] = []
     said: list[str] = []
     server = None
     port = 1
     if broker is not None:
-        server = await asyncio.start_server(broker, "127.0.0.1", 0)
+        server = await asyncio.start_server(broker, "127.0.0.1", 0, ssl=broker_tls)
         port = server.sockets[0].getsockname()[1]
     proxy = Proxy(
         Options([("127.0.0.1", port)], **options),

@@ -1,0 +1,94 @@
+"""TLS on either side of the proxy: to the brokers as a client, to clients as the brokers.
+
+The proxy ends one and begins another, since what is encrypted can't be read or patched.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+Mint = Callable[[tuple[str, ...]], ssl.SSLContext]
+"""Makes the context of a listener whose clients know it by these names."""
+
+HANDSHAKE: float = 10.0
+"""Seconds that a TLS handshake may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """What the proxy speaks: plain text on the sides for which nothing is given."""
+
+    broker: ssl.SSLContext | None = None
+    """With which it goes to brokers."""
+    server_name: str | None = None
+    """The name that brokers' certificates are checked for; None: the host that is dialled."""
+    client: Mint | None = None
+    """What clients are shown."""
+
+    def explain(self) -> list[str]:
+        """A line for each side that is encrypted."""
+        lines = []
+        if self.broker is not None:
+            checked = "not checked" if self.broker.verify_mode == ssl.CERT_NONE else "checked"
+            lines.append(f"tls: to the brokers, whose certificates are {checked}")
+        if self.client is not None:
+            lines.append("tls: to the clients, in the brokers' place")
+        return lines
+
+
+def broker_context(
+    ca: Path | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    *,
+    verify: bool = True,
+) -> ssl.SSLContext:
+    """A context for brokers: `ca` they are checked by (PEM; None: the system's), ours if they ask.
+
+    Raises OSError (ssl.SSLError is one) for files that can't be read or are none of the kind.
+    """
+    context = ssl.create_default_context(cafile=ca)
+    if certificate is not None:
+        context.load_cert_chain(certificate, key)
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def fixed(certificate: Path, key: Path | None, client_ca: Path | None = None) -> Mint:
+    """The same certificate (PEM) for all listeners; clients need one by `client_ca` if it is given.
+
+    Raises OSError for files that can't be read or are none of the kind.
+    """
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    demand(context, client_ca)
+    return lambda _names: context
+
+
+def demand(context: ssl.SSLContext, client_ca: Path | None) -> None:
+    """Ask clients for a certificate by this CA (PEM), if one is given."""
+    if client_ca is not None:
+        context.load_verify_locations(client_ca)
+        context.verify_mode = ssl.CERT_REQUIRED
+
+
+def reason(problem: ssl.SSLError | OSError) -> str:
+    """What went wrong in a handshake, as a person reads it.
+
+    >>> reason(ssl.SSLCertVerificationError(1, "[SSL: X] certificate verify failed: expired (_ssl.c:1)"))
+    'certificate verify failed: expired'
+    """
+    if isinstance(problem, ssl.SSLError):
+        text = str(problem.args[-1] if problem.args else problem)
+        text = text.removeprefix("[").partition("] ")[2] or text
+        return (
+            text.partition(" (_ssl.c")[0].lower()
+            if text.isupper()
+            else text.partition(" (_ssl.c")[0]
+        )
+    return problem.strerror or str(problem) or type(problem).__name__
