@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from captures import phrases
 from captures.exchange import SASL_TOKEN, Exchange, body_version
+from captures.phrases import cluster, groups, offsets, records, transactions
 from captures.wording import WIDTH, Body, Names, listed, printable, shorten, size
 from specs.contents import NAMES, api
 from specs.frames import Direction
@@ -83,7 +83,7 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
             "topic_data.partition_data",
         ),
         (),
-        phrases.produce,
+        records.produce,
     ),
     1: (
         ("topics.topic", "topics.topic_id", "topics.partitions.partition"),
@@ -93,11 +93,11 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
             "responses.partitions.partition_index",
             "responses.partitions.records",
         ),
-        phrases.fetch,
+        records.fetch,
     ),
-    2: (("topics",), ("topics",), phrases.list_offsets),
-    3: (("topics",), ("brokers.node_id", "topics.error_code"), phrases.metadata),
-    8: (_COMMITS, (), phrases.offset_commit),
+    2: (("topics",), ("topics",), offsets.list_offsets),
+    3: (("topics",), ("brokers.node_id", "topics.error_code"), cluster.metadata),
+    8: (_COMMITS, (), offsets.offset_commit),
     9: (
         (
             "group_id",
@@ -106,44 +106,44 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
             "groups.topics",
         ),
         _FETCHED_OFFSETS,
-        phrases.offset_fetch,
+        offsets.offset_fetch,
     ),
     10: (
         ("key", "key_type", "coordinator_keys"),
         ("node_id", "coordinators.key", "coordinators.node_id"),
-        phrases.find_coordinator,
+        cluster.find_coordinator,
     ),
     11: (
         ("group_id", "member_id", "protocols.name"),
         ("generation_id", "protocol_name", "leader", "member_id", "members.member_id"),
-        phrases.join_group,
+        groups.join_group,
     ),
-    12: (("group_id", "generation_id", "member_id"), (), phrases.generation),
+    12: (("group_id", "generation_id", "member_id"), (), groups.generation),
     13: (
         ("group_id", "member_id", "members.member_id", "members.group_instance_id"),
         (),
-        phrases.leave_group,
+        groups.leave_group,
     ),
     14: (
         ("group_id", "generation_id", "member_id", "assignments.member_id"),
         ("assignment",),
-        phrases.sync_group,
+        groups.sync_group,
     ),
-    15: (("groups",), ("groups.group_id", "groups.group_state"), phrases.describe_groups),
-    16: ((), ("groups.group_id",), phrases.list_groups),
-    17: (("mechanism",), ("error_code", "mechanisms"), phrases.sasl_handshake),
+    15: (("groups",), ("groups.group_id", "groups.group_state"), groups.describe_groups),
+    16: ((), ("groups.group_id",), groups.list_groups),
+    17: (("mechanism",), ("error_code", "mechanisms"), transactions.sasl_handshake),
     18: (
         ("client_software_name", "client_software_version"),
         ("api_keys.api_key",),
-        phrases.api_versions,
+        cluster.api_versions,
     ),
     19: (
         ("topics.name", "topics.num_partitions", "topics.replication_factor"),
         (),
-        phrases.create_topics,
+        cluster.create_topics,
     ),
-    20: (("topics", "topic_names"), (), phrases.delete_topics),
-    22: (("transactional_id",), ("producer_id", "producer_epoch"), phrases.init_producer_id),
+    20: (("topics", "topic_names"), (), cluster.delete_topics),
+    22: (("transactional_id",), ("producer_id", "producer_epoch"), transactions.init_producer_id),
     24: (
         (
             "transactions.transactional_id",
@@ -152,15 +152,15 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
             "v3_and_below_topics",
         ),
         (),
-        phrases.add_partitions_to_txn,
+        transactions.add_partitions_to_txn,
     ),
-    25: (("transactional_id", "group_id"), (), phrases.add_offsets_to_txn),
-    26: (("transactional_id", "committed"), (), phrases.end_txn),
-    28: (("transactional_id", *_COMMITS), (), phrases.offset_commit),
-    36: (("auth_bytes",), ("auth_bytes",), phrases.sasl_authenticate),
-    60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), phrases.describe_cluster),
-    68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), phrases.group_heartbeat),
-    76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), phrases.group_heartbeat),
+    25: (("transactional_id", "group_id"), (), transactions.add_offsets_to_txn),
+    26: (("transactional_id", "committed"), (), transactions.end_txn),
+    28: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
+    36: (("auth_bytes",), ("auth_bytes",), transactions.sasl_authenticate),
+    60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), cluster.describe_cluster),
+    68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
+    76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
 }
 """By API key: the paths needed of the request, of the response, and what is said of them."""
 

@@ -1,0 +1,110 @@
+"""Groups: members, generations, assignments."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from captures.wording import (
+    Body,
+    Names,
+    arrow,
+    joined,
+    listed,
+    member_name,
+    partitions_of,
+    plural,
+    ranges,
+    size,
+)
+from specs.declaration import FOREVER, Array, Int16, Int32, Message, NullableBytes, String
+from specs.malformed import Malformed
+
+_ASSIGNMENT: Final = Message(
+    "version"             / Int16,
+    "assigned_partitions" / Array(
+        "topic"      / String,
+        "partitions" / Array(Int32),
+    ),
+    "user_data"           / NullableBytes,
+).of("ConsumerProtocolAssignment", (0, 3), FOREVER)  # fmt: skip
+"""What a SyncGroup response assigns to a consumer (ConsumerProtocolAssignment.json)."""
+
+
+def join_group(request: Body, response: Body, names: Names) -> str:
+    """JoinGroup: group, member, generation, protocol, who leads."""
+    member = response.get("member_id") or request.get("member_id")
+    words = [request.get("group_id", ""), member_name(member) if request or response else ""]
+    if response.get("generation_id", -1) >= 0:
+        words.append(f"generation {response['generation_id']}")
+        words.append(response.get("protocol_name") or "")
+        if response["leader"] == response["member_id"]:
+            words.append(f"leader of {plural(len(response['members']), 'member')}")
+        else:
+            words.append("follower")
+    else:
+        words.append(listed((p["name"] for p in request.get("protocols") or ()), "protocol", 24))
+    return joined(*words)
+
+
+def generation(request: Body, response: Body, names: Names) -> str:
+    """Heartbeat: group, generation, member."""
+    if not request:
+        return ""
+    generation = f"generation {request['generation_id']}"
+    return joined(request["group_id"], generation, member_name(request["member_id"]))
+
+
+def sync_group(request: Body, response: Body, names: Names) -> str:
+    """SyncGroup: group, generation, member, what it is assigned."""
+    assigned = ""
+    if response.get("assignment"):
+        assigned = _assignment(response["assignment"], names)
+    leads = len(request.get("assignments") or ())
+    who = generation(request, response, names)
+    return arrow(joined(who, f"leads {leads}" if leads else ""), assigned)
+
+
+def _assignment(data: bytes, names: Names) -> str:
+    """Partitions, if these bytes are a consumer's; other kinds of groups have other layouts."""
+    try:
+        version = int.from_bytes(data[:2])
+        body, odd = _ASSIGNMENT.codec(min(version, 3)).inspect(data)
+    except Malformed:
+        return size(len(data))
+    if odd:
+        return size(len(data))
+    return partitions_of(body["assigned_partitions"], "partitions", names, ranges) or "nothing"
+
+
+def leave_group(request: Body, response: Body, names: Names) -> str:
+    """LeaveGroup: group and members."""
+    members = request.get("members")
+    if members is None:
+        members = [request] if request else []
+    named = (m.get("group_instance_id") or member_name(m["member_id"]) for m in members)
+    return joined(request.get("group_id", ""), listed(named, "member"))
+
+
+def describe_groups(request: Body, response: Body, names: Names) -> str:
+    """DescribeGroups: groups and their states."""
+    if "groups" in response:
+        told = (f"{g['group_id']} ({g['group_state'] or '?'})" for g in response["groups"])
+        return listed(told, "group")
+    return listed(request.get("groups") or (), "group")
+
+
+def list_groups(request: Body, response: Body, names: Names) -> str:
+    """ListGroups: how many."""
+    return f"→ {plural(len(response['groups']), 'group')}" if "groups" in response else ""
+
+
+def group_heartbeat(request: Body, response: Body, names: Names) -> str:
+    """ConsumerGroupHeartbeat, ShareGroupHeartbeat: group, epoch, member, new assignment."""
+    epoch = response.get("member_epoch", request.get("member_epoch", ""))
+    member = response.get("member_id") or request.get("member_id")
+    who = joined(request.get("group_id", ""), f"epoch {epoch}", member_name(member))
+    assigned = response.get("assignment")
+    if not assigned:
+        return who
+    where = partitions_of(assigned["topic_partitions"], "partitions", names, ranges)
+    return arrow(who, where or "nothing")

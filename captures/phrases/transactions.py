@@ -1,0 +1,66 @@
+"""Transactions, and SASL."""
+
+from __future__ import annotations
+
+from captures.wording import (
+    WIDTH,
+    Body,
+    Names,
+    arrow,
+    joined,
+    listed,
+    partitions_of,
+    plural,
+    ranges,
+)
+
+
+def init_producer_id(request: Body, response: Body, names: Names) -> str:
+    """InitProducerId: transactional id, producer id and epoch."""
+    found = ""
+    if response.get("producer_id", -1) >= 0:
+        found = f"producer {response['producer_id']} epoch {response['producer_epoch']}"
+    return arrow(request.get("transactional_id") or "", found)
+
+
+def add_partitions_to_txn(request: Body, response: Body, names: Names) -> str:
+    """AddPartitionsToTxn: transactions and their partitions."""
+
+    def one(transaction: Body) -> str:
+        where = partitions_of(transaction["topics"], "partitions", names, ranges)
+        return joined(transaction["transactional_id"], where)
+
+    transactions = request.get("transactions")
+    if transactions is None:
+        before = "v3_and_below_"
+        transactions = [
+            {name: request[before + name] for name in ("transactional_id", "topics")}
+        ] if request else []  # fmt: skip
+    return listed(map(one, transactions), "transaction", WIDTH - 16)
+
+
+def add_offsets_to_txn(request: Body, response: Body, names: Names) -> str:
+    """AddOffsetsToTxn: transaction and group."""
+    return joined(request.get("transactional_id", ""), request.get("group_id", ""))
+
+
+def end_txn(request: Body, response: Body, names: Names) -> str:
+    """EndTxn: transaction, and how it ends."""
+    if not request:
+        return ""
+    return joined(request["transactional_id"], "commit" if request["committed"] else "abort")
+
+
+def sasl_handshake(request: Body, response: Body, names: Names) -> str:
+    """SaslHandshake: the mechanism; if it is refused, those on offer."""
+    offered = response.get("mechanisms") if response.get("error_code") else None
+    return arrow(request.get("mechanism", ""), listed(offered or (), "mechanism"))
+
+
+def sasl_authenticate(request: Body, response: Body, names: Names) -> str:
+    """SaslAuthenticate: sizes only."""
+    sent, came = (body.get("auth_bytes") for body in (request, response))
+    return arrow(
+        "" if sent is None else plural(len(sent), "byte"),
+        "" if came is None else plural(len(came), "byte"),
+    )
