@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,7 +24,9 @@ scenario_app = typer.Typer(
     no_args_is_help=True, help="Check scenario files; describe their language."
 )
 peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
+spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
 app.add_typer(scenario_app, name="scenario")
+app.add_typer(spec_app, name="spec")
 app.add_typer(peers_app, name="peers")
 
 
@@ -118,19 +120,126 @@ def proxy_command(
 
 @app.command(
     "decode",
-    epilog="Examples:\n\n  barnabas decode run.pcapng\n\n  barnabas decode run.pcapng --json | jq .request",
+    epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
+    "  barnabas decode run.pcapng --json | jq .request\n\n"
+    "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
+    "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
 )
 def decode_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A capture (pcapng).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
     frames: Annotated[
         bool, typer.Option("--frames", help="A frame a line, not an exchange.")
     ] = False,
+    request: Annotated[
+        str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
+    ] = None,
+    response: Annotated[
+        str | None, typer.Option(metavar="HEX", help="One response in hex; - reads stdin.")
+    ] = None,
+    api: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The API that the response answers.")
+    ] = None,
+    api_version: Annotated[int | None, typer.Option(metavar="N", help="Its version.")] = None,
+    release: Annotated[
+        str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
+    ] = None,
+    draft: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Read it as of a draft, e.g. rewrite-a.")
+    ] = None,
 ) -> None:
-    """Print a capture as the live log would."""
-    from barnabas.decode import decode
+    """Print a capture as the live log would, or decode one frame."""
+    given = [source for source in (file, request, response) if source is not None]
+    if len(given) != 1:
+        raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
+    if file is not None:
+        if (api, api_version, release, draft) != (None, None, None, None):
+            raise Trouble(
+                "--api, --api-version, --release and --draft are for --request, --response"
+            )
+        from barnabas.decode import decode
 
-    raise typer.Exit(decode(file, as_json=as_json, frames_only=frames))
+        raise typer.Exit(decode(file, as_json=as_json, frames_only=frames))
+    from barnabas.decode_hex import Asked, decode_hex
+
+    if frames:
+        raise Trouble("--frames is for a capture file")
+    text = request if request is not None else response
+    assert text is not None  # noqa: S101
+    direction: Literal["request", "response"] = "response" if request is None else "request"
+    asked = Asked(text, direction, api, api_version, release, draft, as_json)
+    raise typer.Exit(decode_hex(asked))
+
+
+@spec_app.command(
+    "list", epilog="Examples:\n\n  barnabas spec list\n\n  barnabas spec list group --json"
+)
+def spec_list(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Only those with this in it.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON array.")] = False,
+    drafts: Annotated[
+        bool, typer.Option("--drafts", help="The drafts that never shipped.")
+    ] = False,
+) -> None:
+    """List the APIs: key, versions, since when flexible, what they are for."""
+    from barnabas import spec, spec_drafts
+
+    raise typer.Exit(
+        spec_drafts.list_drafts(as_json=as_json) if drafts else spec.list_apis(name, as_json)
+    )
+
+
+@spec_app.command(
+    "show",
+    epilog="Examples:\n\n  barnabas spec show Fetch\n\n"
+    "  barnabas spec show Fetch --version 11\n\n"
+    "  barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request\n\n"
+    "  barnabas spec show JoinGroup --draft rewrite-a",
+)
+def spec_show(
+    name: Annotated[str, typer.Argument(metavar="API", help="A name in any case, or a key.")],
+    version: Annotated[
+        int | None, typer.Option("--version", "-v", metavar="N", help="One version; else all.")
+    ] = None,
+    request: Annotated[bool, typer.Option("--request", help="The request only.")] = False,
+    response: Annotated[bool, typer.Option("--response", help="The response only.")] = False,
+    release: Annotated[
+        str | None,
+        typer.Option(metavar="X.Y", help="As of a release of Kafka, where its bytes differ."),
+    ] = None,
+    draft: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As of a draft, see `spec list --drafts`.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Show an API: a version as in Kafka's protocol guide, or the history of all."""
+    from barnabas import spec, spec_drafts
+
+    which: Literal["request", "response"] | None = None
+    if request != response:
+        which = "request" if request else "response"
+    if release is not None and version is None:
+        raise Trouble("--release is for one version: give --version too")
+    if draft is not None:
+        raise typer.Exit(spec_drafts.show(draft, name, which, as_json=as_json))
+    raise typer.Exit(spec.show(name, version, which, release, as_json))
+
+
+@spec_app.command(
+    "errors", epilog="Examples:\n\n  barnabas spec errors\n\n  barnabas spec errors 27"
+)
+def spec_errors(
+    wanted: Annotated[
+        str, typer.Argument(metavar="[CODE|NAME]", help="A code, or a part of a name.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON array.")] = False,
+) -> None:
+    """List the error codes and whether clients try again."""
+    from barnabas import spec
+
+    raise typer.Exit(spec.errors(wanted, as_json))
 
 
 @scenario_app.command("check")

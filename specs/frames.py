@@ -185,6 +185,13 @@ def decode_frame(
     return Frame(direction, key, version, header, body)
 
 
+def frame_body(data: bytes, frame: Frame) -> bytes:
+    """The body's bytes in the bytes that a frame was decoded from."""
+    if frame.direction == "request":
+        return data[request_head(data, 0, len(data)).body :]
+    return data[response_body(data, frame.key, frame.version) :]
+
+
 def encode_frame(frame: Frame, *, release: str | None = None) -> bytes:
     """The bytes of a frame with its size in front. Raises specs.codec.Unfit."""
     if frame.direction == "request":

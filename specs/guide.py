@@ -1,0 +1,218 @@
+"""Layouts as a person reads them: Kafka's protocol guide for one version, the history for all.
+
+Pure: lines and rows of text, and trees for programs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from specs.contents import CONTENTS
+from specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from specs.jsonform import to_json
+from specs.layout import Layout, Node, Slot
+
+Versions = tuple[int, int]
+
+
+def purpose(api: Api) -> tuple[str, str]:
+    """What an API is for, and where its layout comes from: the two parts of its module's docstring.
+
+    >>> from specs import api
+    >>> purpose(api("EndTxn"))[0]
+    'commits or aborts a transaction'
+    """
+    module = next(module for key, _, module in CONTENTS if key == api.key)
+    text = inspect.cleandoc(importlib.import_module(f"specs.apis.{module}").__doc__ or "")
+    what, _, source = text.partition("\n\n")
+    _, _, what = " ".join(what.split()).partition(": ")
+    return what.rstrip("."), " ".join(source.split()).removeprefix("Layout: ")
+
+
+# one version, as in the protocol guide
+
+
+def lines(name: str, layout: Layout) -> list[str]:
+    """A layout in the notation of Kafka's protocol guide.
+
+    >>> from specs import api
+    >>> print(*lines("Heartbeat Response (Version: 4)", api("Heartbeat").response.layout(4)), sep="\\n")
+    Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
+      throttle_time_ms => INT32
+      error_code => INT16
+    """
+    return list(_lines(name, layout, 0))
+
+
+def _lines(name: str, layout: Layout, depth: int) -> Iterator[str]:
+    yield (
+        "  " * depth
+        + f"{name} => {' '.join(_named(slot) for slot in _ordered(layout))}".rstrip()
+        + (" _tagged_fields" if layout.flexible else "")
+    )
+    for slot in _ordered(layout):
+        inner = slot.node.element or slot.node
+        if inner.struct is not None:
+            yield from _lines(slot.name, inner.struct, depth + 1)
+        else:
+            yield "  " * (depth + 1) + f"{slot.name} => {wire_type(inner)}"
+
+
+def _ordered(layout: Layout) -> tuple[Slot, ...]:
+    return (*layout.plain, *layout.tagged)
+
+
+def _named(slot: Slot) -> str:
+    name = f"[{slot.name}]" if slot.node.element is not None else slot.name
+    return name if slot.tag is None else f"{name}<tag: {slot.tag}>"
+
+
+def wire_type(node: Node) -> str:
+    """The name of a type in Kafka's protocol guide.
+
+    >>> wire_type(Node("string", compact=True, nullable=True))
+    'COMPACT_NULLABLE_STRING'
+    """
+    if node.element is not None:
+        return ("COMPACT_ARRAY" if node.compact else "ARRAY") + f" of {wire_type(node.element)}"
+    if node.struct is not None:
+        return "NULLABLE_STRUCT" if node.nullable else "STRUCT"
+    plain = {"bool": "BOOLEAN"}.get(node.kind, node.kind.upper())
+    if node.kind not in ("string", "bytes", "records"):
+        return plain
+    nullable = "NULLABLE_" if node.nullable and node.kind != "records" else ""
+    return ("COMPACT_" if node.compact else "") + nullable + plain
+
+
+def tree(layout: Layout) -> list[dict[str, Any]]:
+    """A layout for programs: name, type, nullable, tag, default, and fields inside."""
+    return [
+        {
+            "name": slot.name,
+            "type": wire_type(slot.node),
+            "array": slot.node.element is not None,
+            "nullable": slot.node.nullable,
+            "tag": slot.tag,
+            "default": to_json(slot.fresh_default()),
+        }
+        | ({} if inner.struct is None else {"fields": tree(inner.struct)})
+        for slot in layout.slots
+        for inner in (slot.node.element or slot.node,)
+    ]
+
+
+# all versions
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A field over all versions; `depth` counts the structures around it."""
+
+    path: str
+    depth: int
+    name: str
+    type: str
+    versions: Versions
+    nullable: Versions | None
+    tag: int | None
+    default: str
+    releases: str
+    """The only releases that have it, e.g. `until 3.6`; empty: all."""
+
+
+def history(message: Message) -> list[Row]:
+    """The fields of a message over all its versions, in their order on the wire."""
+    return list(_history(message.fields, message.versions, "", 0))
+
+
+def _history(fields: tuple[Field, ...], around: Versions, prefix: str, depth: int) -> Iterator[Row]:
+    for field in fields:
+        kind = field.type
+        present = _both((kind.first, kind.last), around)
+        if present is None:
+            continue  # a shared structure has fields that came after this place of it had gone
+        inner = kind.element or kind
+        nullable = None
+        if kind.nullable_first is not None:
+            nullable = _both((kind.nullable_first, kind.nullable_last), present)
+        shown = inner.kind.upper() if kind.element is None else f"[{inner.kind.upper()}]"
+        yield Row(
+            prefix + field.name,
+            depth,
+            field.name,
+            shown,
+            present,
+            nullable,
+            kind.tag_number,
+            "" if kind.default_value is UNSET else _default(kind.default_value),
+            _releases(kind),
+        )
+        yield from _history(inner.fields, present, f"{prefix}{field.name}.", depth + 1)
+
+
+def _both(one: Versions, other: Versions) -> Versions | None:
+    common = max(one[0], other[0]), min(one[1], other[1])
+    return common if common[0] <= common[1] else None
+
+
+def _default(value: Any) -> str:
+    return "null" if value is None else str(to_json(value))
+
+
+def _releases(kind: Type) -> str:
+    since = f"since {kind.first_release}" if kind.first_release else ""
+    until = f"until {kind.last_release}" if kind.last_release else ""
+    if kind.first_release and kind.first_release == kind.last_release:
+        return f"only {kind.first_release}"
+    return " ".join(part for part in (since, until) if part)
+
+
+def span(versions: Versions, all_of: Versions) -> str:
+    """A range of versions within all that there are.
+
+    >>> span((0, 4), (0, 4)), span((3, 4), (0, 4)), span((0, 2), (0, 4)), span((1, 1), (0, 4))
+    ('0+', '3+', '0-2', '1')
+    """
+    first, last = versions
+    if last >= all_of[1]:
+        return f"{first}+"
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def changes(api: Api) -> dict[int, list[str]]:
+    """What each version brought, e.g. `+ request.rack_id`; `-` what it left out, `?` what may be null.
+
+    A structure stands for what is inside it. The newest release speaks for all.
+    """
+    found: dict[int, list[str]] = {version: [] for version in range(1, api.versions[1] + 1)}
+    if 0 < api.flexible <= api.versions[1]:
+        found[api.flexible].append("compact and tagged encoding (KIP-482)")
+    for message in (api.request, api.response):
+        direction = "request" if message is api.request else "response"
+        rows = {
+            row.path: row
+            for row in history(message)
+            if not row.releases.startswith(("until", "only"))
+        }
+        for row in rows.values():
+            first, last = row.versions
+            parent = rows.get(row.path.rpartition(".")[0])
+            around = message.versions if parent is None else parent.versions
+            if first > around[0]:
+                found[first].append(f"+ {direction}.{row.path}")
+            if last < around[1]:
+                found[last + 1].append(f"- {direction}.{row.path}")
+            if row.nullable and row.nullable[0] > first:
+                found[row.nullable[0]].append(f"? {direction}.{row.path}")
+    return found
+
+
+def flexible_text(api: Api) -> str:
+    """The first version with compact and tagged encoding; `none` if there is none."""
+    return (
+        "none" if api.flexible == FOREVER or api.flexible > api.versions[1] else f"{api.flexible}+"
+    )

@@ -1,0 +1,119 @@
+"""Layouts in the notation of Kafka's protocol guide, and what each version brought."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import specs
+from specs.guide import changes, history, lines, purpose, tree
+from specs.layout import Layout
+
+METADATA_0 = """
+Metadata Request (Version: 0) => [topics]
+  topics => name
+    name => STRING
+"""
+
+FETCH_11 = """
+Fetch Request (Version: 11) => replica_id max_wait_ms min_bytes max_bytes isolation_level session_id \
+session_epoch [topics] [forgotten_topics_data] rack_id
+  replica_id => INT32
+  max_wait_ms => INT32
+  min_bytes => INT32
+  max_bytes => INT32
+  isolation_level => INT8
+  session_id => INT32
+  session_epoch => INT32
+  topics => topic [partitions]
+    topic => STRING
+    partitions => partition current_leader_epoch fetch_offset log_start_offset partition_max_bytes
+      partition => INT32
+      current_leader_epoch => INT32
+      fetch_offset => INT64
+      log_start_offset => INT64
+      partition_max_bytes => INT32
+  forgotten_topics_data => topic [partitions]
+    topic => STRING
+    partitions => INT32
+  rack_id => STRING
+"""
+
+API_VERSIONS_3 = """
+ApiVersions Response (Version: 3) => error_code [api_keys] throttle_time_ms \
+[supported_features]<tag: 0> finalized_features_epoch<tag: 1> [finalized_features]<tag: 2> \
+zk_migration_ready<tag: 3> _tagged_fields
+  error_code => INT16
+  api_keys => api_key min_version max_version _tagged_fields
+    api_key => INT16
+    min_version => INT16
+    max_version => INT16
+  throttle_time_ms => INT32
+  supported_features => name min_version max_version _tagged_fields
+    name => COMPACT_STRING
+    min_version => INT16
+    max_version => INT16
+  finalized_features_epoch => INT64
+  finalized_features => name max_version_level min_version_level _tagged_fields
+    name => COMPACT_STRING
+    max_version_level => INT16
+    min_version_level => INT16
+  zk_migration_ready => BOOLEAN
+"""
+
+
+@pytest.mark.parametrize("text", [METADATA_0, FETCH_11, API_VERSIONS_3])
+def test_the_notation_of_the_protocol_guide(text: str) -> None:
+    head = re.match(r"\n(\w+) (Request|Response) \(Version: (\d+)\)", text)
+    assert head
+    name, direction, version = head.groups()
+    layout = specs.api(name).message(direction.lower()).layout(int(version))
+    assert "\n".join(["", *lines(head.group().strip(), layout), ""]) == text
+
+
+def names(layout: Layout) -> list[str]:
+    found = []
+    for slot in layout.slots:
+        found.append(slot.name)
+        inner = (slot.node.element or slot.node).struct
+        if inner is not None:
+            found += names(inner)
+    return found
+
+
+@pytest.mark.parametrize("name", [name for _, name, _ in specs.CONTENTS])
+def test_every_version_shows_every_field(name: str) -> None:
+    api = specs.api(name)
+    for message in (api.request, api.response):
+        seen = {row.path: row for row in history(message)}
+        for version in range(api.versions[1] + 1):
+            layout = message.layout(version)
+            shown = [line.split(" => ")[0].strip() for line in lines(name, layout)[1:]]
+            assert sorted(shown) == sorted(names(layout))
+            assert [field["name"] for field in tree(layout)] == [s.name for s in layout.slots]
+        assert len(seen) >= len(set(names(message.layout(api.versions[1]))))
+    what, source = purpose(api)
+    assert what
+    assert source
+
+
+def test_what_each_version_brought() -> None:
+    brought = changes(specs.api("Fetch"))
+    assert brought[1] == ["+ response.throttle_time_ms"]
+    assert brought[2] == []
+    assert "compact and tagged encoding (KIP-482)" in brought[12]
+    assert "+ response.responses.partitions.snapshot_id" in brought[12]
+    assert not any("snapshot_id." in change for change in brought[12])
+    assert brought[15] == ["- request.replica_id", "+ request.replica_state"]
+    assert "? request.topics" in changes(specs.api("Metadata"))[1]
+    assert changes(specs.api("EndQuorumEpoch"))[1][1] == (
+        "- request.topics.partitions.preferred_successors"
+    )
+
+
+def test_fields_of_some_releases_say_so() -> None:
+    rows = [row for row in history(specs.api("OffsetCommit").request) if row.releases]
+    assert [(row.name, row.versions, row.releases) for row in rows] == [
+        ("commit_timestamp", (0, 0), "only 0.8.2-beta")
+    ]
