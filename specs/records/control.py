@@ -44,6 +44,22 @@ def coordinator_epoch(record: Record) -> int:
     return epoch
 
 
+def control_key(control: str, version: int = 0) -> bytes:
+    """The key of a control record. Raises LookupError for a name that is none of `CONTROL_TYPES`.
+
+    >>> control_key("COMMIT").hex()
+    '00000001'
+    """
+    if control not in CONTROL_TYPES:
+        raise LookupError(f"no control type {control!r}; there are {', '.join(CONTROL_TYPES)}")
+    return struct.pack(">hh", version, CONTROL_TYPES.index(control))
+
+
+def marker_value(epoch: int, version: int = 0) -> bytes:
+    """The value of a COMMIT or ABORT: the epoch of the transaction coordinator that writes it."""
+    return struct.pack(">hi", version, epoch)
+
+
 def _fields(path: str, layout: str, data: bytes | None) -> tuple[int, int]:
     if data is None or len(data) < struct.calcsize(layout):
         held = "null" if data is None else f"{len(data)} bytes"
