@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.bench import codecs, generation, machine, proxies
+from tests.bench import batches, codecs, generation, machine, proxies
 
 EXAMPLES = """\
 examples:
@@ -43,6 +43,10 @@ def main() -> None:
             tasks, remark = codecs.measure(max(rounds, 3), slice_, status.update)
         console.print(codecs.table(tasks, remark))
         found["codec"] = codecs.as_json(tasks)
+        with console.status("batches") as status:
+            batched, remark = batches.measure(max(rounds, 3), slice_, status.update)
+        console.print(batches.table(batched, remark))
+        found["batches"] = batches.as_json(batched)
         with console.status("making codecs") as status:
             made = generation.measure(max(rounds, 3), status.update)
         console.print(generation.table(made))
