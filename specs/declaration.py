@@ -46,6 +46,7 @@ class Type:
     tag_number: int | None = None
     default_value: Any = field(default=UNSET, compare=False)
     classic: bool = False
+    count: str = "int32"
 
     def since(self, version: int) -> Type:
         """Present from this version on."""
@@ -78,6 +79,10 @@ class Type:
     def inflexible(self) -> Type:
         """Keeps the classic encoding in flexible versions too (RequestHeader's client id)."""
         return replace(self, classic=True)
+
+    def counted(self, by: Type) -> Type:
+        """The classic encoding has this in front of an array, and not an int32: 0.7's way."""
+        return replace(self, count=by.kind)
 
     def __rtruediv__(self, name: str) -> Field:
         return Field(name, self)

@@ -35,6 +35,12 @@ class Node:
     nullable: bool
     element: Node | None = None
     struct: Layout | None = None
+    count: str = "int32"
+
+    @property
+    def length_kind(self) -> str:
+        """The integer in front of it in the classic encoding."""
+        return "int16" if self.kind == "string" else self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,4 +145,5 @@ def _node(kind: Type, version: int, release: tuple[int, ...] | None, flexible: b
         nullable=first is not None and first <= version <= kind.nullable_last,
         element=None if kind.element is None else _node(kind.element, version, release, flexible),
         struct=_struct(kind.fields, version, release, flexible) if kind.kind == "struct" else None,
+        count=kind.count,
     )

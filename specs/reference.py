@@ -100,7 +100,7 @@ class _Counted(construct.Subconstruct):  # type: ignore[misc]
 
     def __init__(self, subcon: Any, node: Node) -> None:
         super().__init__(subcon)
-        self.length = _Length(construct.Int32sb, node.compact)
+        self.length = _Length(PRIMITIVES[node.length_kind], node.compact)
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         count = self.length._parse(stream, context, path)

@@ -78,10 +78,13 @@ def _struct(out: list[bytes], layout: Layout, values: Any, path: str) -> None:
         out += (uvarint(tag), uvarint(len(data)), data)
 
 
-def _length(out: list[bytes], node: Node, length: int, size: str, path: str) -> None:
+def _length(out: list[bytes], node: Node, length: int, path: str) -> None:
     if length < 0 and not node.nullable:
         raise Unfit(path, "null is not allowed in this version")
-    out.append(uvarint(length + 1) if node.compact else FIXED[size].pack(length))
+    try:
+        out.append(uvarint(length + 1) if node.compact else FIXED[node.length_kind].pack(length))
+    except struct.error:
+        raise Unfit(path, f"{length} elements; {node.length_kind} can't count them") from None
 
 
 def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
@@ -96,7 +99,7 @@ def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
             assert node.element is not None  # noqa: S101
             if value is not None and not isinstance(value, list | tuple):
                 raise Unfit(path, f"a list is expected, not {value!r}")
-            _length(out, node, -1 if value is None else len(value), "int32", path)
+            _length(out, node, -1 if value is None else len(value), path)
             for i, item in enumerate(value or ()):
                 _value(out, node.element, item, f"{path}[{i}]")
         case "string":
@@ -106,11 +109,11 @@ def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
                 raw = None if value is None else value.encode()
             except UnicodeEncodeError as problem:
                 raise Unfit(path, f"{value!r} is no text: {problem.reason}") from None
-            _raw(out, node, raw, "int16", path)
+            _raw(out, node, raw, path)
         case "bytes" | "records":
             if value is not None and not isinstance(value, bytes | bytearray | memoryview):
                 raise Unfit(path, f"bytes are expected, not {value!r}")
-            _raw(out, node, None if value is None else bytes(value), "int32", path)
+            _raw(out, node, None if value is None else bytes(value), path)
         case "uuid":
             if not isinstance(value, uuid.UUID):
                 raise Unfit(path, f"a uuid.UUID is expected, not {value!r}")
@@ -126,11 +129,11 @@ def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
                 raise Unfit(path, f"{value!r} is no {kind}: {problem}") from None
 
 
-def _raw(out: list[bytes], node: Node, raw: bytes | None, size: str, path: str) -> None:
+def _raw(out: list[bytes], node: Node, raw: bytes | None, path: str) -> None:
     if raw is None:
-        _length(out, node, -1, size, path)
+        _length(out, node, -1, path)
         return
     if node.kind == "string" and len(raw) > MAX_STRING:
         raise Unfit(path, f"a string of {len(raw)} bytes; {MAX_STRING} is the most")
-    _length(out, node, len(raw), size, path)
+    _length(out, node, len(raw), path)
     out.append(raw)

@@ -152,9 +152,9 @@ class Writer:
             return self.source.constant("zero", value)
         return repr(value)
 
-    def length(self, node: Node, char: str) -> tuple[str, str]:
+    def length(self, node: Node) -> tuple[str, str]:
         """Read a length or count; the expressions of whether it stands for null, and of itself."""
-        length = self.run.read("B" if node.compact else char, "l")
+        length = self.run.read("B" if node.compact else CHARS[node.length_kind], "l")
         self.run.flush()
         if not node.compact:
             return f"{length} < 0", length
@@ -191,9 +191,9 @@ class Writer:
                 emit(f"{value} = {inner}")
             return value
         if node.element is not None and is_fixed(node.element) and not node.nullable:
-            size = self.run.read("B" if node.compact else "i", "l")
+            size = self.run.read("B" if node.compact else CHARS[node.length_kind], "l")
             return self.run.read_array(CHARS[node.element.kind], size, int(node.compact))
-        null, length = self.length(node, "h" if node.kind == "string" else "i")
+        null, length = self.length(node)
         if not node.nullable:
             emit(f"if {null}: raise Irregular")
             self.content(node, wanted, value, length)
@@ -249,7 +249,7 @@ class Writer:
                 self.struct(node.struct, {})
                 self.run.flush()
         else:
-            null, length = self.length(node, "h" if node.kind == "string" else "i")
+            null, length = self.length(node)
             if node.kind != "array":
                 emit(f"if not {null}: p += {length}")
                 return

@@ -143,7 +143,7 @@ class _Writer:
                 self.struct(node.struct, item)
                 self.flush()
             return
-        char = "h" if node.kind == "string" else "i"
+        char = CHARS[node.length_kind]
         if not node.nullable:
             self.lengthy(node, item, char)
             return
@@ -163,7 +163,7 @@ class _Writer:
             emit(f"{self.out}({item})")
             return
         if node.element is not None and node.element.kind in CHARS and node.element.kind != "uuid":
-            self.fixed(item, node.compact, CHARS[node.element.kind])
+            self.fixed(item, "B" if node.compact else char, CHARS[node.element.kind])
             return
         self.length(f"len({item})", node.compact, char)
         if node.kind != "array":
@@ -176,11 +176,11 @@ class _Writer:
             self.value(element, one)
             self.flush()
 
-    def fixed(self, item: str, compact: bool, char: str) -> None:
+    def fixed(self, item: str, counter: str, char: str) -> None:
         """Write an array of fixed-size elements; a short one in one go with its count."""
         emit, block = self.source.emit, self.source.block
         count = self.source.name("c")
-        counter = "B" if compact else "i"
+        compact = counter == "B"
         few = self.source.constant(f"few_{fixed_name(counter, char)}", few_packers(counter, char))
         many = self.source.constant("pack_many", struct.pack)
         self.flush()
@@ -188,5 +188,5 @@ class _Writer:
         with block(f"if {count} < {FEW}:"):
             emit(f"{self.out}({few}[{count}]({count}{' + 1' if compact else ''}, *{item}))")
         with block("else:"):
-            self.length(count, compact, "i")
+            self.length(count, compact, counter)
             emit(f"{self.out}({many}(f'>{{{count}}}{char}', *{item}))")

@@ -89,13 +89,13 @@ class _Reader:
                 return value - (1 << 32) if value >> 31 else value
         raise Malformed(path, start, "a varint goes on after 5 bytes")
 
-    def length(self, node: Node, size: str, path: str) -> int | None:
+    def length(self, node: Node, path: str) -> int | None:
         """A length or count checked against the bytes that remain; None for null."""
         start = self.offset
         if node.compact:
             length = self.varint(path) - 1
         else:
-            fixed = FIXED[size]
+            fixed = FIXED[node.length_kind]
             (length,) = fixed.unpack(self.take(fixed.size, path, f"the length of a {node.kind}"))
         if length < 0:
             if not node.nullable:
@@ -126,15 +126,15 @@ class _Reader:
                 return self.struct(node.struct, path)
             case "array":
                 assert node.element is not None  # noqa: S101
-                count = self.length(node, "int32", path)
+                count = self.length(node, path)
                 if count is None:
                     return None
                 return [self.value(node.element, f"{path}[{i}]") for i in range(count)]
             case "string":
-                length = self.length(node, "int16", path)
+                length = self.length(node, path)
                 return None if length is None else self.text(self.take(length, path, "text"), path)
             case "bytes" | "records":
-                length = self.length(node, "int32", path)
+                length = self.length(node, path)
                 return None if length is None else self.take(length, path, node.kind)
             case "uuid":
                 return uuid.UUID(bytes=self.take(16, path, "a uuid"))

@@ -5,8 +5,8 @@ int32 size that does not count itself, then in a request an int16 type, in a res
 code; there is no version and no correlation id. A consumer asks any broker for ClusterMetadata,
 registers with the coordinator, and from then on only answers on that connection.
 
-Lists come with an int16 number beside them, which has to equal their length; that they have an
-int32 count of their own as well is a reconstruction.
+A list has an int16 in front, which the document names on its own: "num_brokers: number of brokers
+in the following list".
 """
 
 from __future__ import annotations
@@ -49,12 +49,11 @@ ClusterMetadata = Api(
     request=Message(),
     response=Message(
         "coordinator_id" / Int32,
-        "num_brokers"    / Int16,
-        "brokers_info"   / Array(
+        "brokers_info"   / Array(  # behind num_brokers
             "id"   / Int32,
             "host" / String,
             "port" / Int32,
-        ),
+        ).counted(Int16),
     ),
 )
 
@@ -83,12 +82,11 @@ StopFetcher = Api(
     flexible=None,
     request=Message(),
     response=Message(
-        "num_partition" / Int16,
-        "offset_info"   / Array(
+        "offset_info" / Array(  # behind num_partition
             "topic"     / String,
             "partition" / String,  # 0.7 names a partition by broker and number: "0-1"
             "offset"    / Int64,
-        ),
+        ).counted(Int16),
     ),
 )
 
@@ -103,12 +101,11 @@ StartFetcher = Api(
     versions=(0, 0),
     flexible=None,
     request=Message(
-        "num_partition" / Int16,
-        "offset_info"   / Array(
+        "offset_info" / Array(
             "topic"     / String,
             "partition" / String,
             "offset"    / Int64,
-        ),
+        ).counted(Int16),
     ),
     response=Message(),
 )
@@ -138,9 +135,9 @@ CENTRAL_COORDINATION: Final = Draft(
         DraftApi(
             ClusterMetadata, "consumer", "broker",
             source="the section on consumer startup: format of the ClusterMetadata response",
-            reconstructed=("key", "request", "response.brokers_info[]"),
+            reconstructed=("key", "request"),
             because="The request is to be compatible with 0.7's Produce and Fetch, which begin with size and "
-                    "type; nothing else is needed to answer it. brokers_info: its own count.",
+                    "type; nothing else is needed to answer it.",
         ),
         DraftApi(
             RegisterConsumer, "consumer", "coordinator",
@@ -157,9 +154,8 @@ CENTRAL_COORDINATION: Final = Draft(
         DraftApi(
             StopFetcher, "coordinator", "consumer",
             source="the rebalance section, stop-fetcher: format of the response",
-            reconstructed=("key", "request", "response.offset_info[]"),
-            because="The coordinator tells the consumer to stop everything, which needs no field. "
-                    "offset_info: its own count.",
+            reconstructed=("key", "request"),
+            because="The coordinator tells the consumer to stop everything, which needs no field.",
             other_responses=(STOP_FETCHER_WITHOUT_OFFSETS,),
         ),
         DraftApi(

@@ -33,10 +33,9 @@ class DraftApi:
     """One API of a draft: the layouts, who asks whom, where it is documented and what is not.
 
     `reconstructed` holds dotted paths: "key" (the number in the header), "version", "request" or
-    "response" for a whole layout, "request.field" for one field and all that is inside,
-    "request.field[]" for the count of an array and not for what is inside. `because` gives the
-    reasons. `other_responses` is for an API with several responses, which nothing in the frame
-    tells apart.
+    "response" for a whole layout, "request.field" for one field and all that is inside. `because`
+    gives the reasons. `other_responses` is for an API with several responses, which nothing in the
+    frame tells apart.
     """
 
     api: Api

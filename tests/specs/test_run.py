@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import specs
-from specs.codec import Malformed
+from specs.codec import Malformed, Unfit
+from specs.codec.build import build
 from specs.codec.source import FEW
+from specs.declaration import FOREVER, Array, Int16, Int32, Message, String
 
 LENGTHS = (0, 1, 2, 3, 4, FEW - 2, FEW - 1, FEW, FEW + 1, 126, 127, 128, 129, 300, 20_000)
 
@@ -75,3 +77,25 @@ def test_a_compact_length_that_is_wrong(length: bytes) -> None:
     with pytest.raises(Malformed) as caught:
         codec.decode(body.replace(right, length + right[1:]))
     assert caught.value.path == "forgotten_topics_data[0].partitions"
+
+
+SHORT = Message(
+    "numbers" / Array(Int32).counted(Int16),
+    "names"   / Array("name" / String).counted(Int16),
+).of("Short", (0, 0), FOREVER)  # fmt: skip
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, FEW, 300])
+def test_arrays_counted_by_an_int16(length: int) -> None:
+    values = {"numbers": list(range(length)), "names": [{"name": "n"}] * length}
+    codec, reference = SHORT.codec(0), SHORT.at(0)
+    body = codec.encode(values)
+    assert body[:2] == struct.pack(">h", length)
+    assert len(body) == 4 + 7 * length
+    assert codec._decode(body) == values == codec.inspect(body)[0] == reference.parse(body)
+    assert reference.build(values) == body == build(codec.layout, values)
+
+
+def test_more_than_an_int16_can_count_do_not_fit() -> None:
+    with pytest.raises(Unfit, match="numbers: 32768 elements; int16 can't count them"):
+        SHORT.codec(0).encode({"numbers": [0] * 32768})

@@ -17,14 +17,13 @@ FRAMES = (
     ByHand(
         "ClusterMetadata", "response",
         {"error_code": 0},
-        {"coordinator_id": 3, "num_brokers": 1, "brokers_info": [{"id": 3, "host": "h", "port": 9092}]},
+        {"coordinator_id": 3, "brokers_info": [{"id": 3, "host": "h", "port": 9092}]},
         None,
         """
-        00000017                # size
+        00000013                # size
         0000                    # error_code: int16
         00000003                # coordinator_id: int32
         0001                    # num_brokers: int16
-        00000001                # (count of the array: reconstructed)
           00000003              # id: int32
           0001 68               # host: string
           00002384              # port: int32
@@ -62,13 +61,12 @@ FRAMES = (
     ByHand(
         "StopFetcher", "response",
         {"error_code": 0},
-        {"num_partition": 1, "offset_info": [{"topic": "t", "partition": "0-1", "offset": 258}]},
+        {"offset_info": [{"topic": "t", "partition": "0-1", "offset": 258}]},
         "StopFetcherResponse",
         """
-        00000018                # size: int32
+        00000014                # size: int32
         0000                    # error_code: int16
         0001                    # num_partition: int16
-        00000001                # (count of the array: reconstructed)
           0001 74               # topic: string
           0003 302d31           # partition: string
           00000000 00000102     # offset: int64
@@ -82,13 +80,12 @@ FRAMES = (
     ByHand(
         "StartFetcher", "request",
         {"request_type_id": 9},
-        {"num_partition": 1, "offset_info": [{"topic": "t", "partition": "0-1", "offset": 258}]},
+        {"offset_info": [{"topic": "t", "partition": "0-1", "offset": 258}]},
         None,
         """
-        00000018                # size (from here on reconstructed)
+        00000014                # size (from here on reconstructed)
         0009                    # request_type_id
         0001                    # num_partition
-        00000001                # count of the array
           0001 74 0003 302d31 00000000 00000102
         """,
     ),
@@ -105,4 +102,4 @@ def test_offsets_are_there_if_the_consumer_commits_automatically(auto_commit: bo
     name = stop_fetcher_response(auto_commit=auto_commit)
     frame = DraftFrame("response", "StopFetcher", {}, {}, name)
     data = encode_frame(CENTRAL_COORDINATION, frame)
-    assert len(data) == (4 + 2 + 2 + 4 if auto_commit else 4 + 2)
+    assert len(data) == (4 + 2 + 2 if auto_commit else 4 + 2)
