@@ -12,6 +12,7 @@ from rich.console import Console
 from barnabas import show
 from captures.context import Context
 from captures.exchange import Exchange
+from captures.inside import inside
 from captures.writer import CaptureWriter
 from proxy.rules import Rules
 from proxy.server import Proxy
@@ -47,6 +48,13 @@ class Output:
         """An exchange as one line of JSON."""
         self._look(exchange)
         self.raw(json.dumps(exchange.row(), ensure_ascii=False, separators=(",", ":")))
+
+    def whole(self, exchange: Exchange) -> None:
+        """An exchange as one line of JSON, with what hides inside its bytes if there is anything."""
+        self._look(exchange)
+        hidden = inside(exchange, self.context)
+        row = exchange.row() | ({"inside": hidden} if hidden else {})
+        self.raw(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
     def raw(self, text: str) -> None:
         """A line as it is."""

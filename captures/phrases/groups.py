@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from captures.wording import (
     Body,
     Names,
@@ -16,18 +14,8 @@ from captures.wording import (
     ranges,
     size,
 )
-from specs.declaration import FOREVER, Array, Int16, Int32, Message, NullableBytes, String
+from specs.inside import read_member
 from specs.malformed import Malformed
-
-_ASSIGNMENT: Final = Message(
-    "version"             / Int16,
-    "assigned_partitions" / Array(
-        "topic"      / String,
-        "partitions" / Array(Int32),
-    ),
-    "user_data"           / NullableBytes,
-).of("ConsumerProtocolAssignment", (0, 3), FOREVER)  # fmt: skip
-"""What a SyncGroup response assigns to a consumer (ConsumerProtocolAssignment.json)."""
 
 
 def join_group(request: Body, response: Body, names: Names) -> str:
@@ -67,13 +55,13 @@ def sync_group(request: Body, response: Body, names: Names) -> str:
 def _assignment(data: bytes, names: Names) -> str:
     """Partitions, if these bytes are a consumer's; other kinds of groups have other layouts."""
     try:
-        version = int.from_bytes(data[:2])
-        body, odd = _ASSIGNMENT.codec(min(version, 3)).inspect(data)
+        found = read_member("consumer", "assignment", data)
     except Malformed:
         return size(len(data))
-    if odd:
+    if found.oddities:
         return size(len(data))
-    return partitions_of(body["assigned_partitions"], "partitions", names, ranges) or "nothing"
+    topics = found.values["assigned_partitions"]
+    return partitions_of(topics, "partitions", names, ranges) or "nothing"
 
 
 def leave_group(request: Body, response: Body, names: Names) -> str:

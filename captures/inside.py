@@ -1,0 +1,39 @@
+"""What hides inside the bytes of an exchange, completed by what was learnt before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from captures.context import Context, Group
+from captures.exchange import Exchange
+from specs.frames import Direction
+from specs.inside import reveal
+from specs.jsonform import to_json
+
+
+def inside(exchange: Exchange, context: Context) -> dict[str, Any]:
+    """By direction and path, in JSON form: `{"request": {"protocols[0].metadata": {...}}}`.
+
+    Empty if nothing hides there. What can't be read says why; secrets are withheld.
+    """
+    group = context.groups.get((exchange.request or {}).get("group_id", ""), Group())
+    found: dict[str, Any] = {}
+    bodies: dict[Direction, dict[str, Any] | None] = {
+        "request": exchange.request,
+        "response": exchange.response,
+    }
+    for direction, body in bodies.items():
+        if body is None:
+            continue
+        revealed = reveal(
+            exchange.key,
+            direction,
+            body,
+            protocol_type=group.protocol_type,
+            protocol_name=group.protocol_name,
+            topic_names=context.topics,
+            request=exchange.request,
+        )
+        if revealed:
+            found[direction] = to_json(revealed)
+    return found

@@ -1,0 +1,73 @@
+"""What members of a group tell each other through the coordinator, which does not look into it.
+
+The group's protocol type decides the layout of subscription and assignment; what the consumer
+protocol keeps for its assignor is decided by the assignor's name, which is the group's protocol.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final, Literal
+
+from specs.codec import Oddity
+from specs.inside.read import Inside, integer, read_body, read_forward, read_versioned
+from specs.malformed import Malformed
+
+Part = Literal["subscription", "assignment"]
+"""What a member sends to the leader of its group, and what it receives from it."""
+
+PROTOCOLS: Final[dict[str, dict[Part, str]]] = {
+    "consumer": {
+        "subscription": "ConsumerProtocolSubscription",
+        "assignment": "ConsumerProtocolAssignment",
+    },
+    "connect": {
+        "subscription": "ConnectProtocolSubscription",
+        "assignment": "ConnectProtocolAssignment",
+    },
+}
+"""Protocol type of a group -> the messages that its members exchange."""
+
+
+def read_member(protocol_type: str, part: Part, data: bytes) -> Inside:
+    """A member's subscription or assignment in a group of this protocol type. Raises Malformed.
+
+    >>> read_member("consumer", "subscription", bytes.fromhex("0000 00000001 000174 ffffffff")).values
+    {'topics': ['t'], 'user_data': None}
+    """
+    if protocol_type not in PROTOCOLS:
+        raise Malformed("", 0, f"what groups of type {protocol_type!r} exchange is not known")
+    return read_forward(PROTOCOLS[protocol_type][part], data)
+
+
+def read_user_data(assignor: str, part: Part, data: bytes) -> Inside:
+    """What an assignor, by its name, put into the user data of the consumer protocol. Raises Malformed.
+
+    Known are Kafka Streams' (`stream`) and the sticky ones'.
+
+    >>> read_user_data("cooperative-sticky", "subscription", b"\\0\\0\\0\\7").values
+    {'generation': 7}
+    """
+    match assignor:
+        case "stream":
+            name = "SubscriptionInfoData" if part == "subscription" else "AssignmentInfo"
+            return read_body(name, integer(data, 4, "version"), data)
+        case "sticky" | "cooperative-sticky":
+            return _sticky(assignor, data)
+    raise Malformed("", 0, f"what the assignor {assignor!r} keeps in its {part}s is not known")
+
+
+def _sticky(assignor: str, data: bytes) -> Inside:
+    """No version tells the layouts apart, and the name does not decide.
+
+    As Java's StickyAssignor does, v1 is tried before v0. librdkafka has that layout under both names
+    and in assignments too; kafka-python 3.0 puts an int16 version in front.
+    """
+    if assignor == "cooperative-sticky" and len(data) == 4:
+        return read_body("CooperativeStickyAssignorUserData", 0, data)
+    for version in (1, 0):
+        with suppress(Malformed):
+            return read_body("StickyAssignorUserData", version, data)
+    found = read_versioned("StickyAssignorUserData", data)
+    return replace(found, oddities=(Oddity("", 0, "a version in front"), *found.oddities))

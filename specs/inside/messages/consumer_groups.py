@@ -1,0 +1,119 @@
+"""Records of __consumer_offsets: consumer groups, which the coordinator assigns (KIP-848).
+
+Layout: ConsumerGroup*Key.json and ConsumerGroup*Value.json of Apache Kafka 4.3.1.
+"""
+
+from specs.declaration import (
+    FOREVER,
+    Array,
+    Bytes,
+    Int8,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Struct,
+    Uuid,
+)
+
+# fmt: off
+
+ConsumerGroupMetadataKey = Message(
+    "group_id" / String,
+).of("ConsumerGroupMetadataKey", (0, 0), FOREVER)
+
+ConsumerGroupMetadataValue = Message(
+    "epoch"         / Int32,
+    "metadata_hash" / Int64.tag(0),
+).of("ConsumerGroupMetadataValue", (0, 0), 0)
+
+ConsumerGroupPartitionMetadataKey = Message(
+    "group_id" / String,
+).of("ConsumerGroupPartitionMetadataKey", (0, 0), FOREVER)
+
+ConsumerGroupPartitionMetadataValue = Message(
+    "topics" / Array(
+        "topic_id"           / Uuid,
+        "topic_name"         / String,
+        "num_partitions"     / Int32,
+        "partition_metadata" / Array(
+            "partition" / Int32,
+            "racks"     / Array(String),
+        ),
+    ),
+).of("ConsumerGroupPartitionMetadataValue", (0, 0), 0)
+
+ConsumerGroupMemberMetadataKey = Message(
+    "group_id"  / String,
+    "member_id" / String,
+).of("ConsumerGroupMemberMetadataKey", (0, 0), FOREVER)
+
+ConsumerGroupMemberMetadataValue = Message(
+    "instance_id"             / NullableString,
+    "rack_id"                 / NullableString,
+    "client_id"               / String,
+    "client_host"             / String,
+    "subscribed_topic_names"  / Array(String),
+    "subscribed_topic_regex"  / NullableString,
+    "rebalance_timeout_ms"    / Int32.default(-1),
+    "server_assignor"         / NullableString,
+    "classic_member_metadata" / Struct(
+        "session_timeout_ms"  / Int32,
+        "supported_protocols" / Array(
+            "name"     / String,
+            "metadata" / Bytes,
+        ),
+    ).nullable().tag(0),
+).of("ConsumerGroupMemberMetadataValue", (0, 0), 0)
+
+ConsumerGroupTargetAssignmentMetadataKey = Message(
+    "group_id" / String,
+).of("ConsumerGroupTargetAssignmentMetadataKey", (0, 0), FOREVER)
+
+ConsumerGroupTargetAssignmentMetadataValue = Message(
+    "assignment_epoch"     / Int32,
+    "assignment_timestamp" / Int64.tag(0),
+).of("ConsumerGroupTargetAssignmentMetadataValue", (0, 0), 0)
+
+ConsumerGroupTargetAssignmentMemberKey = Message(
+    "group_id"  / String,
+    "member_id" / String,
+).of("ConsumerGroupTargetAssignmentMemberKey", (0, 0), FOREVER)
+
+ConsumerGroupTargetAssignmentMemberValue = Message(
+    "topic_partitions" / Array(
+        "topic_id"   / Uuid,
+        "partitions" / Array(Int32),
+    ),
+).of("ConsumerGroupTargetAssignmentMemberValue", (0, 0), 0)
+
+ConsumerGroupCurrentMemberAssignmentKey = Message(
+    "group_id"  / String,
+    "member_id" / String,
+).of("ConsumerGroupCurrentMemberAssignmentKey", (0, 0), FOREVER)
+
+TopicPartitions = Struct(
+    "topic_id"          / Uuid,
+    "partitions"        / Array(Int32),
+    "assignment_epochs" / Array(Int32).nullable().tag(0),
+)
+
+ConsumerGroupCurrentMemberAssignmentValue = Message(
+    "member_epoch"                  / Int32,
+    "previous_member_epoch"         / Int32,
+    "state"                         / Int8,
+    "assigned_partitions"           / Array(TopicPartitions),
+    "partitions_pending_revocation" / Array(TopicPartitions),
+).of("ConsumerGroupCurrentMemberAssignmentValue", (0, 0), 0)
+
+ConsumerGroupRegularExpressionKey = Message(
+    "group_id"           / String,
+    "regular_expression" / String,
+).of("ConsumerGroupRegularExpressionKey", (0, 0), FOREVER)
+
+ConsumerGroupRegularExpressionValue = Message(
+    "topics"    / Array(String),
+    "version"   / Int64,
+    "timestamp" / Int64,
+).of("ConsumerGroupRegularExpressionValue", (0, 0), 0)

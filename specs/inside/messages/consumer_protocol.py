@@ -1,0 +1,29 @@
+"""What members of a classic group tell each other: topics wanted, partitions handed out.
+
+Layout: ConsumerProtocolSubscription.json and ConsumerProtocolAssignment.json of Apache Kafka, each
+behind an int16 version; owned partitions from v1 (KIP-429), generation from v2 (KIP-792), rack from
+v3 (KIP-881). `user_data` is the assignor's own.
+"""
+
+from specs.declaration import FOREVER, Array, Int32, Message, NullableBytes, NullableString, String
+
+# fmt: off
+
+ConsumerProtocolSubscription = Message(
+    "topics"           / Array(String),
+    "user_data"        / NullableBytes.default(None),
+    "owned_partitions" / Array(
+        "topic"      / String,
+        "partitions" / Array(Int32),
+    ).since(1),
+    "generation_id"    / Int32.since(2).default(-1),
+    "rack_id"          / NullableString.since(3).default(None),
+).of("ConsumerProtocolSubscription", (0, 3), FOREVER)
+
+ConsumerProtocolAssignment = Message(
+    "assigned_partitions" / Array(
+        "topic"      / String,
+        "partitions" / Array(Int32),
+    ),
+    "user_data"           / NullableBytes.default(None),
+).of("ConsumerProtocolAssignment", (0, 3), FOREVER)

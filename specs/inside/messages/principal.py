@@ -1,0 +1,15 @@
+"""Who sent the request inside an Envelope, as Kafka's default principal builder writes it.
+
+Layout: DefaultPrincipalData.json of Apache Kafka, behind an int16 version (DefaultKafkaPrincipalBuilder);
+KIP-590.
+"""
+
+from specs.declaration import Bool, Message, String
+
+# fmt: off
+
+DefaultPrincipalData = Message(
+    "type"                / String,
+    "name"                / String,
+    "token_authenticated" / Bool,
+).of("DefaultPrincipalData", (0, 0), 0)

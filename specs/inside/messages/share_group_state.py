@@ -1,0 +1,49 @@
+"""Records of __share_group_state: what share groups have acquired and acknowledged (KIP-932).
+
+Layout: ShareSnapshotKey/Value.json and ShareUpdateKey/Value.json of Apache Kafka 4.3.1.
+"""
+
+from specs.declaration import FOREVER, Array, Int8, Int16, Int32, Int64, Message, String, Uuid
+
+# fmt: off
+
+ShareSnapshotKey = Message(
+    "group_id"  / String,
+    "topic_id"  / Uuid,
+    "partition" / Int32,
+).of("ShareSnapshotKey", (0, 0), FOREVER)
+
+ShareSnapshotValue = Message(
+    "snapshot_epoch"          / Int32,
+    "state_epoch"             / Int32,
+    "leader_epoch"            / Int32,
+    "start_offset"            / Int64,
+    "delivery_complete_count" / Int32.tag(0).default(-1),
+    "create_timestamp"        / Int64,
+    "write_timestamp"         / Int64,
+    "state_batches"           / Array(
+        "first_offset"   / Int64,
+        "last_offset"    / Int64,
+        "delivery_state" / Int8,
+        "delivery_count" / Int16,
+    ),
+).of("ShareSnapshotValue", (0, 0), 0)
+
+ShareUpdateKey = Message(
+    "group_id"  / String,
+    "topic_id"  / Uuid,
+    "partition" / Int32,
+).of("ShareUpdateKey", (0, 0), FOREVER)
+
+ShareUpdateValue = Message(
+    "snapshot_epoch"          / Int32,
+    "leader_epoch"            / Int32,
+    "start_offset"            / Int64,
+    "delivery_complete_count" / Int32.tag(0).default(-1),
+    "state_batches"           / Array(
+        "first_offset"   / Int64,
+        "last_offset"    / Int64,
+        "delivery_state" / Int8,
+        "delivery_count" / Int16,
+    ),
+).of("ShareUpdateValue", (0, 0), 0)

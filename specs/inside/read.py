@@ -1,0 +1,92 @@
+"""Reading one message of which the name is known: behind its version, or of a version known otherwise.
+
+All read as carefully as `specs.Codec.inspect`; positions count from the start of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from specs.codec import Oddity
+from specs.inside.contents import message
+from specs.malformed import Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A message that was found inside bytes, and what Kafka accepts in it but never writes."""
+
+    name: str
+    version: int
+    values: dict[str, Any]
+    oddities: tuple[Oddity, ...] = ()
+
+
+def read_versioned(name: str, data: bytes) -> Inside:
+    """An int16 version and a body (Kafka's MessageUtil.toVersionPrefixedBytes).
+
+    Raises Malformed, and LookupError for a name that `specs.inside.message` does not know.
+
+    >>> read_versioned("EndTxnMarker", b"\\0\\0\\0\\0\\0\\7").values
+    {'coordinator_epoch': 7}
+    """
+    return read_body(name, integer(data, 2, "version"), data, start=2)
+
+
+def read_forward(name: str, data: bytes) -> Inside:
+    """As `read_versioned`, but what is newer than any known version is read as the newest known.
+
+    So do Kafka's ConsumerProtocol, ConnectProtocol and EndTransactionMarker; bytes that the newer
+    version put behind are an oddity.
+
+    >>> read_forward("EndTxnMarker", b"\\0\\3\\0\\0\\0\\7").oddities[0].what
+    'version 3, read as 0'
+    """
+    version = integer(data, 2, "version")
+    newest = message(name).versions[1]
+    if version <= newest:
+        return read_body(name, version, data, start=2)
+    found = read_body(name, newest, data, start=2)
+    odd = Oddity("version", 0, f"version {version}, read as {newest}")
+    return Inside(name, newest, found.values, (odd, *found.oddities))
+
+
+def read_body(
+    name: str, version: int, data: bytes, *, start: int = 0, release: str | None = None
+) -> Inside:
+    """A body of this version that begins at `start`; `release` as in `specs.Message.codec`.
+
+    Raises Malformed, also for a version that is not declared; LookupError for an unknown name.
+    """
+    declared = message(name)
+    oldest, newest = declared.versions
+    if not oldest <= version <= newest:
+        reason = f"{name} has versions {oldest} to {newest}, not {version}"
+        raise Malformed("version", 0, reason)
+    try:
+        values, oddities = declared.codec(version, release).inspect(data[start:])
+    except Malformed as e:
+        raise Malformed(e.path, start + e.offset, e.reason) from None
+    moved = tuple(odd._replace(offset=start + odd.offset) for odd in oddities)
+    return Inside(name, version, values, moved)
+
+
+def integer(data: bytes, size: int, path: str) -> int:
+    """A signed integer of so many bytes at the start of the data. Raises Malformed.
+
+    >>> integer(b"\\xff\\xfe\\0", 2, "version")
+    -2
+    """
+    if len(data) < size:
+        raise Malformed(path, 0, f"{size} bytes expected, {len(data)} remain")
+    return int.from_bytes(data[:size], "big", signed=True)
+
+
+def within(path: str, error: Malformed) -> Malformed:
+    """The same error with the name of the field in front that holds the data.
+
+    >>> within("key", Malformed("version", 0, "2 bytes expected, 0 remain")).path
+    'key.version'
+    """
+    return Malformed(f"{path}.{error.path}" if error.path else path, error.offset, error.reason)

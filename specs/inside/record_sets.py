@@ -1,0 +1,86 @@
+"""The records of a record set that are Kafka's own: those of internal topics, and control records."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import NamedTuple
+
+from specs import records
+from specs.inside.control_records import read_control_record
+from specs.inside.read import Inside
+from specs.inside.topics import TOPICS, read_topic_key, read_topic_value
+from specs.malformed import Malformed
+from specs.records import Batch, Record
+
+
+class Looked(NamedTuple):
+    """A record that was looked at; a Malformed stands where something could not be read."""
+
+    offset: int
+    control: str | None
+    """The type of a control record."""
+    key: Inside | Malformed | None
+    value: Inside | Malformed | None
+
+
+class Records(NamedTuple):
+    """What was looked at, how many records were left off (None: not known), and what stopped it."""
+
+    looked: list[Looked]
+    left_off: int | None
+    error: Malformed | None
+
+
+def look(
+    data: bytes, topic: str | None, *, limit: int, release: str | None = None, begins: bool = True
+) -> Records:
+    """At most `limit` records that are Kafka's own, of the topic of this name or of an unknown one.
+
+    `begins` is False for what may begin inside a batch: then nothing is believed unless the first
+    checksum is right. The number left off is what the headers of batches announce.
+
+    >>> look(b"", "__consumer_offsets", limit=10)
+    Records(looked=[], left_off=0, error=None)
+    """
+    looked: list[Looked] = []
+    left_off: int | None = 0
+    try:
+        for batch in records.read(data):
+            if not begins and not batch.index and not batch.crc_ok:
+                raise Malformed("batches[0].crc", 0, "no batch begins here")
+            if not (batch.is_control or topic in TOPICS):
+                continue
+            before = len(looked)
+            for record in islice(batch, max(limit - before, 0)):
+                looked.append(_look(record, batch, topic, release))  # noqa: PERF401 - keep some if one fails
+            count = _count(batch)
+            if left_off is not None:
+                left_off = None if count is None else left_off + count - (len(looked) - before)
+    except Malformed as e:
+        return Records(looked, left_off, e)
+    return Records(looked, left_off, None)
+
+
+def _look(record: Record, batch: Batch, topic: str | None, release: str | None) -> Looked:
+    if batch.is_control:
+        try:
+            kind, value = read_control_record(record.key, record.value, release=release)
+        except Malformed as e:
+            return Looked(record.offset, "UNKNOWN", None, e)
+        return Looked(record.offset, kind, None, value)
+    assert topic is not None  # noqa: S101 - one of TOPICS
+    try:
+        key = read_topic_key(topic, record.key)
+    except Malformed as e:
+        return Looked(record.offset, None, e, None)
+    try:
+        return Looked(record.offset, None, key, read_topic_value(topic, key, record.value))
+    except Malformed as e:
+        return Looked(record.offset, None, key, e)
+
+
+def _count(batch: Batch) -> int | None:
+    """The records that a batch's header announces; a compressed one of magic 0 or 1 does not."""
+    if batch.count is not None:
+        return max(batch.count, 0)
+    return 1 if batch.compression == "none" else None

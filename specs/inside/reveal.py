@@ -1,0 +1,258 @@
+"""All that hides inside the bytes of a decoded body, to be shown beside it.
+
+What is found is plain data as bodies are (`specs.jsonform.to_json` makes JSON of it): by the path of
+the field one of
+
+    {"message": name, "version": n, "values": {...}}   and "oddities", and "inside": {path: found}
+    {"records": [{"offset": n, ...}], "left_off": n}   left_off is None if nobody knows
+    {"text": "..."}
+    {"unread": why, "size": bytes}                     the bytes stay in the body
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import uuid
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from specs.contents import NAMES
+from specs.frames import Direction, Frame, decode_frame
+from specs.inside.members import Part, read_member, read_user_data
+from specs.inside.places import PLACES, Place
+from specs.inside.read import Inside, read_forward, read_versioned
+from specs.inside.record_sets import Looked, look
+from specs.inside.topics import CLUSTER_METADATA
+from specs.malformed import Malformed
+from specs.secrets import redact
+
+Found = dict[str, Any]
+
+MAX_DEPTH: Final = 8
+"""Messages inside messages; only Envelopes can go further, and Kafka refuses those."""
+
+METADATA_TOPIC_ID: Final = uuid.UUID(int=1)
+"""The id of __cluster_metadata (Kafka's Uuid.METADATA_TOPIC_ID)."""
+
+SECRETS: Final = {
+    "UserScramCredentialRecord": ("salt", "stored_key", "server_key"),
+    "ConfigRecord": ("value",),  # nothing says which are passwords, as in AlterConfigs
+}
+"""Record -> fields that are withheld; those of requests and responses are in `specs.secrets`."""
+
+
+@dataclass
+class Budget:
+    """How many records may yet be looked at, in all of a body."""
+
+    records: int
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is known of the surroundings of some bytes."""
+
+    budget: Budget
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    topic_names: Mapping[uuid.UUID, str] = field(default_factory=dict)
+    request: Mapping[str, Any] = field(default_factory=dict)
+    release: str | None = None
+    depth: int = 0
+
+
+def reveal(
+    key: int,
+    direction: Direction,
+    body: Mapping[str, Any],
+    *,
+    protocol_type: str | None = None,
+    protocol_name: str | None = None,
+    topic_names: Mapping[uuid.UUID, str] | None = None,
+    request: Mapping[str, Any] | None = None,
+    release: str | None = None,
+    records: int = 100,
+) -> dict[str, Found]:
+    """What hides in the body of an API's message, by path. Never raises; secrets are withheld.
+
+    A body may not say all: `protocol_type` and `protocol_name` of its group and the names of topics
+    by id can be given, and the body of the `request` that a response answers, which is also the only
+    one to say what a response inside an Envelope is. At most `records` records are looked at.
+
+    >>> body = {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata":
+    ...     bytes.fromhex("0000 00000001 000174 ffffffff")}]}
+    >>> reveal(11, "request", body)["protocols[0].metadata"]["values"]
+    {'topics': ['t'], 'user_data': None}
+    """
+    asked = request or {}
+    around = Around(
+        Budget(records),
+        protocol_type or asked.get("protocol_type"),
+        protocol_name or asked.get("protocol_name"),
+        {METADATA_TOPIC_ID: CLUSTER_METADATA} | dict(topic_names or {}),
+        asked,
+        release,
+    )
+    return _inside(_message(key, direction), body, around)
+
+
+def _message(key: int, direction: Direction) -> str:
+    return f"{NAMES.get(key, '')}{direction.capitalize()}"
+
+
+def _inside(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
+    found = {}
+    for place in PLACES:
+        if place.message != message:
+            continue
+        for path, data, scope in _spots(values, place.path.split(".")):
+            try:
+                shown = _look(place, data, scope, around)
+            except Malformed as e:
+                shown = _unread(_why(e), data)
+            except (LookupError, ValueError) as e:
+                shown = _unread(str(e), data)
+            if shown:
+                found[path] = shown
+    return found
+
+
+def _spots(
+    value: Any, names: list[str], path: str = "", scope: ChainMap[str, Any] | None = None
+) -> Iterator[tuple[str, bytes, Mapping[str, Any]]]:
+    """Path, bytes and surrounding structures, innermost first, wherever bytes stand at a path."""
+    scope = ChainMap() if scope is None else scope
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _spots(item, names, f"{path}[{index}]", scope)
+    elif not names:
+        if isinstance(value, bytes) and value:  # null, empty or withheld hides nothing
+            yield path, value, scope
+    elif isinstance(value, dict) and names[0] in value:
+        inner = f"{path}.{names[0]}" if path else names[0]
+        yield from _spots(value[names[0]], names[1:], inner, scope.new_child(value))
+
+
+def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -> Found:
+    if around.depth >= MAX_DEPTH:
+        return _unread(f"more than {MAX_DEPTH} messages inside each other", data)
+    around = replace(
+        around,
+        protocol_type=scope.get("protocol_type") or around.protocol_type,
+        protocol_name=scope.get(place.named_by) or around.protocol_name,
+        depth=around.depth + 1,
+    )
+    match place.kind:
+        case "subscription" | "assignment":
+            if not around.protocol_type:
+                return _unread("nothing says the protocol type of the group", data)
+            return _shown(read_member(around.protocol_type, place.kind, data), around)
+        case "consumer subscription":
+            return _shown(read_member("consumer", "subscription", data), around)
+        case "subscription's user data" | "assignment's user data":
+            if not around.protocol_name:
+                return _unread("nothing says which assignor wrote it", data)
+            part: Part = "subscription" if place.kind.startswith("subscription") else "assignment"
+            return _shown(read_user_data(around.protocol_name, part, data), around)
+        case "connect assignment":
+            return _shown(read_forward("ConnectProtocolAssignment", data), around)
+        case "records":
+            return _records(place, data, scope, around)
+        case "request":
+            return _frame(decode_frame(data, "request", release=around.release), around)
+        case "response":
+            return _response(data, around)
+        case "principal":
+            return _shown(read_versioned("DefaultPrincipalData", data), around)
+        case "address":
+            return {"text": str(ipaddress.ip_address(data))}
+        case "text":
+            return {"text": data.decode("utf-8", "replace")}
+
+
+def _records(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -> Found:
+    topic = scope.get(place.named_by)
+    if not topic and "topic_id" in scope:
+        topic = around.topic_names.get(scope["topic_id"])
+    found = look(
+        data,
+        topic,
+        limit=around.budget.records,
+        release=around.release,
+        begins=not scope.get("position"),  # FetchSnapshot cuts where it likes
+    )
+    around.budget.records -= len(found.looked)
+    shown: Found = {}
+    if found.looked or found.left_off != 0:
+        shown = {
+            "records": [_record(record, around) for record in found.looked],
+            "left_off": found.left_off,
+        }
+    if found.error is not None:
+        shown |= _unread(_why(found.error), data)
+    return shown
+
+
+def _record(record: Looked, around: Around) -> Found:
+    shown: Found = {"offset": record.offset}
+    if record.control is not None:
+        shown["control"] = record.control
+    if record.key is not None:
+        shown["key"] = _part(record.key, around)
+    if record.value is not None or record.control is None:
+        shown["value"] = _part(record.value, around)
+    return shown
+
+
+def _part(part: Inside | Malformed | None, around: Around) -> Found | None:
+    if isinstance(part, Malformed):
+        return {"unread": _why(part)}
+    return None if part is None else _shown(part, around)
+
+
+def _response(data: bytes, around: Around) -> Found:
+    envelope = around.request.get("request_data")
+    if not isinstance(envelope, bytes):
+        return _unread("it takes the request that this answers to read it", data)
+    asked = decode_frame(envelope, "request", release=around.release)
+    answer = decode_frame(
+        data, "response", key=asked.key, version=asked.version, release=around.release
+    )
+    return _frame(answer, replace(around, request=asked.body))
+
+
+def _frame(frame: Frame, around: Around) -> Found:
+    message = _message(frame.key, frame.direction)
+    shown = {
+        "message": message,
+        "version": frame.version,
+        "header": frame.header,
+        "values": redact(frame.key, frame.direction, frame.body),
+    }
+    inside = _inside(message, frame.body, around)
+    return shown | {"inside": inside} if inside else shown
+
+
+def _shown(found: Inside, around: Around) -> Found:
+    secret = {name: "<redacted>" for name in SECRETS.get(found.name, ()) if found.values.get(name)}
+    shown: Found = {
+        "message": found.name,
+        "version": found.version,
+        "values": found.values | secret,
+    }
+    if found.oddities:
+        shown["oddities"] = [
+            f"{odd.path}: {odd.what}" if odd.path else odd.what for odd in found.oddities
+        ]
+    inside = _inside(found.name, found.values, around)
+    return shown | {"inside": inside} if inside else shown
+
+
+def _why(error: Malformed) -> str:
+    return str(error) if error.path else error.reason
+
+
+def _unread(why: str, data: bytes) -> Found:
+    return {"unread": why, "size": len(data)}

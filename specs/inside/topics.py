@@ -1,0 +1,154 @@
+"""Records of Kafka's internal topics: what their keys and values say.
+
+In the coordinators' topics a key is an int16, the record's type, and the key's body in version 0; a
+value is an int16 version and a body, or null where the key is deleted (Kafka's CoordinatorRecordSerde).
+In __cluster_metadata there are no keys, and a value is a frame version, a record type, a version, all
+unsigned varints, and a body (Kafka's MetadataRecordSerde).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from specs.codec.decoder import Irregular, uvarint_from
+from specs.inside.read import Inside, integer, read_body, read_versioned, within
+from specs.malformed import Malformed
+
+CLUSTER_METADATA: Final = "__cluster_metadata"
+
+COORDINATORS: Final[dict[str, dict[int, str]]] = {
+    "__consumer_offsets": {
+        0: "LegacyOffsetCommit",
+        1: "OffsetCommit",
+        2: "GroupMetadata",
+        3: "ConsumerGroupMetadata",
+        4: "ConsumerGroupPartitionMetadata",
+        5: "ConsumerGroupMemberMetadata",
+        6: "ConsumerGroupTargetAssignmentMetadata",
+        7: "ConsumerGroupTargetAssignmentMember",
+        8: "ConsumerGroupCurrentMemberAssignment",
+        10: "ShareGroupMemberMetadata",
+        11: "ShareGroupMetadata",
+        12: "ShareGroupTargetAssignmentMetadata",
+        13: "ShareGroupTargetAssignmentMember",
+        14: "ShareGroupCurrentMemberAssignment",
+        15: "ShareGroupStatePartitionMetadata",
+        16: "ConsumerGroupRegularExpression",
+        17: "StreamsGroupMetadata",
+        19: "StreamsGroupMemberMetadata",
+        20: "StreamsGroupTargetAssignmentMetadata",
+        21: "StreamsGroupTargetAssignmentMember",
+        22: "StreamsGroupCurrentMemberAssignment",
+        23: "StreamsGroupTopology",
+    },
+    "__transaction_state": {0: "TransactionLog"},
+    "__share_group_state": {0: "ShareSnapshot", 1: "ShareUpdate"},
+}
+"""Topic -> type of record -> its name, to which `Key` and `Value` are appended (Kafka 4.3.1)."""
+
+METADATA_RECORDS: Final[dict[int, str]] = {
+    0: "RegisterBrokerRecord",
+    1: "UnregisterBrokerRecord",
+    2: "TopicRecord",
+    3: "PartitionRecord",
+    4: "ConfigRecord",
+    5: "PartitionChangeRecord",
+    7: "FenceBrokerRecord",
+    8: "UnfenceBrokerRecord",
+    9: "RemoveTopicRecord",
+    10: "DelegationTokenRecord",
+    11: "UserScramCredentialRecord",
+    12: "FeatureLevelRecord",
+    14: "ClientQuotaRecord",
+    15: "ProducerIdsRecord",
+    17: "BrokerRegistrationChangeRecord",
+    18: "AccessControlEntryRecord",
+    19: "RemoveAccessControlEntryRecord",
+    20: "NoOpRecord",
+    21: "ZkMigrationStateRecord",
+    22: "RemoveUserScramCredentialRecord",
+    23: "BeginTransactionRecord",
+    24: "EndTransactionRecord",
+    25: "AbortTransactionRecord",
+    26: "RemoveDelegationTokenRecord",
+    27: "RegisterControllerRecord",
+    28: "ClearElrRecord",
+}
+"""Type of record -> its name (Kafka 4.3.1)."""
+
+TOPICS: Final = frozenset((CLUSTER_METADATA, *COORDINATORS))
+"""The topics whose records can be read."""
+
+
+class TopicRecord(NamedTuple):
+    """A record of an internal topic; no key in __cluster_metadata, no value if it is deleted."""
+
+    key: Inside | None
+    value: Inside | None
+
+
+def read_topic_record(topic: str, key: bytes | None, value: bytes | None) -> TopicRecord:
+    """A record of an internal topic. Raises Malformed; LookupError for any other topic.
+
+    >>> key = bytes.fromhex("0000 000474786e31")
+    >>> read_topic_record("__transaction_state", key, None)[0].values
+    {'transactional_id': 'txn1'}
+    """
+    found = read_topic_key(topic, key)
+    return TopicRecord(found, read_topic_value(topic, found, value))
+
+
+def read_topic_key(topic: str, key: bytes | None) -> Inside | None:
+    """What a record is about; its name tells the type. Raises as `read_topic_record`."""
+    if topic == CLUSTER_METADATA:
+        return None
+    types = COORDINATORS[topic]
+    if key is None:
+        raise Malformed("key", 0, "null, where the type of the record is expected")
+    try:
+        number = integer(key, 2, "type")
+        if number not in types:
+            raise Malformed("type", 0, f"records of type {number} are not known in {topic}")
+        return read_body(f"{types[number]}Key", 0, key, start=2)
+    except Malformed as e:
+        raise within("key", e) from None
+
+
+def read_topic_value(topic: str, key: Inside | None, value: bytes | None) -> Inside | None:
+    """What a record says of its key, or None if that is gone. Raises as `read_topic_record`."""
+    try:
+        if key is None:
+            return read_metadata_record(value)
+        if value is None:
+            return None
+        return read_versioned(f"{key.name.removesuffix('Key')}Value", value)
+    except Malformed as e:
+        raise within("value", e) from None
+
+
+def read_metadata_record(value: bytes | None) -> Inside:
+    """The value of a record of __cluster_metadata, or of a snapshot. Raises Malformed.
+
+    >>> read_metadata_record(bytes.fromhex("01 0c 00 03 7631 0007 00")).values
+    {'name': 'v1', 'feature_level': 7}
+    """
+    if value is None:
+        raise Malformed("", 0, "null, where a record of the metadata log is expected")
+    (frame, number, version), start = _uvarints(value, ("frame_version", "type", "version"))
+    if frame != 1:
+        raise Malformed("frame_version", 0, f"1 is the only one known, not {frame}")
+    if number not in METADATA_RECORDS:
+        raise Malformed("type", 1, f"metadata records of type {number} are not known")
+    return read_body(METADATA_RECORDS[number], version, value, start=start)
+
+
+def _uvarints(data: bytes, names: tuple[str, ...]) -> tuple[list[int], int]:
+    found, at = [], 0
+    for name in names:
+        start = at
+        try:
+            number, at = uvarint_from(data, at)
+        except (Irregular, IndexError):
+            raise Malformed(name, start, "an unsigned varint is expected") from None
+        found.append(number)
+    return found, at

@@ -1,0 +1,104 @@
+"""Every declaration against Kafka's definitions, field by field, and the tables of record types."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from specs import inside
+from specs.declaration import FOREVER
+from specs.inside.control_records import VALUES
+from specs.inside.topics import COORDINATORS, METADATA_RECORDS
+from tests.specs.test_declarations import (
+    DEFINITIONS,
+    UNION,
+    definition_of,
+    from_declaration,
+    versions,
+)
+from tests.specs.test_variants import MESSAGES, ours, reads, theirs
+
+with gzip.open(DEFINITIONS.with_name("definitions-inside.json.gz")) as file:
+    INSIDE = {name: entry["def"] for name, entry in json.load(file).items()}
+
+DEFINED: dict[str, Any] = INSIDE | {
+    name: entry["data"]["def"] for name, entry in UNION.items() if "data" in entry
+}
+
+BY_HAND = {
+    "AssignmentInfo",
+    "ConnectProtocolAssignment",
+    "ConnectProtocolSubscription",
+    "CooperativeStickyAssignorUserData",
+    "StickyAssignorUserData",
+}
+"""Written by Java classes, not from definitions: the bytes in inside.jsonl prove them."""
+
+
+def test_every_definition_is_declared_and_nothing_else() -> None:
+    names = [name for name, _ in inside.CONTENTS]
+    assert len(names) == len(set(names))
+    assert set(names) == set(DEFINED) | BY_HAND
+
+
+@pytest.mark.parametrize("name", DEFINED)
+def test_every_field_is_as_kafka_defines_it(name: str) -> None:
+    message, definition = inside.message(name), DEFINED[name]
+    assert message.name == name
+    assert message.versions == versions(definition["validVersions"])
+    flexible = versions(definition["flexibleVersions"])
+    assert message.flexible == (flexible[0] if flexible else FOREVER)
+    valid = message.versions
+    theirs = definition_of({"versions": definition["validVersions"], "def": definition}, valid)
+    fields = from_declaration(message.fields, valid)
+    assert fields == theirs
+    assert list(fields) == list(theirs)  # wire order matters as much
+
+
+@pytest.mark.parametrize("name", [name for name, entry in UNION.items() if "data" in entry])
+def test_every_release_has_these_bytes(name: str) -> None:
+    for entry in MESSAGES[name]["defs"]:
+        definition = entry["def"]
+        commons = {c["name"]: c["fields"] for c in definition.get("commonStructs") or []}
+        valid = versions(definition["validVersions"])
+        assert valid is not None
+        for version in range(valid[0], valid[1] + 1):
+            for release in (entry["from"], entry["to"]):
+                layout = inside.message(name).layout(version, release)
+                wire = theirs(definition["fields"], commons, version)
+                assert reads(ours(layout), wire), (version, release)
+
+
+@pytest.mark.parametrize("topic", COORDINATORS)
+def test_every_type_of_a_coordinators_records_is_named(topic: str) -> None:
+    jars = {
+        "__consumer_offsets": ("Group", "OffsetCommit"),
+        "__transaction_state": ("TransactionLog",),
+        "__share_group_state": ("ShareSnapshot", "ShareUpdate"),
+    }
+    for part in ("key", "value"):
+        defined = {
+            definition["apiKey"]: name.removesuffix(part.capitalize())
+            for name, definition in INSIDE.items()
+            if definition["type"] == f"coordinator-{part}"
+            and any(stem in name for stem in jars[topic])
+        }
+        assert COORDINATORS[topic] == defined
+
+
+def test_every_type_of_the_metadata_log_is_named() -> None:
+    defined = {d["apiKey"]: name for name, d in INSIDE.items() if d["type"] == "metadata"}
+    assert defined == METADATA_RECORDS
+
+
+def test_every_message_of_a_control_record_is_declared_in_version_0() -> None:
+    for name in VALUES.values():
+        assert inside.message(name).versions[0] == 0
+
+
+def test_a_name_that_does_not_exist() -> None:
+    with pytest.raises(LookupError, match="did you mean GroupMetadataValue"):
+        inside.message("GroupMetaDataValue")

@@ -1,0 +1,51 @@
+"""Every message of data that Kafka's own classes wrote: reference, codec and careful reader agree."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from specs import inside
+from specs.codec.build import build
+from tests.specs.test_golden import GOLDEN, from_kafka_json
+
+with gzip.open(GOLDEN, "rt") as lines:
+    FRAMES = [frame for frame in map(json.loads, lines) if frame["direction"] == "data"]
+
+CASES = {(frame["api"], frame["version"]) for frame in FRAMES}
+
+
+def test_the_frames_cover_every_version_of_eleven_messages() -> None:
+    names = {name for name, _ in CASES}
+    assert len(names) == 11
+    assert {(n, v) for n in names for v in range(inside.message(n).versions[1] + 1)} == CASES
+
+
+@pytest.mark.parametrize(("name", "version"), sorted(CASES))
+def test_reference_codec_and_json_agree(name: str, version: int) -> None:
+    message = inside.message(name)
+    codec = message.codec(version)
+    for frame in frames(name, version):
+        body = bytes.fromhex(frame["hex"])
+        expected = from_kafka_json(codec.layout, frame["json"])
+        assert repr(codec.decode(body)) == repr(expected), frame["case"]
+        assert message.at(version).parse(body) == expected, frame["case"]
+        assert codec.encode(expected) == body, frame["case"]
+        assert message.at(version).build(expected) == body, frame["case"]
+
+
+@pytest.mark.parametrize(("name", "version"), sorted(CASES))
+def test_behind_a_version_the_same_is_read_and_nothing_is_odd(name: str, version: int) -> None:
+    for frame in frames(name, version):
+        body = bytes.fromhex(frame["hex"])
+        found = inside.read_versioned(name, version.to_bytes(2) + body)
+        layout = inside.message(name).layout(version)
+        assert found == inside.Inside(name, version, from_kafka_json(layout, frame["json"]))
+        assert build(layout, found.values) == body
+
+
+def frames(name: str, version: int) -> list[dict[str, Any]]:
+    return [frame for frame in FRAMES if (frame["api"], frame["version"]) == (name, version)]

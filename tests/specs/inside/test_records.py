@@ -1,0 +1,200 @@
+"""Records of internal topics and control records that a broker wrote, as Kafka's classes read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from specs import Malformed, inside, records
+from specs.inside import Inside
+from specs.inside.record_sets import look
+from specs.inside.topics import COORDINATORS
+from specs.records import Record
+from tests.specs.inside.real import BATCHES, Line, batches, name
+from tests.specs.test_golden import from_kafka_json
+
+
+def expected(part: dict[str, Any] | None) -> Inside | None:
+    if part is None:
+        return None
+    layout = inside.message(part["message"]).layout(part["version"])
+    return Inside(part["message"], part["version"], from_kafka_json(layout, part["json"]))
+
+
+def records_of(line: Line) -> list[tuple[Record, dict[str, Any]]]:
+    (batch,) = records.read(bytes.fromhex(line["hex"]))
+    assert batch.crc_ok
+    return list(zip(batch, line["records"], strict=True))
+
+
+@pytest.mark.parametrize("line", BATCHES, ids=name)
+def test_every_record_says_what_kafka_reads_in_it(line: Line) -> None:
+    for record, theirs in records_of(line):
+        assert record.offset == theirs["offset"]
+        value = expected(theirs["value"])
+        if "control" in theirs:
+            found = inside.read_control_record(record.key, record.value)
+            assert found == (theirs["control"], value)
+        else:
+            key = expected(theirs.get("key"))
+            assert inside.read_topic_record(line["topic"], record.key, record.value) == (key, value)
+
+
+@pytest.mark.parametrize("topic", COORDINATORS)
+def test_every_record_is_written_as_it_was(topic: str) -> None:
+    types = {f"{stem}Key": number for number, stem in COORDINATORS[topic].items()}
+    for line in BATCHES:
+        if line["topic"] == topic:
+            for record, theirs in records_of(line):
+                if "control" in theirs:
+                    continue
+                key, value = inside.read_topic_record(topic, record.key, record.value)
+                assert key is not None
+                assert record.key == types[key.name].to_bytes(2) + encoded(key)
+                if value is not None:
+                    assert record.value == value.version.to_bytes(2) + encoded(value)
+
+
+def encoded(found: Inside) -> bytes:
+    return inside.message(found.name).codec(found.version).encode(found.values)
+
+
+def test_a_broker_wrote_most_kinds_of_records() -> None:
+    seen = {
+        (theirs.get("key") or theirs["value"])["message"]
+        for line in BATCHES
+        for theirs in line["records"]
+    }
+    assert len(seen) == 45
+
+
+KEY = b"\0\1\0\1g\0\1t\0\0\0\0"
+VALUE = bytes.fromhex("0003 0000000000000005 ffffffff 0000 0000000000000001".replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    ("topic", "key", "value", "problem"),
+    [
+        ("__consumer_offsets", None, VALUE, "key at byte 0: null, where"),
+        ("__consumer_offsets", b"\0", VALUE, "key.type at byte 0: 2 bytes expected, 1 remain"),
+        ("__consumer_offsets", b"\0\x09", VALUE, "key.type at byte 0: records of type 9 are not"),
+        ("__consumer_offsets", b"\xff\xff", VALUE, "key.type at byte 0: records of type -1"),
+        ("__consumer_offsets", KEY[:-1], VALUE, "key.partition at byte 8: 4 bytes expected"),
+        ("__consumer_offsets", KEY, b"", "value.version at byte 0: 2 bytes expected, 0 remain"),
+        ("__consumer_offsets", KEY, b"\0\5", "value.version at byte 0: OffsetCommitValue has"),
+        ("__consumer_offsets", KEY, VALUE[:5], "value.offset at byte 2: 8 bytes expected"),
+        ("__cluster_metadata", None, None, "value at byte 0: null"),
+        ("__cluster_metadata", None, b"", "value.frame_version at byte 0: an unsigned varint"),
+        ("__cluster_metadata", None, b"\0\2\0", "value.frame_version at byte 0: 1 is the only"),
+        ("__cluster_metadata", None, b"\1\x06\0", "value.type at byte 1: metadata records of type 6"),
+        ("__cluster_metadata", None, b"\1\x9b\1\0", "value.type at byte 1: metadata records of type 155"),
+        ("__cluster_metadata", None, b"\1\x14\7", "value.version at byte 0: NoOpRecord has"),
+        ("__cluster_metadata", None, b"\1\x14\0", "value._tags at byte 3: 1 bytes expected"),
+        ("__cluster_metadata", None, b"\1" + b"\xff" * 6, "value.type at byte 1: an unsigned varint"),
+    ],
+)
+def test_what_is_no_record_of_a_topic(
+    topic: str, key: bytes | None, value: bytes | None, problem: str
+) -> None:
+    with pytest.raises(Malformed) as raised:
+        inside.read_topic_record(topic, key, value)
+    assert str(raised.value).startswith(problem)
+
+
+def test_other_topics_have_no_records_of_kafka() -> None:
+    with pytest.raises(LookupError):
+        inside.read_topic_record("orders", KEY, VALUE)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        (None, b"\0\0\0\0\0\0", "key at byte 0: null"),
+        (b"\0\0\0\0", None, "value at byte 0: null"),
+        (b"\0\0\0", b"", "key.type at byte 2: 2 bytes expected for int16, 1 remain"),
+        (b"\xff\xff\0\0", b"\0\0\0\0\0\0", "key.version at byte 0: ControlRecordTypeSchema has"),
+        (b"\0\0\0\x07", b"", "key.type at byte 2: control records of type 7"),
+        (b"\0\0\xff\xff", b"", "key.type at byte 2: control records of type -1"),
+        (b"\0\0\0\1", b"\0\0\0", "value.coordinator_epoch at byte 2: 4 bytes expected"),
+        (b"\0\0\0\2", b"\0\0\0", "value.leader_id at byte 2: 4 bytes expected"),
+    ],
+)
+def test_what_is_no_control_record(key: bytes | None, value: bytes | None, problem: str) -> None:
+    with pytest.raises(Malformed) as raised:
+        inside.read_control_record(key, value)
+    assert str(raised.value).startswith(problem)
+
+
+def test_a_newer_key_and_marker_are_read_as_the_newest_known() -> None:
+    kind, value = inside.read_control_record(b"\0\3\0\0", b"\0\2\0\0\0\7\xff")
+    assert (kind, value.values) == ("ABORT", {"coordinator_epoch": 7})
+    assert [(odd.offset, odd.what) for odd in value.oddities] == [
+        (0, "version 2, read as 0"),
+        (6, "1 trailing bytes"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("release", "hexed", "names"),
+    [
+        ("2.7.2", "00000005 02 00000001 00 00", ["leader_id", "voters"]),
+        (
+            "2.8.2",
+            "00000005 02 00000001 00 02 00000002 00 00",
+            ["leader_id", "voters", "granting_voters"],
+        ),
+        (
+            "3.0.2",
+            "0000 00000005 02 00000001 00 02 00000002 00 00",
+            ["version", "leader_id", "voters", "granting_voters"],
+        ),
+    ],
+)
+def test_the_leader_change_of_each_release(release: str, hexed: str, names: list[str]) -> None:
+    data = bytes.fromhex(hexed)
+    kind, value = inside.read_control_record(b"\0\0\0\2", data, release=release)
+    assert kind == "LEADER_CHANGE"
+    assert value.values["leader_id"] == 5
+    assert value.values["voters"] == [{"voter_id": 1}]
+    assert list(value.values) == names
+    assert value.oddities == ()
+
+
+def test_a_leader_change_that_calls_itself_newer_has_the_same_layout() -> None:
+    data = bytes.fromhex("0001 00000005 02 00000001 00 01 00")
+    value = inside.read_control_record(b"\0\0\0\2", data).value
+    assert (value.values["version"], value.values["voters"]) == (1, [{"voter_id": 1}])
+
+
+def test_a_limited_look_says_how_much_it_left_off() -> None:
+    data = batches("__consumer_offsets")
+    everything = look(data, "__consumer_offsets", limit=1000)
+    some = look(data, "__consumer_offsets", limit=5)
+    assert (everything.left_off, everything.error) == (0, None)
+    assert some.looked == everything.looked[:5]
+    assert some.left_off == len(everything.looked) - 5
+    assert look(data, "__consumer_offsets", limit=0).left_off == len(everything.looked)
+
+
+def test_of_other_topics_only_control_records_are_looked_at() -> None:
+    controls = look(batches("__consumer_offsets"), "orders", limit=1000)
+    assert [record.control for record in controls.looked] == ["COMMIT"]
+    assert controls.left_off == 0
+
+
+def test_what_was_read_before_an_error_is_kept() -> None:
+    data = batches("__transaction_state")
+    found = look(data + b"\xff" * 30, "__transaction_state", limit=1000)
+    assert len(found.looked) == len(look(data, "__transaction_state", limit=1000).looked)
+    assert isinstance(found.error, Malformed)
+
+
+def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:
+    batch = bytearray.fromhex(next(b["hex"] for b in BATCHES if b["topic"] == "__transaction_state"))
+    at = batch.index(b"\0\1", 61 + 20)  # the value's version, behind the key
+    batch[at : at + 2] = b"\0\x63"
+    (record,) = look(bytes(batch), "__transaction_state", limit=9).looked
+    assert isinstance(record.key, Inside)
+    assert isinstance(record.value, Malformed)
+    assert record.value.path == "value.version"
