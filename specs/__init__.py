@@ -6,8 +6,8 @@
 >>> fetch.codec(11).decode(body)["max_wait_ms"], fetch.at(11).parse(body).max_wait_ms
 (500, 500)
 
-The packages `specs.records` (record sets) and `specs.drafts` (protocols that never shipped) are
-imported when they are first named.
+The packages `specs.records` (record sets), `specs.inside` (messages inside bytes fields) and
+`specs.drafts` (protocols that never shipped) are imported when they are first named.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from specs.frames import Frame, decode_frame, encode_frame
 from specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from specs import drafts, records
+    from specs import drafts, inside, records
 
 __all__ = [
     "CONTENTS",
@@ -38,11 +38,12 @@ __all__ = [
     "decode_frame",
     "drafts",
     "encode_frame",
+    "inside",
     "key_of",
     "records",
 ]
 
-LATE: Final = ("drafts", "records")
+LATE: Final = ("drafts", "inside", "records")
 """Packages that an import of specs does not load."""
 
 

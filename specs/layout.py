@@ -28,7 +28,11 @@ ZEROS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The encoding of one value. `compact`: lengths are unsigned varints of length + 1."""
+    """The encoding of one value. `compact`: lengths are unsigned varints of length + 1.
+
+    `tagged`: stands in a tagged section. There a nullable structure has 1 in front, and 0 is null;
+    elsewhere -1 is.
+    """
 
     kind: str
     compact: bool
@@ -36,6 +40,7 @@ class Node:
     element: Node | None = None
     struct: Layout | None = None
     count: str = "int32"
+    tagged: bool = False
 
     @property
     def length_kind(self) -> str:
@@ -146,4 +151,5 @@ def _node(kind: Type, version: int, release: tuple[int, ...] | None, flexible: b
         element=None if kind.element is None else _node(kind.element, version, release, flexible),
         struct=_struct(kind.fields, version, release, flexible) if kind.kind == "struct" else None,
         count=kind.count,
+        tagged=kind.tag_number is not None,
     )

@@ -52,7 +52,7 @@ def _value(node: Node) -> Any:
         case "struct":
             assert node.struct is not None  # noqa: S101
             body = reference(node.struct)
-            return _Marked(body) if node.nullable else body
+            return _Marked(body, node.tagged) if node.nullable else body
         case kind:
             return PRIMITIVES[kind]
 
@@ -119,15 +119,19 @@ class _Counted(construct.Subconstruct):  # type: ignore[misc]
 
 
 class _Marked(construct.Subconstruct):  # type: ignore[misc]
-    """A structure that may be null: an int8 in front, negative for null."""
+    """A structure that may be null: an int8 in front, negative for null; in tagged fields 0."""
+
+    def __init__(self, subcon: Any, tagged: bool) -> None:
+        super().__init__(subcon)
+        self.null = 0 if tagged else -1
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
-        if construct.Int8sb._parse(stream, context, path) < 0:
+        if construct.Int8sb._parse(stream, context, path) <= self.null:
             return None
         return self.subcon._parsereport(stream, context, path)
 
     def _build(self, value: Any, stream: Any, context: Any, path: str) -> Any:
-        construct.Int8sb._build(-1 if value is None else 1, stream, context, path)
+        construct.Int8sb._build(self.null if value is None else 1, stream, context, path)
         if value is not None:
             self.subcon._build(value, stream, context, path)
         return value

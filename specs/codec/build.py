@@ -92,7 +92,7 @@ def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
         case "struct":
             assert node.struct is not None  # noqa: S101
             if node.nullable:
-                out.append(b"\xff" if value is None else b"\x01")
+                out.append(b"\x01" if value is not None else b"\0" if node.tagged else b"\xff")
             if value is not None or not node.nullable:
                 _struct(out, node.struct, value, path)
         case "array":

@@ -169,6 +169,15 @@ class Writer:
                 emit(f"if {length} > 32768: raise Irregular")
         return f"not {length}", f"{length} - 1"
 
+    def present(self, node: Node) -> str:
+        """Read what stands in front of a nullable structure; the condition that it is not null."""
+        marker = self.run.read("b", "m")
+        self.run.flush()
+        if not node.tagged:
+            return f"if {marker} >= 0:"
+        self.source.emit(f"if not 0 <= {marker} <= 1: raise Irregular")
+        return f"if {marker}:"
+
     def value(self, node: Node, wanted: Wanted | None) -> str:
         """Read a value; the expression that stands for it (to be used after a flush)."""
         emit, block = self.source.emit, self.source.block
@@ -182,10 +191,8 @@ class Writer:
             assert node.struct is not None  # noqa: S101
             if not node.nullable:
                 return self.struct(node.struct, wanted)
-            marker = self.run.read("b", "m")
-            self.run.flush()
             emit(f"{value} = None")
-            with block(f"if {marker} >= 0:"):
+            with block(self.present(node)):
                 inner = self.struct(node.struct, wanted)
                 self.run.flush()
                 emit(f"{value} = {inner}")
@@ -243,9 +250,7 @@ class Writer:
             if not node.nullable:
                 self.struct(node.struct, {})
                 return
-            marker = self.run.read("b", "m")
-            self.run.flush()
-            with block(f"if {marker} >= 0:"):
+            with block(self.present(node)):
                 self.struct(node.struct, {})
                 self.run.flush()
         else:

@@ -137,7 +137,8 @@ class _Writer:
                 return
             self.flush()
             with block(f"if {item} is None:"):
-                emit(f"{self.out}(b'\\xff')")
+                null = b"\0" if node.tagged else b"\xff"
+                emit(f"{self.out}({null!r})")
             with block("else:"):
                 emit(f"{self.out}(b'\\x01')")
                 self.struct(node.struct, item)

@@ -111,18 +111,25 @@ class _Reader:
             raise Malformed(path, start, f"{length} {unit} announced, {left} bytes remain")
         return int(length)
 
+    def present(self, node: Node, path: str) -> bool:
+        """Whether a nullable structure is not null, by what stands in front of it."""
+        if node.tagged:
+            marker = self.varint(path)
+            usual, there = (0, 1), marker > 0
+        else:
+            byte = self.take(1, path, "a null marker")[0]
+            marker = byte - 256 if byte >= 0x80 else byte
+            usual, there = (-1, 1), marker >= 0
+        if marker not in usual:
+            self.odd(path, f"null marker {marker}")
+        return there
+
     def value(self, node: Node, path: str) -> Any:
         match node.kind:
             case "struct":
                 assert node.struct is not None  # noqa: S101
-                if node.nullable:
-                    marker = self.take(1, path, "a null marker")[0]
-                    if marker >= 0x80:
-                        if marker != 0xFF:
-                            self.odd(path, f"null marker {marker - 256}")
-                        return None
-                    if marker != 1:
-                        self.odd(path, f"null marker {marker}")
+                if node.nullable and not self.present(node, path):
+                    return None
                 return self.struct(node.struct, path)
             case "array":
                 assert node.element is not None  # noqa: S101

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import specs
+from specs import inside
 from specs.codec import Malformed, Unfit, has_path
+from specs.codec.build import build
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -184,3 +186,23 @@ def test_uuids_and_floats_keep_their_bits() -> None:
     topic = uuid.UUID(int=77)
     body = fetch.encode({"topics": [{"topic_id": topic}]})
     assert fetch.decode(body)["topics"][0]["topic_id"] == topic
+
+
+def test_null_in_a_tagged_field_is_a_zero_in_front_of_a_structure() -> None:
+    message = inside.message("ConsumerGroupMemberMetadataValue")
+    codec, reference = message.codec(0), message.at(0)
+    # as Kafka 4.3.1 wrote it (its generated class has an unsigned varint there)
+    for member, tail in (
+        (None, "01 00 01 00"),
+        ({"session_timeout_ms": 9, "supported_protocols": []}, "01 00 07 01 00000009 01 00"),
+    ):
+        values = codec.layout.defaults() | {"classic_member_metadata": member}
+        body = codec.encode(values)
+        assert body.endswith(bytes.fromhex(tail))
+        assert codec._decode(body) == codec.decode(body) == reference.parse(body) == values
+        assert codec.inspect(body) == (values, [])
+        assert build(codec.layout, values) == body == reference.build(values)
+    odd = body[:-7] + b"\x02" + body[-6:]
+    found, oddities = codec.inspect(odd)
+    assert (found, [oddity.what for oddity in oddities]) == (values, ["null marker 2"])
+    assert codec.decode(odd) == values

@@ -26,7 +26,7 @@ def test_one_api_loads_only_its_own_declaration() -> None:
     assert [name for name in loaded if name.startswith("specs.apis.")] == ["specs.apis.fetch"]
 
 
-@pytest.mark.parametrize("package", ["records", "drafts"])
+@pytest.mark.parametrize("package", ["records", "inside", "drafts"])
 def test_packages_are_there_when_they_are_named(package: str) -> None:
     assert run(f"import specs; print(specs.{package}.__name__)") == f"specs.{package}"
 

@@ -9,7 +9,7 @@ import pytest
 from specs import Malformed, inside, records
 from specs.inside import Inside
 from specs.inside.record_sets import look
-from specs.inside.topics import COORDINATORS
+from specs.inside.topics import COORDINATORS, METADATA_RECORDS
 from specs.records import Record
 from tests.specs.inside.real import BATCHES, Line, batches, name
 from tests.specs.test_golden import from_kafka_json
@@ -29,31 +29,28 @@ def records_of(line: Line) -> list[tuple[Record, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("line", BATCHES, ids=name)
-def test_every_record_says_what_kafka_reads_in_it(line: Line) -> None:
+def test_every_record_says_what_kafka_reads_in_it_and_is_written_as_it_was(line: Line) -> None:
     for record, theirs in records_of(line):
         assert record.offset == theirs["offset"]
         value = expected(theirs["value"])
         if "control" in theirs:
             found = inside.read_control_record(record.key, record.value)
             assert found == (theirs["control"], value)
+            assert record.value is not None
+            assert record.value.endswith(encoded(found.value))
+            continue
+        key = expected(theirs.get("key"))
+        assert inside.read_topic_record(line["topic"], record.key, record.value) == (key, value)
+        if key is not None:
+            types = {f"{stem}Key": number for number, stem in COORDINATORS[line["topic"]].items()}
+            assert record.key == types[key.name].to_bytes(2) + encoded(key)
+        if value is None:
+            assert record.value is None
+        elif key is not None:
+            assert record.value == value.version.to_bytes(2) + encoded(value)
         else:
-            key = expected(theirs.get("key"))
-            assert inside.read_topic_record(line["topic"], record.key, record.value) == (key, value)
-
-
-@pytest.mark.parametrize("topic", COORDINATORS)
-def test_every_record_is_written_as_it_was(topic: str) -> None:
-    types = {f"{stem}Key": number for number, stem in COORDINATORS[topic].items()}
-    for line in BATCHES:
-        if line["topic"] == topic:
-            for record, theirs in records_of(line):
-                if "control" in theirs:
-                    continue
-                key, value = inside.read_topic_record(topic, record.key, record.value)
-                assert key is not None
-                assert record.key == types[key.name].to_bytes(2) + encoded(key)
-                if value is not None:
-                    assert record.value == value.version.to_bytes(2) + encoded(value)
+            types = {stem: number for number, stem in METADATA_RECORDS.items()}
+            assert record.value == bytes((1, types[value.name], value.version)) + encoded(value)
 
 
 def encoded(found: Inside) -> bytes:
@@ -87,11 +84,26 @@ VALUE = bytes.fromhex("0003 0000000000000005 ffffffff 0000 0000000000000001".rep
         ("__cluster_metadata", None, None, "value at byte 0: null"),
         ("__cluster_metadata", None, b"", "value.frame_version at byte 0: an unsigned varint"),
         ("__cluster_metadata", None, b"\0\2\0", "value.frame_version at byte 0: 1 is the only"),
-        ("__cluster_metadata", None, b"\1\x06\0", "value.type at byte 1: metadata records of type 6"),
-        ("__cluster_metadata", None, b"\1\x9b\1\0", "value.type at byte 1: metadata records of type 155"),
+        (
+            "__cluster_metadata",
+            None,
+            b"\1\x06\0",
+            "value.type at byte 1: metadata records of type 6",
+        ),
+        (
+            "__cluster_metadata",
+            None,
+            b"\1\x9b\1\0",
+            "value.type at byte 1: metadata records of type 155",
+        ),
         ("__cluster_metadata", None, b"\1\x14\7", "value.version at byte 0: NoOpRecord has"),
         ("__cluster_metadata", None, b"\1\x14\0", "value._tags at byte 3: 1 bytes expected"),
-        ("__cluster_metadata", None, b"\1" + b"\xff" * 6, "value.type at byte 1: an unsigned varint"),
+        (
+            "__cluster_metadata",
+            None,
+            b"\1" + b"\xff" * 6,
+            "value.type at byte 1: an unsigned varint",
+        ),
     ],
 )
 def test_what_is_no_record_of_a_topic(
@@ -191,10 +203,12 @@ def test_what_was_read_before_an_error_is_kept() -> None:
 
 
 def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:
-    batch = bytearray.fromhex(next(b["hex"] for b in BATCHES if b["topic"] == "__transaction_state"))
-    at = batch.index(b"\0\1", 61 + 20)  # the value's version, behind the key
+    batch = bytearray(batches("__transaction_state"))
+    value = next(iter(records.read(batch))).records()[0].value
+    assert value is not None
+    at = batch.index(value)
     batch[at : at + 2] = b"\0\x63"
-    (record,) = look(bytes(batch), "__transaction_state", limit=9).looked
+    record = look(bytes(batch), "__transaction_state", limit=1).looked[0]
     assert isinstance(record.key, Inside)
     assert isinstance(record.value, Malformed)
     assert record.value.path == "value.version"
