@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from barnabas import __version__
+from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
 
 app = typer.Typer(
@@ -24,7 +25,6 @@ scenario_app = typer.Typer(
     no_args_is_help=True, help="Check scenario files; describe their language."
 )
 peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
-spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(spec_app, name="spec")
 app.add_typer(peers_app, name="peers")
@@ -126,9 +126,7 @@ def proxy_command(
     "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
 )
 def decode_command(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A capture (pcapng).")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A capture (pcapng).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
     frames: Annotated[
         bool, typer.Option("--frames", help="A frame a line, not an exchange.")
@@ -171,75 +169,6 @@ def decode_command(
     direction: Literal["request", "response"] = "response" if request is None else "request"
     asked = Asked(text, direction, api, api_version, release, draft, as_json)
     raise typer.Exit(decode_hex(asked))
-
-
-@spec_app.command(
-    "list", epilog="Examples:\n\n  barnabas spec list\n\n  barnabas spec list group --json"
-)
-def spec_list(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Only those with this in it.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON array.")] = False,
-    drafts: Annotated[
-        bool, typer.Option("--drafts", help="The drafts that never shipped.")
-    ] = False,
-) -> None:
-    """List the APIs: key, versions, since when flexible, what they are for."""
-    from barnabas import spec, spec_drafts
-
-    raise typer.Exit(
-        spec_drafts.list_drafts(as_json=as_json) if drafts else spec.list_apis(name, as_json)
-    )
-
-
-@spec_app.command(
-    "show",
-    epilog="Examples:\n\n  barnabas spec show Fetch\n\n"
-    "  barnabas spec show Fetch --version 11\n\n"
-    "  barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request\n\n"
-    "  barnabas spec show JoinGroup --draft rewrite-a",
-)
-def spec_show(
-    name: Annotated[str, typer.Argument(metavar="API", help="A name in any case, or a key.")],
-    version: Annotated[
-        int | None, typer.Option("--version", "-v", metavar="N", help="One version; else all.")
-    ] = None,
-    request: Annotated[bool, typer.Option("--request", help="The request only.")] = False,
-    response: Annotated[bool, typer.Option("--response", help="The response only.")] = False,
-    release: Annotated[
-        str | None,
-        typer.Option(metavar="X.Y", help="As of a release of Kafka, where its bytes differ."),
-    ] = None,
-    draft: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As of a draft, see `spec list --drafts`.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
-    """Show an API: a version as in Kafka's protocol guide, or the history of all."""
-    from barnabas import spec, spec_drafts
-
-    which: Literal["request", "response"] | None = None
-    if request != response:
-        which = "request" if request else "response"
-    if release is not None and version is None:
-        raise Trouble("--release is for one version: give --version too")
-    if draft is not None:
-        raise typer.Exit(spec_drafts.show(draft, name, which, as_json=as_json))
-    raise typer.Exit(spec.show(name, version, which, release, as_json))
-
-
-@spec_app.command(
-    "errors", epilog="Examples:\n\n  barnabas spec errors\n\n  barnabas spec errors 27"
-)
-def spec_errors(
-    wanted: Annotated[
-        str, typer.Argument(metavar="[CODE|NAME]", help="A code, or a part of a name.")
-    ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON array.")] = False,
-) -> None:
-    """List the error codes and whether clients try again."""
-    from barnabas import spec
-
-    raise typer.Exit(spec.errors(wanted, as_json))
 
 
 @scenario_app.command("check")

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from rich.text import Text
 
 from barnabas.spec import console
+from barnabas.spec_show import known
 from barnabas.trouble import FINDINGS, FINE, Trouble
+from captures.wording import printable
 from specs import Malformed, Oddity, api, decode_frame, records
 from specs.drafts import decode_frame as decode_draft
 from specs.drafts import draft as draft_of
 from specs.error_codes import error_name
-from specs.frames import Direction, frame_body
+from specs.frames import Direction, Short, frame_body, request_head
+from specs.guide import header_version
+from specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from specs.inside import reveal
 from specs.jsonform import to_json, uuid_text
 
 SHOWN: Final = 48
 """Bytes of a bytes field that are shown; the rest is counted."""
+
+BATCHES: Final = 10
+"""Batches of a records field that are shown; the rest is counted."""
+
+LAST_MOMENT: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, after which there is no date to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +62,9 @@ def decode_hex(asked: Asked) -> int:
         raise Trouble(f"no frame of that kind: {problem}", FINDINGS) from None
     except (LookupError, ValueError) as problem:
         raise Trouble(str(problem)) from None
+    hidden = {}
+    if asked.draft is None:
+        hidden = reveal(api(name).key, asked.direction, body, release=asked.release)
     if asked.as_json:
         found = {
             "api": name,
@@ -56,19 +72,21 @@ def decode_hex(asked: Asked) -> int:
             "direction": asked.direction,
             "header": to_json(header),
             "body": to_json(body),
+            "inside": to_json(hidden),
             "oddities": [oddity._asdict() for oddity in oddities],
         }
         print(json.dumps(found, ensure_ascii=False))
         return FINE
     out = console()
     out.print(Text(f"{name} v{version} {asked.direction}", "bold"))
-    for line in (*_lines("header", header, 0), *_lines("body", body, 0)):
-        out.print(line)
+    shown = (("header", header), ("body", body), ("inside", hidden))
+    for part, value in shown if hidden else shown[:2]:
+        for line in _lines(part, value, 0):
+            out.print(line)
     for oddity in oddities:
         where = f"{oddity.path or 'body'} at byte {oddity.offset}"
-        out.print(
-            Text(f"odd: {oddity.what} ({where}); Kafka accepts this and never writes it", "yellow")
-        )
+        said = f"odd: {oddity.what} ({where}); Kafka accepts this and never writes it"
+        out.print(Text(printable(said), "yellow"))
     return FINE
 
 
@@ -77,15 +95,35 @@ Decoded = tuple[str, int, dict[str, Any], dict[str, Any], list[Oddity]]
 
 def _of_kafka(asked: Asked, data: bytes) -> Decoded:
     key = version = None
-    if asked.direction == "response":
+    if asked.direction == "request":
+        _check_head(data)
+    else:
         if asked.api is None or asked.version is None:
             raise Trouble("a response does not say what it answers: give --api and --api-version")
-        key, version = api(asked.api).key, asked.version
+        key, version = known(asked.api, asked.version, asked.release).key, asked.version
     frame = decode_frame(data, asked.direction, key=key, version=version, release=asked.release)
     found = api(frame.key)
     body = frame_body(data, frame)
     codec = found.message(asked.direction).codec(frame.version, asked.release)
-    return found.name, frame.version, frame.header, frame.body, codec.inspect(body)[1]
+    version = header_version(found, asked.direction, frame.version)
+    header = REQUEST_HEADER if asked.direction == "request" else RESPONSE_HEADER
+    oddities = [
+        oddity._replace(path=f"header.{oddity.path}")
+        for oddity in header.codec(version).inspect(data[: len(data) - len(body)])[1]
+    ]
+    oddities += codec.inspect(body)[1]
+    return found.name, frame.version, frame.header, frame.body, oddities
+
+
+def _check_head(data: bytes) -> None:
+    """Raises Malformed for a request of an API or a version that there is not."""
+    try:
+        head = request_head(data, 0, len(data))
+        api(head.key).request.layout(head.version)
+    except Short:
+        raise Malformed("header", len(data), "the header is cut off") from None
+    except LookupError as problem:
+        raise Malformed("header", 0, str(problem)) from None
 
 
 def _of_draft(asked: Asked, data: bytes) -> Decoded:
@@ -134,9 +172,9 @@ def _lines(name: str, value: Any, depth: int) -> Iterator[Text]:
                 yield from _lines(f"[{i}]", item, depth + 1)
         case bytes():
             yield line.append(f" {_bytes(value)}")
-            if name in ("records", "record_set"):
-                for summary in _records(value):
-                    yield Text("  " * (depth + 1)).append(summary, "dim")
+            if name == "records":
+                for batch in _batches(value):
+                    yield Text("  " * (depth + 1)).append(batch, "dim")
         case _:
             yield line.append(f" {_scalar(name, value)}")
 
@@ -151,8 +189,12 @@ def _scalar(name: str, value: Any) -> str:
             return uuid_text(value)
         case int() if name.endswith("error_code"):
             return f"{value} ({error_name(value)})"
+        case int() if name.endswith(("timestamp", "timestamp_ms")) and 0 < value <= LAST_MOMENT:
+            return f"{value} ({_moment(value)})"
         case str():
-            return json.dumps(value, ensure_ascii=False)
+            return printable(json.dumps(value, ensure_ascii=False))
+        case bytes():
+            return _bytes(value)
         case list():
             return f"[{', '.join(_scalar('', item) for item in value)}]"
     return str(value)
@@ -164,9 +206,19 @@ def _bytes(value: bytes) -> str:
     return f"{value[:SHOWN].hex(' ')} ... ({len(value)} bytes)"
 
 
-def _records(value: bytes) -> Iterator[str]:
+def _moment(milliseconds: int) -> str:
+    when = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{when:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03}Z"
+
+
+def _batches(value: bytes) -> Iterator[str]:
+    """A record set in a line, and each of its first batches in another."""
+    total = records.summary(value)
+    count = "an unknown number of" if total.records is None else total.records
+    rest = f", {total.trailing} bytes of a cut batch" if total.trailing else ""
+    yield f"{total.batches} batches, {count} records{rest}"
     try:
-        for batch in records.read(value):
+        for batch in itertools.islice(records.read(value), BATCHES):
             count = "?" if batch.count is None else batch.count
             checked = "" if batch.crc_ok else ", wrong crc"
             yield (
@@ -174,4 +226,6 @@ def _records(value: bytes) -> Iterator[str]:
                 f"{count} records, {batch.size} bytes{checked}"
             )
     except Malformed as problem:
-        yield f"records: {problem}"
+        yield f"no record set: {problem}"
+    if total.batches > BATCHES:
+        yield f"and {total.batches - BATCHES} more batches"

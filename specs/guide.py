@@ -1,6 +1,9 @@
 """Layouts as a person reads them: Kafka's protocol guide for one version, the history for all.
 
-Pure: lines and rows of text, and trees for programs.
+Pure: lines and rows of text, and trees for programs. The notation is that of the protocol guide
+(Protocol.java, schemaToBnfHtml). Guides of different releases write the tagged section differently:
+known tags are named here as in the newest, and every structure that may carry unknown ones ends
+with `_tagged_fields`, the name it has in those of 3.x.
 """
 
 from __future__ import annotations
@@ -13,10 +16,22 @@ from typing import Any
 
 from specs.contents import CONTENTS
 from specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from specs.frames import Direction
+from specs.headers import request_header_version, response_header_version
 from specs.jsonform import to_json
 from specs.layout import Layout, Node, Slot
 
 Versions = tuple[int, int]
+
+
+def module_of(api: Api) -> str:
+    """The module that declares an API.
+
+    >>> from specs import api
+    >>> module_of(api("EndTxn"))
+    'specs.apis.end_txn'
+    """
+    return next(f"specs.apis.{module}" for key, _, module in CONTENTS if key == api.key)
 
 
 def purpose(api: Api) -> tuple[str, str]:
@@ -26,11 +41,32 @@ def purpose(api: Api) -> tuple[str, str]:
     >>> purpose(api("EndTxn"))[0]
     'commits or aborts a transaction'
     """
-    module = next(module for key, _, module in CONTENTS if key == api.key)
-    text = inspect.cleandoc(importlib.import_module(f"specs.apis.{module}").__doc__ or "")
+    text = inspect.cleandoc(importlib.import_module(module_of(api)).__doc__ or "")
     what, _, source = text.partition("\n\n")
     _, _, what = " ".join(what.split()).partition(": ")
     return what.rstrip("."), " ".join(source.split()).removeprefix("Layout: ")
+
+
+def headers(api: Api) -> dict[Direction, dict[int, Versions]]:
+    """The versions of the header in front of each direction, with the API's versions that use it.
+
+    >>> from specs import api
+    >>> headers(api("Fetch"))
+    {'request': {1: (0, 11), 2: (12, 18)}, 'response': {0: (0, 11), 1: (12, 18)}}
+    """
+    found: dict[Direction, dict[int, Versions]] = {"request": {}, "response": {}}
+    for version in range(api.versions[0], api.versions[1] + 1):
+        for way in found:
+            header = header_version(api, way, version)
+            first, _ = found[way].get(header, (version, version))
+            found[way][header] = (first, version)
+    return found
+
+
+def header_version(api: Api, direction: Direction, version: int) -> int:
+    """The version of the header in front of a message."""
+    of = request_header_version if direction == "request" else response_header_version
+    return of(api.key, version)
 
 
 # one version, as in the protocol guide
@@ -49,25 +85,27 @@ def lines(name: str, layout: Layout) -> list[str]:
 
 
 def _lines(name: str, layout: Layout, depth: int) -> Iterator[str]:
-    yield (
-        "  " * depth
-        + f"{name} => {' '.join(_named(slot) for slot in _ordered(layout))}".rstrip()
-        + (" _tagged_fields" if layout.flexible else "")
-    )
+    names = [_bracketed(slot) for slot in _ordered(layout)]
+    if layout.flexible:
+        names.append("_tagged_fields")
+    yield "  " * depth + " ".join((name, "=>", *names))
     for slot in _ordered(layout):
         inner = slot.node.element or slot.node
         if inner.struct is not None:
-            yield from _lines(slot.name, inner.struct, depth + 1)
+            yield from _lines(_tagged(slot.name, slot), inner.struct, depth + 1)
         else:
-            yield "  " * (depth + 1) + f"{slot.name} => {wire_type(inner)}"
+            yield "  " * (depth + 1) + f"{_tagged(slot.name, slot)} => {wire_type(inner)}"
 
 
 def _ordered(layout: Layout) -> tuple[Slot, ...]:
     return (*layout.plain, *layout.tagged)
 
 
-def _named(slot: Slot) -> str:
-    name = f"[{slot.name}]" if slot.node.element is not None else slot.name
+def _bracketed(slot: Slot) -> str:
+    return _tagged(slot.name if slot.node.element is None else f"[{slot.name}]", slot)
+
+
+def _tagged(name: str, slot: Slot) -> str:
     return name if slot.tag is None else f"{name}<tag: {slot.tag}>"
 
 
@@ -81,11 +119,29 @@ def wire_type(node: Node) -> str:
         return ("COMPACT_ARRAY" if node.compact else "ARRAY") + f" of {wire_type(node.element)}"
     if node.struct is not None:
         return "NULLABLE_STRUCT" if node.nullable else "STRUCT"
-    plain = {"bool": "BOOLEAN"}.get(node.kind, node.kind.upper())
+    plain = _name(node.kind)
     if node.kind not in ("string", "bytes", "records"):
         return plain
     nullable = "NULLABLE_" if node.nullable and node.kind != "records" else ""
     return ("COMPACT_" if node.compact else "") + nullable + plain
+
+
+def _name(kind: str) -> str:
+    return "BOOLEAN" if kind == "bool" else kind.upper()
+
+
+def paths(layout: Layout, prefix: str = "") -> Iterator[str]:
+    """The dotted paths of all fields of a layout.
+
+    >>> from specs import api
+    >>> list(paths(api("Metadata").request.layout(0)))
+    ['topics', 'topics.name']
+    """
+    for slot in layout.slots:
+        yield prefix + slot.name
+        inner = (slot.node.element or slot.node).struct
+        if inner is not None:
+            yield from paths(inner, f"{prefix}{slot.name}.")
 
 
 def tree(layout: Layout) -> list[dict[str, Any]]:
@@ -119,17 +175,20 @@ class Row:
     versions: Versions
     nullable: Versions | None
     tag: int | None
-    default: str
+    default: Any
+    """In the form that JSON has; UNSET where the type's own zero is meant."""
     releases: str
     """The only releases that have it, e.g. `until 3.6`; empty: all."""
 
 
 def history(message: Message) -> list[Row]:
     """The fields of a message over all its versions, in their order on the wire."""
-    return list(_history(message.fields, message.versions, "", 0))
+    return list(_history(message.fields, message.versions, "", 0, ""))
 
 
-def _history(fields: tuple[Field, ...], around: Versions, prefix: str, depth: int) -> Iterator[Row]:
+def _history(
+    fields: tuple[Field, ...], around: Versions, prefix: str, depth: int, releases: str
+) -> Iterator[Row]:
     for field in fields:
         kind = field.type
         present = _both((kind.first, kind.last), around)
@@ -139,7 +198,8 @@ def _history(fields: tuple[Field, ...], around: Versions, prefix: str, depth: in
         nullable = None
         if kind.nullable_first is not None:
             nullable = _both((kind.nullable_first, kind.nullable_last), present)
-        shown = inner.kind.upper() if kind.element is None else f"[{inner.kind.upper()}]"
+        only = _releases(kind) or releases
+        shown = _name(inner.kind) if kind.element is None else f"[{_name(inner.kind)}]"
         yield Row(
             prefix + field.name,
             depth,
@@ -148,19 +208,15 @@ def _history(fields: tuple[Field, ...], around: Versions, prefix: str, depth: in
             present,
             nullable,
             kind.tag_number,
-            "" if kind.default_value is UNSET else _default(kind.default_value),
-            _releases(kind),
+            kind.default_value if kind.default_value is UNSET else to_json(kind.default_value),
+            only,
         )
-        yield from _history(inner.fields, present, f"{prefix}{field.name}.", depth + 1)
+        yield from _history(inner.fields, present, f"{prefix}{field.name}.", depth + 1, only)
 
 
 def _both(one: Versions, other: Versions) -> Versions | None:
     common = max(one[0], other[0]), min(one[1], other[1])
     return common if common[0] <= common[1] else None
-
-
-def _default(value: Any) -> str:
-    return "null" if value is None else str(to_json(value))
 
 
 def _releases(kind: Type) -> str:
@@ -184,11 +240,14 @@ def span(versions: Versions, all_of: Versions) -> str:
 
 
 def changes(api: Api) -> dict[int, list[str]]:
-    """What each version brought, e.g. `+ request.rack_id`; `-` what it left out, `?` what may be null.
+    """What each version brought, e.g. `+ request.rack_id`.
 
-    A structure stands for what is inside it. The newest release speaks for all.
+    `-` is what it left out, `?` what may be null from it on, `!` what may not any more. A structure
+    stands for what is inside it. The newest release speaks for all.
     """
-    found: dict[int, list[str]] = {version: [] for version in range(1, api.versions[1] + 1)}
+    found: dict[int, list[str]] = {
+        version: [] for version in range(api.versions[0] + 1, api.versions[1] + 1)
+    }
     if 0 < api.flexible <= api.versions[1]:
         found[api.flexible].append("compact and tagged encoding (KIP-482)")
     for message in (api.request, api.response):
@@ -208,6 +267,8 @@ def changes(api: Api) -> dict[int, list[str]]:
                 found[last + 1].append(f"- {direction}.{row.path}")
             if row.nullable and row.nullable[0] > first:
                 found[row.nullable[0]].append(f"? {direction}.{row.path}")
+            if row.nullable and row.nullable[1] < last:
+                found[row.nullable[1] + 1].append(f"! {direction}.{row.path}")
     return found
 
 

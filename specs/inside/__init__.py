@@ -9,7 +9,7 @@
 
 from specs.inside.contents import CONTENTS, message
 from specs.inside.control_records import ControlRecord, read_control_record
-from specs.inside.members import read_member, read_user_data
+from specs.inside.members import Part, read_member, read_user_data
 from specs.inside.places import PLACES, Place
 from specs.inside.read import Inside, read_body, read_forward, read_versioned
 from specs.inside.reveal import reveal
@@ -20,6 +20,7 @@ __all__ = [
     "PLACES",
     "ControlRecord",
     "Inside",
+    "Part",
     "Place",
     "TopicRecord",
     "message",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from specs import records
 from specs.inside.control_records import read_control_record
@@ -11,6 +11,9 @@ from specs.inside.read import Inside
 from specs.inside.topics import TOPICS, read_topic_key, read_topic_value
 from specs.malformed import Malformed
 from specs.records import Batch, Record
+
+MAX_OUTPUT: Final = 16 << 20
+"""Bytes that one batch may take decompressed; Kafka's own batches in these topics stay below 1 MiB."""
 
 
 class Looked(NamedTuple):
@@ -45,9 +48,9 @@ def look(
     looked: list[Looked] = []
     left_off: int | None = 0
     try:
-        for batch in records.read(data):
-            if not begins and not batch.index and not batch.crc_ok:
-                raise Malformed("batches[0].crc", 0, "no batch begins here")
+        if not (begins or _begins(data)):
+            raise Malformed("batches[0]", 0, "no batch begins here")
+        for batch in records.read(data, max_output=MAX_OUTPUT):
             if not (batch.is_control or topic in TOPICS):
                 continue
             before = len(looked)
@@ -59,6 +62,11 @@ def look(
     except Malformed as e:
         return Records(looked, left_off, e)
     return Records(looked, left_off, None)
+
+
+def _begins(data: bytes) -> bool:
+    batch = next(records.read(data), None)
+    return batch is not None and batch.crc_ok
 
 
 def _look(record: Record, batch: Batch, topic: str | None, release: str | None) -> Looked:

@@ -220,7 +220,15 @@ def _response(data: bytes, around: Around) -> Found:
     answer = decode_frame(
         data, "response", key=asked.key, version=asked.version, release=around.release
     )
-    return _frame(answer, replace(around, request=asked.body))
+    return _frame(
+        answer,
+        replace(
+            around,
+            protocol_type=asked.body.get("protocol_type"),
+            protocol_name=asked.body.get("protocol_name"),
+            request=asked.body,
+        ),
+    )
 
 
 def _frame(frame: Frame, around: Around) -> Found:

@@ -67,8 +67,40 @@ def test_records_are_summed_up() -> None:
     partition = {"index": 0, "records": batch}
     topics = [{"name": "t", "partition_data": [partition]}]
     text = run("--request", frame("Produce", 7, "request", topic_data=topics))
+    assert "  1 batches, 0 records\n" in text
     assert "  batch at offset 5: magic 2, none, 0 records, 61 bytes, wrong crc\n" in text
     assert "... (61 bytes)\n" in text
+
+
+def test_many_batches_are_counted_and_a_cut_one_is_measured() -> None:
+    batch = struct.pack(">qiibIhiqqqhii", 5, 49, 0, 2, 0, 0, 0, 0, 0, -1, -1, -1, 0)
+    topics = [{"name": "t", "partition_data": [{"index": 0, "records": batch * 12 + batch[:40]}]}]
+    text = run("--request", frame("Produce", 7, "request", topic_data=topics))
+    assert "  12 batches, 0 records, 40 bytes of a cut batch\n" in text
+    assert text.count("batch at offset") == 10
+    assert "  and 2 more batches\n" in text
+
+
+def test_a_moment_is_given_a_date() -> None:
+    topics = [{"name": "t", "partitions": [{"partition_index": 0, "timestamp": 1_700_000_000_123}]}]
+    text = run("--request", frame("ListOffsets", 1, "request", replica_id=-1, topics=topics))
+    assert "  timestamp: 1700000000123 (2023-11-14T22:13:20.123Z)\n" in text
+    topics[0]["partitions"] = [{"partition_index": 0, "timestamp": -1}]
+    text = run("--request", frame("ListOffsets", 1, "request", replica_id=-1, topics=topics))
+    assert "  timestamp: -1\n" in text
+
+
+def test_a_name_moves_no_cursor() -> None:
+    topics = [{"name": "a\x9b2Jb"}]
+    assert "\x9b" not in run("--request", frame("Metadata", 1, "request", topics=topics))
+
+
+def test_what_is_odd_in_the_header_is_said_too() -> None:
+    body = "00 01 00 00 00"
+    assert "odd" not in run("--request", "0003 0009 00000001 ffff 00" + body)
+    text = run("--request", "0003 0009 00000001 ffff 8000" + body)
+    assert "odd: " in text
+    assert "(header._tags at byte 12)" in text
 
 
 def test_what_is_odd_stands_below() -> None:
@@ -91,8 +123,20 @@ def test_for_programs() -> None:
             "client_id": "a",
         },
         "body": {"topics": None},
+        "inside": {},
         "oddities": [{"path": "", "offset": 4, "what": "1 trailing bytes"}],
     }
+
+
+def test_what_hides_inside_bytes_is_shown_below() -> None:
+    subscription = bytes.fromhex("0000 00000001 000174 ffffffff")
+    protocols = [{"name": "range", "metadata": subscription}]
+    text = frame("JoinGroup", 5, "request", protocol_type="consumer", protocols=protocols)
+    shown = run("--request", text)
+    assert "inside:\n  protocols[0].metadata:\n    message: " in shown
+    assert '      topics: ["t"]\n' in shown
+    found = json.loads(run("--request", text, "--json"))["inside"]["protocols[0].metadata"]
+    assert found["values"] == {"topics": ["t"], "user_data": None}
 
 
 def test_a_release_and_a_draft() -> None:
@@ -114,8 +158,15 @@ def test_a_release_and_a_draft() -> None:
         (("--request", ""), 2, "no hex digits"),
         (("--request", "0003 0001 00000007 0001 61"), 1, "topics at byte 0: 4 bytes expected"),
         (("--request", "0003"), 1, "the header is cut off"),
-        (("--request", "00ff 0001 00000007 ffff"), 2, "no API has key 255"),
-        (("--request", "0003 00ff 00000007 ffff 00"), 2, "MetadataRequest has versions 0 to 13"),
+        (("--request", "00ff 0001 00000007 ffff"), 1, "header at byte 0: no API has key 255"),
+        (("--request", "0003 00ff 00000007 ffff 00"), 1, "MetadataRequest has versions 0 to 13"),
+        (
+            ("--response", "00000001", "--api", "Fetch", "--api-version", "99"),
+            2,
+            "Fetch has versions 0 to 18, not 99",
+        ),
+        (("--response", "0000", "--api", "Fetch", "--api-version", "1"), 1, "is cut off"),
+        (("--request", METADATA, "--release", "new"), 2, "'new' is no release of Kafka"),
         (("--response", "00000001"), 2, "give --api and --api-version"),
         (
             ("--response", "00000001", "--api", "Fetsh", "--api-version", "1"),

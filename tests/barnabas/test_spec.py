@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import specs
+from barnabas import spec_show
 from barnabas.cli import app
+from barnabas.spec import fit
 from barnabas.trouble import Trouble
 from specs.drafts import DRAFTS
 
@@ -58,10 +62,15 @@ def test_the_history_of_all_versions(name: str) -> None:
 def test_one_version_and_one_direction() -> None:
     text = run("show", "Heartbeat", "--version", "4", "--response")
     assert text.splitlines()[3:] == [
-        "Response header v1, then",
+        "",
+        "response header v1, then",
         "Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields",
         "  throttle_time_ms => INT32",
         "  error_code => INT16",
+        "",
+        "field             versions",
+        "throttle_time_ms  1+",
+        "error_code        0+",
     ]
 
 
@@ -71,8 +80,60 @@ def test_a_version_for_programs() -> None:
     topics = found["request"]["fields"][0]
     assert (topics["name"], topics["array"], topics["nullable"]) == ("topics", True, True)
     assert topics["fields"][0]["type"] == "COMPACT_STRING"
-    history = json.loads(run("show", "Metadata", "--json"))
-    assert history["changes"]["13"] == ["+ response.error_code"]
+    assert [row["path"] for row in found["request"]["history"]] == [
+        "topics",
+        "topics.name",
+        "allow_auto_topic_creation",
+        "include_cluster_authorized_operations",
+        "include_topic_authorized_operations",
+    ]
+
+
+def test_all_versions_for_programs() -> None:
+    found: dict[str, Any] = json.loads(run("show", "Metadata", "--json"))
+    assert found["module"] == "specs.apis.metadata"
+    assert found["headers"] == {
+        "request": {"1": [0, 8], "2": [9, 13]},
+        "response": {"0": [0, 8], "1": [9, 13]},
+    }
+    assert found["changes"]["13"] == ["+ response.error_code"]
+    assert found["request"][3] == {
+        "path": "allow_auto_topic_creation",
+        "type": "BOOLEAN",
+        "versions": [4, 13],
+        "nullable": None,
+        "tag": None,
+        "releases": None,
+        "default": True,
+    }
+    assert "default" not in found["request"][0]
+
+
+def test_one_direction_of_the_history_says_nothing_of_the_other() -> None:
+    text = run("show", "Fetch", "--response")
+    assert "response header v0 (0-11), v1 (12+), then" in text
+    assert "request" not in text.split("\n", 2)[2]
+    assert "  v12  compact and tagged encoding (KIP-482), + response.responses" in text
+    assert "request" not in json.loads(run("show", "Fetch", "--response", "--json"))["headers"]
+
+
+def test_a_change_is_not_folded_behind_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in range(40, 90):
+        out = Console(force_terminal=True, width=width, no_color=True, file=StringIO())
+        monkeypatch.setattr(spec_show, "console", lambda out=out: out)
+        spec_show.show("Fetch", None, None, None, False)
+        assert isinstance(out.file, StringIO)
+        lines = out.file.getvalue().splitlines()
+        assert not [line for line in lines if line.endswith((" +", " -"))]
+
+
+def test_lines_are_folded_for_a_terminal_and_whole_for_a_program() -> None:
+    out = Console(force_terminal=True, width=40)
+    folded = fit("  v8   " + ", ".join(["+ request.name"] * 9), 7, out).split("\n")
+    assert len(folded) > 3
+    assert all(len(line) <= 40 for line in folded)
+    assert {line[:7] for line in folded[1:]} == {" " * 7}
+    assert fit("word " * 99, 7, Console(force_terminal=False)) == "word " * 99
 
 
 def test_a_release_whose_bytes_differ() -> None:
@@ -83,6 +144,7 @@ def test_a_release_whose_bytes_differ() -> None:
 
 def test_error_codes() -> None:
     assert run("errors", "27").split() == ["27", "REBALANCE_IN_PROGRESS"]
+    assert run("errors", "-1").split() == ["-1", "UNKNOWN_SERVER_ERROR"]
     assert len(run("errors").splitlines()) == 138
     found = json.loads(run("errors", "coordinator_not", "--json"))
     assert found == [{"code": 15, "name": "COORDINATOR_NOT_AVAILABLE", "retriable": True}]
@@ -107,8 +169,8 @@ def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
     [
         (("show", "Fetsh"), "no API is called 'Fetsh'; did you mean Fetch?"),
         (("show", "95"), "no API has key 95; the keys are 0 to 94"),
-        (("show", "Fetch", "-v", "19"), "FetchRequest has versions 0 to 18, not 19"),
-        (("show", "Fetch", "-v", "-1"), "FetchRequest has versions 0 to 18, not -1"),
+        (("show", "Fetch", "-v", "19"), "Fetch has versions 0 to 18, not 19"),
+        (("show", "Fetch", "-v", "-1"), "Fetch has versions 0 to 18, not -1"),
         (("show", "Fetch", "--release", "2.7"), "--release is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--release", "new"), "'new' is no release of Kafka"),
         (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean rewrite-"),

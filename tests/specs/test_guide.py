@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import specs
-from specs.guide import changes, history, lines, purpose, tree
+from specs.guide import (
+    changes,
+    header_version,
+    headers,
+    history,
+    lines,
+    paths,
+    purpose,
+    tree,
+)
 from specs.layout import Layout
 
 METADATA_0 = """
@@ -50,16 +61,16 @@ zk_migration_ready<tag: 3> _tagged_fields
     min_version => INT16
     max_version => INT16
   throttle_time_ms => INT32
-  supported_features => name min_version max_version _tagged_fields
+  supported_features<tag: 0> => name min_version max_version _tagged_fields
     name => COMPACT_STRING
     min_version => INT16
     max_version => INT16
-  finalized_features_epoch => INT64
-  finalized_features => name max_version_level min_version_level _tagged_fields
+  finalized_features_epoch<tag: 1> => INT64
+  finalized_features<tag: 2> => name max_version_level min_version_level _tagged_fields
     name => COMPACT_STRING
     max_version_level => INT16
     min_version_level => INT16
-  zk_migration_ready => BOOLEAN
+  zk_migration_ready<tag: 3> => BOOLEAN
 """
 
 
@@ -86,16 +97,83 @@ def names(layout: Layout) -> list[str]:
 def test_every_version_shows_every_field(name: str) -> None:
     api = specs.api(name)
     for message in (api.request, api.response):
-        seen = {row.path: row for row in history(message)}
         for version in range(api.versions[1] + 1):
             layout = message.layout(version)
-            shown = [line.split(" => ")[0].strip() for line in lines(name, layout)[1:]]
-            assert sorted(shown) == sorted(names(layout))
-            assert [field["name"] for field in tree(layout)] == [s.name for s in layout.slots]
-        assert len(seen) >= len(set(names(message.layout(api.versions[1]))))
+            shown = [line.split(" =>")[0].strip() for line in lines(name, layout)[1:]]
+            assert sorted(line.split("<")[0] for line in shown) == sorted(names(layout))
+            assert list(tree_paths(tree(layout))) == list(paths(layout))
+            assert sorted(paths(layout)) == sorted(
+                row.path
+                for row in history(message)
+                if row.versions[0] <= version <= row.versions[1]
+                and not row.releases.startswith(("until", "only"))
+            )
     what, source = purpose(api)
     assert what
     assert source
+
+
+def tree_paths(fields: list[dict[str, Any]], prefix: str = "") -> Iterator[str]:
+    for field in fields:
+        yield prefix + field["name"]
+        yield from tree_paths(field.get("fields", []), f"{prefix}{field['name']}.")
+
+
+def nullable(layout: Layout, prefix: str = "") -> dict[str, bool]:
+    found = {}
+    for slot in layout.slots:
+        found[prefix + slot.name] = slot.node.nullable
+        inner = (slot.node.element or slot.node).struct
+        if inner is not None:
+            found |= nullable(inner, f"{prefix}{slot.name}.")
+    return found
+
+
+def difference(old: dict[str, bool], new: dict[str, bool]) -> set[str]:
+    """What a version brought, from the layouts of two neighbours: the outermost fields only."""
+
+    def outermost(found: set[str]) -> set[str]:
+        return {path for path in found if path.rpartition(".")[0] not in found}
+
+    came, left, both = new.keys() - old.keys(), old.keys() - new.keys(), old.keys() & new.keys()
+    return (
+        {f"+ {path}" for path in outermost(came)}
+        | {f"- {path}" for path in outermost(left)}
+        | {f"? {path}" for path in both if new[path] and not old[path]}
+        | {f"! {path}" for path in both if old[path] and not new[path]}
+    )
+
+
+@pytest.mark.parametrize("name", [name for _, name, _ in specs.CONTENTS])
+def test_changes_are_the_differences_of_layouts(name: str) -> None:
+    api = specs.api(name)
+    brought = changes(api)
+    assert list(brought) == list(range(1, api.versions[1] + 1))
+    for version, what in brought.items():
+        wanted = set()
+        for direction in ("request", "response"):
+            message = api.message(direction)
+            old, new = nullable(message.layout(version - 1)), nullable(message.layout(version))
+            wanted |= {f"{line[:2]}{direction}.{line[2:]}" for line in difference(old, new)}
+        if version == api.flexible:
+            wanted.add("compact and tagged encoding (KIP-482)")
+        assert set(what) == wanted
+        assert len(what) == len(wanted)
+
+
+@pytest.mark.parametrize("name", [name for _, name, _ in specs.CONTENTS])
+def test_every_version_has_one_header(name: str) -> None:
+    api = specs.api(name)
+    for way, ranges in headers(api).items():
+        covered = [v for first, last in ranges.values() for v in range(first, last + 1)]
+        assert covered == list(range(api.versions[1] + 1))
+        for header, (first, last) in ranges.items():
+            assert {header_version(api, way, v) for v in range(first, last + 1)} == {header}
+
+
+def test_the_headers_that_are_exceptions() -> None:
+    assert headers(specs.api("ControlledShutdown"))["request"] == {0: (0, 0), 1: (1, 2), 2: (3, 3)}
+    assert headers(specs.api("ApiVersions"))["response"] == {0: (0, 5)}
 
 
 def test_what_each_version_brought() -> None:

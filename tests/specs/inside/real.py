@@ -22,6 +22,10 @@ FRAMES = [line for line in LINES if line["kind"] == "frame"]
 """The body of a frame that passed between a client and a broker."""
 
 
+SUBSCRIPTION = bytes.fromhex("0000 00000001 000174 ffffffff")
+"""A consumer's subscription in version 0: to a topic t, without user data."""
+
+
 def name(line: Line) -> str:
     if line["kind"] == "frame":
         return f"{line['client']} {line['group']} {line['api']} {line['direction']}"
@@ -40,3 +44,9 @@ def frame(group: str | None, api: str, direction: str) -> Line:
 def batches(topic: str) -> bytes:
     """All batches of a topic, one behind the other, as Fetch has them."""
     return b"".join(bytes.fromhex(line["hex"]) for line in BATCHES if line["topic"] == topic)
+
+
+def topics(found: dict[str, Any], field: str) -> list[tuple[str, list[int]]]:
+    """The partitions of a revealed subscription or assignment, by topic."""
+    partitions = found["values"][field]
+    return [(t["topic"], t["partitions"]) for t in partitions]

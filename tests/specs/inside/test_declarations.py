@@ -22,7 +22,9 @@ from tests.specs.test_declarations import (
 from tests.specs.test_variants import MESSAGES, ours, reads, theirs
 
 with gzip.open(DEFINITIONS.with_name("definitions-inside.json.gz")) as file:
-    INSIDE = {name: entry["def"] for name, entry in json.load(file).items()}
+    ENTRIES = json.load(file)
+
+INSIDE = {name: entry["def"] for name, entry in ENTRIES.items()}
 
 DEFINED: dict[str, Any] = INSIDE | {
     name: entry["data"]["def"] for name, entry in UNION.items() if "data" in entry
@@ -72,21 +74,23 @@ def test_every_release_has_these_bytes(name: str) -> None:
                 assert reads(ours(layout), wire), (version, release)
 
 
-@pytest.mark.parametrize("topic", COORDINATORS)
-def test_every_type_of_a_coordinators_records_is_named(topic: str) -> None:
-    jars = {
-        "__consumer_offsets": ("Group", "OffsetCommit"),
-        "__transaction_state": ("TransactionLog",),
-        "__share_group_state": ("ShareSnapshot", "ShareUpdate"),
-    }
-    for part in ("key", "value"):
+@pytest.mark.parametrize(
+    ("topic", "jar"),
+    [
+        ("__consumer_offsets", "kafka-group-coordinator"),
+        ("__transaction_state", "kafka-transaction-coordinator"),
+        ("__share_group_state", "kafka-share-coordinator"),
+    ],
+)
+def test_every_type_of_a_coordinators_records_is_named(topic: str, jar: str) -> None:
+    for part in ("Key", "Value"):
         defined = {
-            definition["apiKey"]: name.removesuffix(part.capitalize())
-            for name, definition in INSIDE.items()
-            if definition["type"] == f"coordinator-{part}"
-            and any(stem in name for stem in jars[topic])
+            entry["def"]["apiKey"]: name.removesuffix(part)
+            for name, entry in ENTRIES.items()
+            if entry["jar"] == jar and entry["def"]["type"] == f"coordinator-{part.lower()}"
         }
         assert COORDINATORS[topic] == defined
+    assert len(COORDINATORS) == 3
 
 
 def test_every_type_of_the_metadata_log_is_named() -> None:

@@ -1,0 +1,183 @@
+"""Everything that hides in the bodies of real frames; every place; what must never be raised."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import specs
+from specs import inside
+from specs.jsonform import to_json
+from specs.layout import Layout
+from tests.specs.inside.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
+
+
+def body_of(line: Line) -> dict[str, Any]:
+    message = specs.api(line["key"]).message(line["direction"])
+    return message.codec(line["version"]).decode(bytes.fromhex(line["hex"]))
+
+
+def revealed(line: Line) -> dict[str, Any]:
+    """What is found if the group is known, as it is to one who saw its members join."""
+    assignor = {"coop-group": "cooperative-sticky", "streams-classic": "stream"}.get(line["group"])
+    assignor = assignor or ("sticky" if line["group"] in ("kp-group", "aio-group") else "range")
+    return inside.reveal(
+        line["key"],
+        line["direction"],
+        body_of(line),
+        protocol_type="consumer",
+        protocol_name=assignor,
+    )
+
+
+@pytest.mark.parametrize("line", FRAMES, ids=name)
+def test_nothing_that_real_clients_sent_is_left_unread(line: Line) -> None:
+    found = revealed(line)
+    assert found
+    assert "unread" not in json.dumps(to_json(found))
+    for path, inner in found.items():
+        codec = inside.message(inner["message"]).codec(inner["version"])
+        data = inner["version"].to_bytes(2) + codec.encode(inner["values"])
+        assert data in bytes.fromhex(line["hex"]), path
+
+
+def test_who_is_subscribed_to_what_and_gets_what() -> None:
+    joined = revealed(frame("java-CooperativeStickyAssignor", "JoinGroup", "response"))
+    assert list(joined) == ["members[0].metadata", "members[1].metadata"]
+    first = joined["members[0].metadata"]
+    assert (first["message"], first["version"]) == ("ConsumerProtocolSubscription", 3)
+    assert first["values"]["topics"] == ["orders"]
+    assert first["values"]["rack_id"] == "rack-a"
+    assert topics(first, "owned_partitions") == [("orders", [0])]
+    assert first["inside"]["user_data"]["values"] == {"generation": 2}
+    synced = revealed(frame("java-CooperativeStickyAssignor", "SyncGroup", "request"))
+    assert {path: topics(part, "assigned_partitions") for path, part in synced.items()} == {
+        "assignments[0].assignment": [("orders", [0])],
+        "assignments[1].assignment": [("orders", [1])],
+    }
+
+
+def test_what_librdkafka_and_kafka_python_keep_for_their_assignors() -> None:
+    described = revealed(frame(None, "DescribeGroups", "response"))
+    kept = described["groups[0].members[0].member_assignment"]["inside"]["user_data"]
+    assert kept["values"] == {
+        "previous_assignment": [{"topic": "orders", "partitions": [1]}],
+        "generation": 2,
+    }
+    assert "oddities" not in kept
+    joined = revealed(frame("kp-group", "JoinGroup", "response"))
+    kept = joined["members[0].metadata"]["inside"]["user_data"]
+    assert kept["oddities"] == ["a version in front"]
+    assert kept["values"]["generation"] == 2
+
+
+def test_what_kafka_streams_keeps() -> None:
+    joined = revealed(frame("streams-classic", "JoinGroup", "response"))
+    kept = joined["members[0].metadata"]["inside"]["user_data"]
+    assert (kept["message"], kept["version"]) == ("SubscriptionInfoData", 11)
+    texts = {path: found["text"] for path, found in kept["inside"].items()}
+    assert texts.pop("user_end_point").startswith("127.0.0.1:808")
+    assert texts == {"client_tags[0].key": "zone", "client_tags[0].value": "a"}
+    synced = revealed(frame("streams-classic", "SyncGroup", "response"))
+    kept = synced["assignment"]["inside"]["user_data"]["values"]
+    assert kept["topics"] == [{"index": 0, "name": "orders"}]
+    assert {host["port"] for host in kept["partitions_by_host"]} == {8080, 8081}
+
+
+def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
+    line = frame("range-group", "SyncGroup", "response")
+    body = body_of(line)
+    assert inside.reveal(14, "response", body) == {
+        "assignment": {"unread": "nothing says the protocol type of the group", "size": 30}
+    }
+    for known in ({"protocol_type": "consumer"}, {"request": {"protocol_type": "consumer"}}):
+        found = inside.reveal(14, "response", body, **known)["assignment"]
+        assert topics(found, "assigned_partitions") == [("orders", [0, 1])]
+
+
+def test_without_a_name_the_assignors_data_is_not_guessed() -> None:
+    body = {"assignment": bytes.fromhex("0000 00000000 00000001 ff".replace(" ", ""))}
+    found = inside.reveal(14, "response", body, protocol_type="consumer")["assignment"]
+    why = "nothing says which assignor wrote it"
+    assert found["inside"] == {"user_data": {"unread": why, "size": 1}}
+
+
+def test_what_the_body_says_counts_more_than_what_the_caller_says() -> None:
+    body = {"protocol_type": "connect", "protocols": [{"name": "x", "metadata": SUBSCRIPTION}]}
+    (found,) = inside.reveal(11, "request", body, protocol_type="consumer").values()
+    assert found["message"] == "ConnectProtocolSubscription"
+
+
+def test_connects_workers_and_what_they_have_now() -> None:
+    data = next(
+        line["hex"]
+        for line in MESSAGES
+        if line["message"] == "ConnectProtocolSubscription" and line["version"] == 2
+    )
+    group = {"protocol_type": "connect", "protocol_data": "sessioned"}
+    body = {"groups": [group | {"members": [{"member_metadata": bytes.fromhex(data)}]}]}
+    (found,) = inside.reveal(15, "response", body).values()
+    assert (found["message"], found["version"]) == ("ConnectProtocolSubscription", 2)
+    assert found["inside"]["allocation"]["values"]["delay"] == 60000
+
+
+@pytest.mark.parametrize("data", [b"\0", b"\xff" * 9, bytes(16), b"\0\x03" + b"\xff" * 30])
+@pytest.mark.parametrize("place", inside.PLACES, ids=lambda place: f"{place.message}.{place.path}")
+def test_whatever_stands_there_nothing_is_raised(place: inside.Place, data: bytes) -> None:
+    """Also for names that decide: the bytes are called everything that there is a reader for."""
+    for kind, assignor in (
+        ("consumer", "stream"),
+        ("consumer", "sticky"),
+        ("connect", "x"),
+        ("", ""),
+    ):
+        where = {"protocol_type": kind, place.named_by or "topic": assignor or "__consumer_offsets"}
+        value: Any = data
+        for field in reversed(place.path.split(".")):
+            value = [where | {field: value}]
+        body = value[0]
+        for key, _, _ in specs.CONTENTS:
+            if place.message.startswith(specs.NAMES[key]):
+                direction: Any = "request" if place.message.endswith("Request") else "response"
+                to_json(inside.reveal(key, direction, body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"protocols": None}, {"protocols": [{}]}, {"protocols": [{"metadata": "<redacted>"}]}],
+)
+def test_what_is_not_there_hides_nothing(body: dict[str, Any]) -> None:
+    assert inside.reveal(11, "request", body) == {}
+    assert inside.reveal(999, "request", body) == {}
+
+
+@pytest.mark.parametrize("place", inside.PLACES, ids=lambda place: f"{place.message}.{place.path}")
+def test_every_place_is_a_field_of_bytes_and_what_names_it_stands_around_it(
+    place: inside.Place,
+) -> None:
+    seen = named = False
+    for layout in layouts(place.message):
+        at: Layout | None = layout
+        for field in place.path.split("."):
+            if at is None:
+                break
+            named = named or place.named_by in {slot.name for slot in at.slots}
+            slot = next((slot for slot in at.slots if slot.name == field), None)
+            if slot is None:
+                break
+            node = slot.node.element or slot.node
+            at = node.struct
+            seen = seen or node.kind in ("bytes", "records")
+    assert seen
+    assert named or not place.named_by
+
+
+def layouts(message: str) -> list[Layout]:
+    if message in dict(inside.CONTENTS):
+        declared = inside.message(message)
+    else:
+        direction = "request" if message.endswith("Request") else "response"
+        declared = specs.api(message.removesuffix(direction.capitalize())).message(direction)
+    return [declared.layout(v) for v in range(declared.versions[0], declared.versions[1] + 1)]

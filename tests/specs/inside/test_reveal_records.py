@@ -1,0 +1,115 @@
+"""What hides in record sets: records of internal topics, control records, messages inside records."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+
+import specs
+from specs import inside
+from specs.jsonform import to_json
+from tests.specs.inside.real import SUBSCRIPTION, batches, topics
+
+FETCH = 1
+
+
+def fetched(topic: Any, data: bytes, **partition: Any) -> dict[str, Any]:
+    return {"responses": [topic | {"partitions": [partition | {"records": data}]}]}
+
+
+PATH = "responses[0].partitions[0].records"
+
+
+def test_records_of_an_internal_topic_and_what_hides_in_them() -> None:
+    body = fetched({"topic": "__consumer_offsets"}, batches("__consumer_offsets"))
+    found = inside.reveal(FETCH, "response", body, records=1000)[PATH]
+    assert found["left_off"] == 0
+    groups = [
+        record["value"]
+        for record in found["records"]
+        if record.get("key", {}).get("message") == "GroupMetadataKey" and record["value"]
+    ]
+    members = [group["inside"]["members[0].assignment"] for group in groups if "inside" in group]
+    assert ("orders", [0, 1]) in [
+        part for m in members for part in topics(m, "assigned_partitions")
+    ]
+    assert any(
+        m["inside"]["user_data"]["message"] == "AssignmentInfo" for m in members if "inside" in m
+    )
+    assert "unread" not in json.dumps(to_json(found))
+    tombstones = [record for record in found["records"] if record.get("value", "") is None]
+    assert tombstones
+    assert all(set(record) == {"offset", "key", "value"} for record in tombstones)
+
+
+@pytest.mark.parametrize("limit", [0, 3, 1000])
+def test_the_number_of_records_is_bounded_in_all_of_a_body(limit: int) -> None:
+    data = batches("__transaction_state")
+    partition = {"records": data}
+    body = {"topic_data": [{"name": "__transaction_state", "partition_data": [partition] * 2}]}
+    found = inside.reveal(0, "request", body, records=limit)
+    every = sum(batch.count or 0 for batch in specs.records.read(data))
+    shown = [len(part["records"]) for part in found.values()]
+    assert sum(shown) == min(limit, 2 * every)
+    assert [part["left_off"] for part in found.values()] == [every - n for n in shown]
+
+
+def test_topics_by_id_and_control_records_of_any_topic() -> None:
+    topic_id = uuid.UUID(int=77)
+    body = fetched({"topic_id": topic_id}, batches("__share_group_state"))
+    assert inside.reveal(FETCH, "response", body) == {}
+    names = {topic_id: "__share_group_state"}
+    (found,) = inside.reveal(FETCH, "response", body, topic_names=names).values()
+    assert found["records"][0]["key"]["message"] == "ShareSnapshotKey"
+    (found,) = inside.reveal(
+        FETCH, "response", fetched({"topic": "orders"}, batches("orders"))
+    ).values()
+    assert [(r["control"], r["value"]["message"]) for r in found["records"]] == [
+        ("ABORT", "EndTxnMarker")
+    ]
+
+
+def test_the_metadata_log_has_a_known_id_and_its_secrets_are_withheld() -> None:
+    body = fetched({"topic_id": uuid.UUID(int=1)}, batches("__cluster_metadata"))
+    found = inside.reveal(FETCH, "response", body, records=1000)[PATH]
+    values = {r["value"]["message"]: r["value"]["values"] for r in found["records"]}
+    assert values["TopicRecord"]["name"]
+    scram = values["UserScramCredentialRecord"]
+    assert (scram["name"], scram["iterations"]) == ("alice", 4096)
+    assert {scram[field] for field in ("salt", "stored_key", "server_key")} == {"<redacted>"}
+    assert values["ConfigRecord"]["value"] == "<redacted>"
+    assert "salt1234" not in repr(found)
+
+
+def test_a_snapshot_is_read_from_its_start_and_where_a_batch_begins() -> None:
+    data = batches("__cluster_metadata")
+    second = next(iter(specs.records.read(data))).size
+    topic = {"name": "__cluster_metadata"}
+
+    def snapshot(position: int, data: bytes = data) -> dict[str, Any]:
+        partition = {"position": position, "unaligned_records": data[position:]}
+        body = {"topics": [topic | {"partitions": [partition]}]}
+        (found,) = inside.reveal(59, "response", body, records=1000).values()
+        return found
+
+    assert snapshot(0)["records"][0]["control"] == "SNAPSHOT_HEADER"
+    assert snapshot(second)["records"] == snapshot(0)["records"][1:]
+    assert set(snapshot(second + 7)) == {"unread", "size"}
+    wrong = data[: second + 17] + bytes(4) + data[second + 21 :]  # what looks like a batch is none
+    assert set(snapshot(second, wrong)) == {"unread", "size"}
+
+
+def test_classic_members_of_a_consumer_group() -> None:
+    protocol = {"name": "range", "metadata": SUBSCRIPTION}
+    classic = {"session_timeout_ms": 1, "supported_protocols": [protocol]}
+    values = {"classic_member_metadata": classic}
+    value = inside.message("ConsumerGroupMemberMetadataValue").codec(0).encode(values)
+    key = inside.message("ConsumerGroupMemberMetadataKey").codec(0).encode({"group_id": "g"})
+    record = specs.records.Record(0, 0, b"\0\5" + key, b"\0\0" + value)
+    body = fetched({"topic": "__consumer_offsets"}, specs.records.build([record]))
+    found = inside.reveal(FETCH, "response", body)[PATH]["records"][0]["value"]
+    path = "classic_member_metadata.supported_protocols[0].metadata"
+    assert found["inside"][path]["values"] == {"topics": ["t"], "user_data": None}
