@@ -13,7 +13,7 @@ from specs.malformed import Malformed
 from specs.records import Batch, Record
 
 MAX_OUTPUT: Final = 16 << 20
-"""Bytes that one batch may take decompressed; Kafka's own batches in these topics stay below 1 MiB."""
+"""Bytes that one batch may take decompressed: twice the metadata log's largest (KafkaRaftClient)."""
 
 
 class Looked(NamedTuple):

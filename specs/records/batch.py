@@ -187,7 +187,7 @@ def _timestamp_type(attributes: int) -> TimestampType:
 def _read_records(batch: Batch, path: str) -> Iterator[Record]:
     """The records of a magic 2 batch; one that announces none is not looked into, as in Kafka."""
     if batch.count == 0:
-        return
+        return iter(())
     origin = batch.position + OVERHEAD
     path += "."
     try:
@@ -197,7 +197,7 @@ def _read_records(batch: Batch, path: str) -> Iterator[Record]:
     if batch.compression != "none":
         origin = 0
         path += f"{batch.compression}."
-    yield from read_records(
+    return read_records(
         data,
         batch.count or 0,
         base_offset=batch.base_offset or 0,

@@ -3,13 +3,19 @@
 build([Record(0, 1500000000000, b"k", b"v")])                    a batch of magic 2
 build(found, compression="lz4", producer_id=7, base_sequence=0)  as an idempotent producer's
 rebuild(batch)                                                   a batch that was read, again
+b"".join(map(rebuild, read(data)))                               a whole set, again
+
+For a wrong length, count or checksum change the bytes; `with_crc` mends the checksum of what was
+changed. Part of a batch, as Fetch puts it at the end of a set, is a slice of one.
 """
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Final
 
 import crc32c
@@ -26,13 +32,18 @@ from specs.records.batch import (
 )
 from specs.records.compression import CODECS, codec_name
 from specs.records.compressors import compress
-from specs.records.record import Record
+from specs.records.fit import fit_int, fit_record
+from specs.records.message_writer import write_messages, write_wrapper
+from specs.records.record import Record, int64
 from specs.records.record_writer import write_records
+
+Compressor = Callable[[bytes], bytes]
 
 # partition leader epoch and magic stand in front of the checksum, the rest under it
 _FRONT: Final = struct.Struct(">qiibI")
 _CHECKED: Final = struct.Struct(">hiqqqhii")
-_MESSAGE: Final = struct.Struct(">qiI")
+_LARGEST: Final = 2**31 - 1 - OVERHEAD  # bytes of records; a whole batch must fit in an int32
+_timestamp: Final = itemgetter(Record._fields.index("timestamp"))
 
 
 def build(
@@ -40,6 +51,7 @@ def build(
     *,
     magic: int = 2,
     compression: str = "none",
+    compressor: Compressor | None = None,
     base_offset: int | None = None,
     last_offset: int | None = None,
     base_timestamp: int | None = None,
@@ -57,96 +69,111 @@ def build(
 
     What is not given follows from the records: the first and last offset, the first and the latest
     timestamp (both in ms). An empty batch, which compaction leaves behind, is given its offsets.
-    `delete_horizon` stands in the place of the base timestamp (KIP-534). Magic 0 and 1 have nothing
-    of what follows `timestamp_type`. Raises Unfit, with the path of what does not fit.
+    `delete_horizon` stands in the place of the base timestamp (KIP-534). With LogAppendTime all
+    records read as of `max_timestamp`. `compressor` packs in another way than the Java client does,
+    as in `compression="snappy", compressor=raw_snappy`.
+
+    Raises Unfit, with the argument or e.g. `records[3].key` as path, for a value that would not be
+    read again: magic 0 and 1 have no headers and nothing of what follows `timestamp_type`, magic 0
+    no timestamps.
 
     >>> from specs.records import read
     >>> data = build([Record(7, 1000, None, b"a"), Record(9, 1005, b"k", None)], compression="gzip")
     >>> [(batch.last_offset, batch.crc_ok, batch.records()[1].key) for batch in read(data)]
     [(9, True, b'k')]
     """
-    found = list(records)
+    found = records if isinstance(records, list | tuple) else tuple(records)
+    if magic not in (0, 1, 2):
+        raise Unfit("magic", f"0, 1 or 2, not {magic!r}")
     if compression not in CODECS:
         raise Unfit("compression", f"{compression!r} is none of {', '.join(CODECS)}")
-    codec = CODECS.index(compression)
-    append = timestamp_type == "LogAppendTime"
-    times = [record.timestamp for record in found]
-    latest = max(times, default=-1) if max_timestamp is None else max_timestamp
-    if magic in (0, 1):
-        attributes = codec | (message_set.LOG_APPEND_TIME if append and magic else 0)
-        if codec == 0:
-            return b"".join(
-                _message(
-                    record.offset, magic, attributes, record.timestamp, record.key, record.value, i
-                )
-                for i, record in enumerate(found)
-            )
-        last = found[-1].offset if found else 0
-        return _wrapper(
-            found, magic, attributes, last if last_offset is None else last_offset, latest
+    if timestamp_type == ("LogAppendTime" if magic == 0 else "NoTimestampType"):
+        raise Unfit("timestamp_type", f"there is no {timestamp_type} in magic {magic}")
+    attributes = CODECS.index(compression)
+    attributes |= message_set.LOG_APPEND_TIME if timestamp_type == "LogAppendTime" else 0
+    if magic == 2:
+        if delete_horizon is not None:
+            if base_timestamp not in (None, delete_horizon):
+                raise Unfit("base_timestamp", f"the delete horizon is there, {delete_horizon}")
+            base_timestamp = delete_horizon
+            attributes |= DELETE_HORIZON
+        attributes |= (TRANSACTIONAL if is_transactional else 0) | (CONTROL if is_control else 0)
+        return _batch(
+            found,
+            compressor,
+            base_offset=base_offset,
+            partition_leader_epoch=partition_leader_epoch,
+            attributes=attributes,
+            last_offset=last_offset,
+            base_timestamp=base_timestamp,
+            max_timestamp=max_timestamp,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=base_sequence,
         )
-    if magic != 2:
-        raise Unfit("magic", f"0, 1 or 2, not {magic}")
-    attributes = codec | (message_set.LOG_APPEND_TIME if append else 0)
-    attributes |= (TRANSACTIONAL if is_transactional else 0) | (CONTROL if is_control else 0)
-    start = found[0].offset if found else 0
-    start = start if base_offset is None else base_offset
-    first_time = times[0] if times else -1
-    first_time = first_time if base_timestamp is None else base_timestamp
-    if delete_horizon is not None:
-        attributes |= DELETE_HORIZON
-        first_time = delete_horizon
-    end = found[-1].offset if found else start
-    return _batch(
-        found,
-        base_offset=start,
-        partition_leader_epoch=partition_leader_epoch,
-        attributes=attributes,
-        last_offset=end if last_offset is None else last_offset,
-        base_timestamp=first_time,
-        max_timestamp=latest,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-    )
+    for name, value, absent in (
+        ("base_timestamp", base_timestamp, None),
+        ("partition_leader_epoch", partition_leader_epoch, -1),
+        ("producer_id", producer_id, -1),
+        ("producer_epoch", producer_epoch, -1),
+        ("base_sequence", base_sequence, -1),
+        ("is_transactional", is_transactional, False),
+        ("is_control", is_control, False),
+        ("delete_horizon", delete_horizon, None),
+    ):
+        if value != absent:
+            raise Unfit(name, f"magic {magic} has none")
+    return _messages(found, compressor, magic, attributes, base_offset, last_offset, max_timestamp)
 
 
 def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
     """A batch that was read, built again: its header's values around its records, or around others.
 
-    Checksum, size and count are computed. Raises Unfit, or Malformed if its records can't be read.
+    Checksum, size and count are computed; in magic 0 and 1, so is all that the records say. Of the
+    timestamps that LogAppendTime hides nothing is known: they become the one that is shown. Raises
+    Unfit, or Malformed if the batch's records can't be read.
 
+    >>> from dataclasses import replace
     >>> from specs.records import read
     >>> data = build([Record(7, 1000, None, b"a")], producer_id=5, is_transactional=True)
     >>> [rebuild(batch) == data for batch in read(data)]
     [True]
+    >>> (other,) = read(b"".join(rebuild(replace(batch, producer_id=6)) for batch in read(data)))
+    >>> other.producer_id, other.crc_ok
+    (6, True)
     """
     found = batch.records() if records is None else records
-    if batch.magic < 2:
-        if batch.compression == "none":
-            (only,) = found
-            return _message(
-                only.offset, batch.magic, batch.attributes, only.timestamp, only.key, only.value, 0
-            )
-        return _wrapper(
-            found, batch.magic, batch.attributes, batch.last_offset, batch.max_timestamp
+    if batch.magic == 2:
+        return _batch(
+            found,
+            None,
+            base_offset=batch.base_offset,
+            partition_leader_epoch=batch.partition_leader_epoch,
+            attributes=batch.attributes,
+            last_offset=batch.last_offset,
+            base_timestamp=batch.base_timestamp,
+            max_timestamp=batch.max_timestamp,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+            base_sequence=batch.base_sequence,
         )
-    return _batch(
+    attributes = fit_int("attributes", batch.attributes, 8)
+    if codec_name(attributes) == "none":
+        return write_messages(found, magic=batch.magic, attributes=attributes)
+    return write_wrapper(
         found,
-        base_offset=batch.base_offset or 0,
-        partition_leader_epoch=batch.partition_leader_epoch,
-        attributes=batch.attributes,
-        last_offset=batch.last_offset,
-        base_timestamp=batch.base_timestamp or 0,
+        _compressor(attributes, batch.magic),
+        magic=batch.magic,
+        attributes=attributes,
+        last_offset=None if batch.magic == 1 and batch.last_offset != 0 else batch.last_offset,
         max_timestamp=batch.max_timestamp,
-        producer_id=batch.producer_id,
-        producer_epoch=batch.producer_epoch,
-        base_sequence=batch.base_sequence,
     )
 
 
 def with_crc(batch: bytes) -> bytes:
     """The bytes of one batch of any magic with the checksum that fits them: for who changed some.
+
+    Raises Unfit if they are too few for a message.
 
     >>> data = build([Record(0, 0, None, b"abc")])
     >>> with_crc(data.replace(b"abc", b"abd")) == build([Record(0, 0, None, b"abd")])
@@ -161,85 +188,89 @@ def with_crc(batch: bytes) -> bytes:
 
 def _batch(
     records: Sequence[Record],
+    compressor: Compressor | None,
     *,
-    base_offset: int,
+    base_offset: int | None,
     partition_leader_epoch: int,
     attributes: int,
-    last_offset: int,
-    base_timestamp: int,
-    max_timestamp: int,
+    last_offset: int | None,
+    base_timestamp: int | None,
+    max_timestamp: int | None,
     producer_id: int,
     producer_epoch: int,
     base_sequence: int,
 ) -> bytes:
-    payload = _compressed(attributes, write_records(records, base_offset, base_timestamp), 2)
-    try:
-        checked = _CHECKED.pack(
-            attributes,
-            last_offset - base_offset,
-            base_timestamp,
-            max_timestamp,
-            producer_id,
-            producer_epoch,
-            base_sequence,
-            len(records),
-        )
-        crc = crc32c.crc32c(payload, crc32c.crc32c(checked))
-        size = OVERHEAD - 12 + len(payload)
-        return _FRONT.pack(base_offset, size, partition_leader_epoch, 2, crc) + checked + payload
-    except (struct.error, TypeError) as problem:
-        raise Unfit("header", str(problem)) from None
+    """A batch of magic 2 (Kafka's DefaultRecordBatch.writeHeader); None follows from the records."""
+    first = fit_record(records[0], "records[0]") if records else Record(0, -1, None, None)
+    base_offset = fit_int("base_offset", _or(base_offset, first.offset), 64)
+    base_timestamp = fit_int("base_timestamp", _or(base_timestamp, first.timestamp), 64)
+    payload = write_records(records, base_offset, base_timestamp)
+    last_offset = _or(last_offset, records[-1].offset if records else base_offset)
+    last_offset_delta = int64(fit_int("last_offset", last_offset, 64) - base_offset)
+    max_timestamp = _or(max_timestamp, max(map(_timestamp, records), default=-1))
+    pack = compressor or _compressor(attributes, 2)
+    if records:  # Kafka leaves nothing behind the header of an empty batch
+        payload = pack(payload)
+    if len(payload) > _LARGEST:
+        raise Unfit("records", f"{len(payload)} bytes; {_LARGEST} are the most")
+    checked = _CHECKED.pack(
+        fit_int("attributes", attributes, 16),
+        fit_int("last_offset", last_offset_delta, 32),
+        base_timestamp,
+        fit_int("max_timestamp", max_timestamp, 64),
+        fit_int("producer_id", producer_id, 64),
+        fit_int("producer_epoch", producer_epoch, 16),
+        fit_int("base_sequence", base_sequence, 32),
+        len(records),
+    )
+    epoch = fit_int("partition_leader_epoch", partition_leader_epoch, 32)
+    size = OVERHEAD - 12 + len(payload)
+    crc = crc32c.crc32c(payload, crc32c.crc32c(checked))
+    return b"".join((_FRONT.pack(base_offset, size, epoch, 2, crc), checked, payload))
 
 
-def _wrapper(
-    records: Sequence[Record], magic: int, attributes: int, offset: int, timestamp: int
+def _messages(
+    records: Sequence[Record],
+    compressor: Compressor | None,
+    magic: int,
+    attributes: int,
+    base_offset: int | None,
+    last_offset: int | None,
+    max_timestamp: int | None,
 ) -> bytes:
-    """A compressed message: in magic 1 the offsets inside count from the first, unless it has none."""
-    if not records:
-        raise Unfit("records", "a wrapper without a message inside is none that Kafka reads")
-    relative = magic == 1 and offset != 0
-    first = offset - records[-1].offset + records[0].offset if relative else 0
-    inner = b"".join(
-        _message(
-            record.offset - first,
-            magic,
-            attributes & ~7,
-            record.timestamp,
-            record.key,
-            record.value,
-            i,
+    """Messages or a wrapper; an argument for which they have no field must be what is read anyway."""
+    if codec_name(attributes) == "none":
+        append_time = max_timestamp if attributes & message_set.LOG_APPEND_TIME else None
+        data = write_messages(records, magic=magic, attributes=attributes, append_time=append_time)
+        _same("last_offset", last_offset, records[-1].offset if records else None)
+        if append_time is None:
+            _same("max_timestamp", max_timestamp, max(map(_timestamp, records), default=None))
+    else:
+        data = write_wrapper(
+            records,
+            compressor or _compressor(attributes, magic),
+            magic=magic,
+            attributes=attributes,
+            last_offset=last_offset,
+            max_timestamp=max_timestamp,
         )
-        for i, record in enumerate(records)
-    )
-    return _message(
-        offset, magic, attributes, timestamp, None, _compressed(attributes, inner, magic), 0
-    )
+        if magic == 0:
+            _same("max_timestamp", max_timestamp, -1)
+    _same("base_offset", base_offset, records[0].offset if records else None)
+    return data
 
 
-def _compressed(attributes: int, data: bytes, magic: int) -> bytes:
+def _compressor(attributes: int, magic: int) -> Compressor:
     codec = codec_name(attributes)
     if codec not in CODECS or (codec == "zstd" and magic < 2):
         raise Unfit("compression", f"magic {magic} has no codec {codec}")
-    return compress(codec, data, magic=magic)
+    return functools.partial(compress, codec, magic=magic)
 
 
-def _message(
-    offset: int,
-    magic: int,
-    attributes: int,
-    timestamp: int,
-    key: bytes | None,
-    value: bytes | None,
-    index: int,
-) -> bytes:
-    parts = [struct.pack(">bB", magic, attributes & 0xFF)]
-    try:
-        if magic == 1:
-            parts.append(struct.pack(">q", timestamp))
-        for field in (key, value):
-            parts.append(struct.pack(">i", -1 if field is None else len(field)))
-            parts.append(field or b"")
-        body = b"".join(parts)
-        return _MESSAGE.pack(offset, len(body) + 4, zlib.crc32(body)) + body
-    except (struct.error, TypeError) as problem:
-        raise Unfit(f"records[{index}]", str(problem)) from None
+def _or(given: int | None, found: int) -> int:
+    return found if given is None else given
+
+
+def _same(name: str, given: int | None, read: int | None) -> None:
+    if given not in (None, read):
+        raise Unfit(name, f"it would be read as {read}, not {given}")

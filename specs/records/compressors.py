@@ -36,8 +36,8 @@ def compress(codec: str, data: bytes, *, magic: int = 2) -> bytes:
         case "none":
             return data
         case "gzip":
-            packer = zlib.compressobj(wbits=31)
-            return packer.compress(data) + packer.flush()
+            packed = zlib.compress(data, wbits=31)
+            return packed[:9] + b"\xff" + packed[10:]  # Java names no operating system
         case "snappy":
             return _XERIAL_HEADER + b"".join(
                 struct.pack(">i", len(chunk)) + chunk

@@ -6,6 +6,7 @@ import struct
 from typing import Final
 
 from specs.malformed import Malformed
+from specs.records.fit import fit_int
 from specs.records.record import Record
 
 CONTROL_TYPES: Final = (
@@ -47,17 +48,25 @@ def coordinator_epoch(record: Record) -> int:
 def control_key(control: str, version: int = 0) -> bytes:
     """The key of a control record. Raises LookupError for a name that is none of `CONTROL_TYPES`.
 
+    Raises Unfit for a version that is no int16.
+
     >>> control_key("COMMIT").hex()
     '00000001'
     """
     if control not in CONTROL_TYPES:
         raise LookupError(f"no control type {control!r}; there are {', '.join(CONTROL_TYPES)}")
-    return struct.pack(">hh", version, CONTROL_TYPES.index(control))
+    return struct.pack(">hh", fit_int("version", version, 16), CONTROL_TYPES.index(control))
 
 
 def marker_value(epoch: int, version: int = 0) -> bytes:
-    """The value of a COMMIT or ABORT: the epoch of the transaction coordinator that writes it."""
-    return struct.pack(">hi", version, epoch)
+    """The value of a COMMIT or ABORT: the epoch of the transaction coordinator that writes it.
+
+    Raises Unfit if the epoch is no int32 or the version no int16.
+
+    >>> marker_value(5).hex()
+    '000000000005'
+    """
+    return struct.pack(">hi", fit_int("version", version, 16), fit_int("epoch", epoch, 32))
 
 
 def _fields(path: str, layout: str, data: bytes | None) -> tuple[int, int]:

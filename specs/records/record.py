@@ -7,7 +7,7 @@ deltas are zigzag varints.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from specs.malformed import Malformed
 
@@ -19,6 +19,10 @@ SMALLEST_RECORD = 7
 
 SMALLEST_HEADER = 2
 """Bytes of a header with an empty key and no value."""
+
+_NULL: Final = 1  # the varint of a length of -1
+_SECOND: Final = tuple((byte << 7) - 0x80 for byte in range(0x80))  # what a second byte adds
+_FAR: Final = 1 << 62  # a base nearer than this to 0 can take any delta
 
 
 _TWO_BYTES = 16383
@@ -84,84 +88,84 @@ def read_records(
             f"{path}records", origin, f"{count} records announced, {len(data)} bytes remain"
         )
     position = 0
+    # The first branch reads what is usual: varints of one byte or two, nothing below zero but the
+    # length of null, and sums that do not wrap around. It raises IndexError at anything else, which
+    # is then read with care. Positions only grow, so the end is compared once.
+    new = tuple.__new__  # a NamedTuple's own takes twice as long
+    second = _SECOND
+    sequence = -1
+    total = len(data)
+    unusual = not -_FAR < base_offset < _FAR or not -_FAR < base_timestamp < _FAR
     for index in range(count):
-        start = position
         try:
-            # Most records are regular: they are read here, with varints of up to two bytes. Whatever
-            # else there is, and whatever seems wrong, is left to `_record`.
-            length = data[start]
-            position = start + 1
-            if length > 127:
-                length += (data[position] << 7) - 128
-                position += 1
-            end = position + (length >> 1)
-            delta = data[position + 1]
-            position += 2
-            if delta > 127:
-                delta += (data[position] << 7) - 128
-                position += 1
-            timestamp_delta = delta >> 1 ^ -(delta & 1)
-            offset_delta = data[position]
-            position += 1
-            if offset_delta > 127:
-                offset_delta += (data[position] << 7) - 128
-                position += 1
-            key_size = data[position]
-            position += 1
-            if key_size > 127:
-                key_size += (data[position] << 7) - 128
-                position += 1
-            key = None
-            if key_size != 1:
-                at = position
-                position += key_size >> 1
-                key = data[at:position]
-            value_size = data[position]
-            position += 1
-            if value_size > 127:
-                value_size += (data[position] << 7) - 128
-                position += 1
-            value = None
-            if value_size != 1:
-                at = position
-                position += value_size >> 1
-                value = data[at:position]
-            regular = not data[position]
-            position += 1
-            headers: tuple[Header, ...] = ()
-            if (
-                not regular
-                or position != end
-                or length & 1
-                or delta > _TWO_BYTES
-                or offset_delta > _TWO_BYTES
-                or (key_size & 1 and key is not None)
-                or (value_size & 1 and value is not None)
-                or length > _TWO_BYTES
-            ):
+            at = position
+            size = data[at]
+            if size > 0x7F:
+                at += 1
+                size += second[data[at]]
+            end = at + 1 + (size >> 1)
+            at += 2  # the attributes say nothing
+            timestamp_delta = data[at]
+            if timestamp_delta > 0x7F:
+                at += 1
+                timestamp_delta += second[data[at]]
+            at += 1
+            offset_delta = data[at]
+            if offset_delta > 0x7F:
+                at += 1
+                offset_delta += second[data[at]]
+            at += 1
+            odd = unusual | size | timestamp_delta | offset_delta
+            size = data[at]
+            if size == _NULL:
+                at += 1
+                key = None
+            else:
+                if size > 0x7F:
+                    at += 1
+                    size += second[data[at]]
+                odd |= size
+                at += 1
+                key = data[at : at + (size >> 1)]
+                at += size >> 1
+            size = data[at]
+            if size == _NULL:
+                at += 1
+                value = None
+            else:
+                if size > 0x7F:
+                    at += 1
+                    size += second[data[at]]
+                odd |= size
+                at += 1
+                value = data[at : at + (size >> 1)]
+                at += size >> 1
+            if data[at]:
+                headers, at = _headers(data, at, end)
+            else:
+                headers = ()
+                at += 1
+            if odd & 1 or at != end or end > total:
                 raise IndexError
-            offset_delta = offset_delta >> 1 ^ -(offset_delta & 1)
-        except IndexError:
+            position = end
+            offset = base_offset + (offset_delta >> 1)
+            timestamp = base_timestamp + (timestamp_delta >> 1)
+            if base_sequence >= 0:
+                sequence = base_sequence + (offset_delta >> 1) & 0x7FFFFFFF
+        except (IndexError, Malformed):
             try:
-                timestamp_delta, offset_delta, key, value, headers, position = _record(data, start)
+                timestamp_delta, offset_delta, key, value, headers, position = _record(
+                    data, position
+                )
             except Malformed as e:
                 where = f"{path}records[{index}].{e.path}"
                 raise Malformed(where, origin + e.offset, e.reason) from None
-        offset = base_offset + offset_delta
-        timestamp = base_timestamp + timestamp_delta
-        if not (_LEAST <= offset <= _MOST and _LEAST <= timestamp <= _MOST):
-            offset, timestamp = int64(offset), int64(timestamp)
-        yield _new(
-            Record,
-            (
-                offset,
-                timestamp if append_time is None else append_time,
-                key,
-                value,
-                headers,
-                -1 if base_sequence < 0 else add_sequence(base_sequence, offset_delta),
-            ),
-        )
+            offset = int64(base_offset + offset_delta)
+            timestamp = int64(base_timestamp + timestamp_delta)
+            sequence = add_sequence(base_sequence, offset_delta)
+        if append_time is not None:
+            timestamp = append_time
+        yield new(Record, (offset, timestamp, key, value, headers, sequence))
     if position != len(data):
         left = len(data) - position
         raise Malformed(
@@ -180,15 +184,17 @@ def _record(
     offset_delta, position = varint(data, position, "offset_delta")
     key, position = _nullable(data, position, end, "key")
     value, position = _nullable(data, position, end, "value")
-    count, position = varint(data, position, "headers")
-    headers = _headers(data, position, end, count) if count else ((), position)
-    if headers[1] != end:
-        reason = f"{size} bytes announced, its fields take {headers[1] - end + size}"
+    headers, position = _headers(data, position, end)
+    if position != end:
+        reason = f"{size} bytes announced, its fields take {position - end + size}"
         raise Malformed("length", start, reason)
-    return timestamp_delta, offset_delta, key, value, *headers
+    return timestamp_delta, offset_delta, key, value, headers, position
 
 
-def _headers(data: bytes, position: int, end: int, count: int) -> tuple[tuple[Header, ...], int]:
+def _headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
+    count, position = varint(data, position, "headers")
+    if count == 0:
+        return (), position
     if not 0 <= count <= (end - position) // SMALLEST_HEADER:
         remain = max(end - position, 0)
         raise Malformed("headers", position, f"{count} announced, {remain} bytes remain")

@@ -2,70 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Final
 
 from specs.codec.build import Unfit
-from specs.records.record import Header, Record
-
-_SHORT = tuple(bytes((number,)) for number in range(128))
-
-
-def write_records(records: Iterable[Record], base_offset: int, base_timestamp: int) -> bytes:
-    """The bytes of records, not compressed. Raises Unfit with the path.
-
-    >>> write_records([Record(11, 502, None, b"v")], 10, 500).hex(" ")
-    '0e 00 04 02 01 02 76 00'
-    """
-    out: list[bytes] = []
-    index = 0
-    try:
-        for index, (offset, timestamp, key, value, headers, _) in enumerate(records):
-            delta = offset - base_offset
-            if not -(2**31) <= delta < 2**31:
-                raise Unfit(f"records[{index}].offset", f"{offset} is too far from {base_offset}")
-            body = b"".join(
-                (
-                    b"\0",
-                    signed_varint(timestamp - base_timestamp),
-                    signed_varint(delta),
-                    b"\x01" if key is None else signed_varint(len(key)) + key,
-                    b"\x01" if value is None else signed_varint(len(value)) + value,
-                    _headers(headers) if headers else b"\0",
-                )
-            )
-            out += (signed_varint(len(body)), body)
-    except Unfit:
-        raise
-    except (TypeError, ValueError, AttributeError) as problem:
-        raise Unfit(f"records[{index}]", str(problem)) from None
-    return b"".join(out)
-
-
-def _headers(headers: tuple[Header, ...]) -> bytes:
-    out = [signed_varint(len(headers))]
-    for name, value in headers:
-        raw = name.encode()
-        out += (signed_varint(len(raw)), raw)
-        out.append(b"\x01" if value is None else signed_varint(len(value)) + value)
-    return b"".join(out)
+from specs.records.fit import fit_record
+from specs.records.record import Header, Record, int64
 
 
 def signed_varint(value: int) -> bytes:
-    """A zigzag varint of up to 64 bits, in its shortest form. Raises ValueError beyond them.
+    """A zigzag varint in its shortest form, as wide as the value needs.
 
     >>> signed_varint(-2).hex(), signed_varint(64).hex()
     ('03', '8001')
     """
-    number = value << 1 if value >= 0 else -value * 2 - 1
-    if number < 128:
-        return _SHORT[number]
-    if number < 16384:
-        return bytes((number & 127 | 128, number >> 7))
-    if number >> 64:
-        raise ValueError(f"{value} does not fit in 64 bits")
+    number = value << 1 if value >= 0 else ~(value << 1)
     out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
         number >>= 7
     out.append(number)
     return bytes(out)
+
+
+_NULL: Final = signed_varint(-1)
+_SHORT: Final = tuple(map(signed_varint, range(0x2000)))  # all that take a byte or two
+_FAR: Final = 1 << 62  # a base nearer than this to 0 takes any short delta without wrapping around
+
+
+def write_records(records: Sequence[Record], base_offset: int, base_timestamp: int) -> bytes:
+    """The bytes of records, not compressed; their deltas count from the bases, both int64.
+
+    Raises Unfit, with a path such as `records[3].key`, for what a record can't hold and for offsets
+    more than 32 bits away from the base. The records' sequence numbers are not looked at, as they
+    follow from the batch's.
+
+    >>> write_records([Record(11, 502, None, b"v")], 10, 500).hex(" ")
+    '0e 00 04 02 01 02 76 00'
+    """
+    try:
+        return _write(records, base_offset, base_timestamp)
+    except (TypeError, ValueError, AttributeError):
+        # Something is wrong, or only unusual, such as a bytearray: look at each value.
+        fit = [fit_record(record, f"records[{index}]") for index, record in enumerate(records)]
+        for index, record in enumerate(fit):
+            try:
+                _delta(record.offset, base_offset, 32)
+            except ValueError as problem:
+                raise Unfit(f"records[{index}].offset", str(problem)) from None
+        return _write(fit, base_offset, base_timestamp)
+
+
+def _write(records: Sequence[Record], base_offset: int, base_timestamp: int) -> bytes:
+    """The records if all is as declared; if not, an error that does not say where."""
+    short = _SHORT
+    known = len(short)
+    near = known if -_FAR < base_offset < _FAR and -_FAR < base_timestamp < _FAR else 0
+    join = b"".join
+    out: list[bytes] = []
+    for offset, timestamp, key, value, headers, _ in records:
+        delta = timestamp - base_timestamp
+        time = short[delta] if 0 <= delta < near else _delta(timestamp, base_timestamp, 64)
+        delta = offset - base_offset
+        place = short[delta] if 0 <= delta < near else _delta(offset, base_offset, 32)
+        if key is None:
+            key = b""
+            key_size = _NULL
+        elif type(key) is bytes:
+            size = len(key)
+            key_size = short[size] if size < known else signed_varint(size)
+        else:
+            raise TypeError("key")
+        if value is None:
+            value = b""
+            value_size = _NULL
+        elif type(value) is bytes:
+            size = len(value)
+            value_size = short[size] if size < known else signed_varint(size)
+        else:
+            raise TypeError("value")
+        rest = _headers(headers) if headers else b"\0"
+        body = join((b"\0", time, place, key_size, key, value_size, value, rest))
+        size = len(body)
+        out += (short[size] if size < known else signed_varint(size), body)
+    return join(out)
+
+
+def _headers(headers: Sequence[Header]) -> bytes:
+    out = [signed_varint(len(headers))]
+    for key, value in headers:
+        name = key.encode()
+        out += (signed_varint(len(name)), name)
+        if value is None:
+            out.append(_NULL)
+        elif type(value) is bytes:
+            out += (signed_varint(len(value)), value)
+        else:
+            raise TypeError("headers")
+    return b"".join(out)
+
+
+def _delta(value: int, base: int, bits: int) -> bytes:
+    """A difference, which wraps around at 64 bits as it does in Java. Raises ValueError."""
+    if not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(f"{value} is no int64")
+    delta = int64(value - base)
+    if not -(1 << bits - 1) <= delta < 1 << bits - 1:
+        raise ValueError(f"{value} is too far from {base}, the batch's")
+    return signed_varint(delta)

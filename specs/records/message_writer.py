@@ -1,0 +1,103 @@
+"""Messages of magic 0 and 1, and the wrappers of compressed ones, written (Kafka's LegacyRecord).
+
+A wrapper has the offset of its last message. Inside, offsets stay as they are in magic 0 and count
+from the first in magic 1 (KIP-31), unless the wrapper's is 0, as old librdkafka left it.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from specs.codec.build import Unfit
+from specs.records.fit import fit_int, fit_record
+from specs.records.message_set import LOG_APPEND_TIME
+from specs.records.record import Record
+
+_HEADS: Final = (struct.Struct(">bb"), struct.Struct(">bbq"))  # magic to timestamp
+_ENTRY: Final = struct.Struct(">qiI")
+_INT32: Final = struct.Struct(">i")
+_NULL: Final = _INT32.pack(-1)
+
+
+def write_messages(
+    records: Sequence[Record], *, magic: int, attributes: int, append_time: int | None = None
+) -> bytes:
+    """A message for each record; `append_time` stands in for every timestamp of magic 1.
+
+    Raises Unfit, with a path such as `records[3].headers`, for what a message can't hold.
+
+    >>> write_messages([Record(7, -1, None, b"v")], magic=0, attributes=0).hex(" ", -4)
+    '00000000 00000007 0000000f d20cbff5 0000ffff ffff0000 000176'
+    """
+    fit = _fit(records, magic)
+    if append_time is not None:
+        fit_int("max_timestamp", append_time, 64)
+        fit = [record._replace(timestamp=append_time) for record in fit]
+    return b"".join(
+        _message(record.offset, magic, attributes, record.timestamp, record.key, record.value)
+        for record in fit
+    )
+
+
+def write_wrapper(
+    records: Sequence[Record],
+    compressor: Callable[[bytes], bytes],
+    *,
+    magic: int,
+    attributes: int,
+    last_offset: int | None = None,
+    max_timestamp: int | None = None,
+) -> bytes:
+    """The message around compressed ones; what is None of it follows from them.
+
+    Raises Unfit as `write_messages` does, and for an offset by which others would be read.
+    """
+    inner = _fit(records, magic)
+    if not inner:
+        raise Unfit("records", "a wrapper without a message inside is none that Kafka reads")
+    last = inner[-1].offset
+    offset = last if last_offset is None else fit_int("last_offset", last_offset, 64)
+    base = 0
+    if magic == 1 and offset != 0:
+        if offset != last:
+            raise Unfit("last_offset", f"the last record's, {last}, or 0 in magic 1, not {offset}")
+        base = inner[0].offset if min(record.offset for record in inner) > 0 else 0
+    timestamp = max_timestamp
+    if timestamp is None:
+        timestamp = max(record.timestamp for record in inner)
+    messages = b"".join(
+        _message(
+            record.offset - base,
+            magic,
+            attributes & (LOG_APPEND_TIME if magic == 1 else 0),
+            record.timestamp,
+            record.key,
+            record.value,
+        )
+        for record in inner
+    )
+    fit_int("max_timestamp", timestamp, 64)
+    return _message(offset, magic, attributes, timestamp, None, compressor(messages))
+
+
+def _message(
+    offset: int, magic: int, attributes: int, timestamp: int, key: bytes | None, value: bytes | None
+) -> bytes:
+    head = _HEADS[magic].pack(magic, attributes, *(timestamp,) * magic)
+    key_size = _NULL if key is None else _INT32.pack(len(key))
+    value_size = _NULL if value is None else _INT32.pack(len(value))
+    checked = b"".join((head, key_size, key or b"", value_size, value or b""))
+    return _ENTRY.pack(offset, len(checked) + 4, zlib.crc32(checked)) + checked
+
+
+def _fit(records: Sequence[Record], magic: int) -> list[Record]:
+    fit = [fit_record(record, f"records[{index}]") for index, record in enumerate(records)]
+    for index, record in enumerate(fit):
+        if record.headers:
+            raise Unfit(f"records[{index}].headers", f"magic {magic} has none")
+        if magic == 0 and record.timestamp != -1:
+            raise Unfit(f"records[{index}].timestamp", "magic 0 has none, so it is -1")
+    return fit

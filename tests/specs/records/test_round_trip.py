@@ -1,0 +1,202 @@
+"""Any records, of any magic and codec: built and read they are the same, and broken ones are told."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specs import records
+from specs.codec import Malformed, Unfit
+from specs.records import Record, build
+from specs.records.record import read_records
+from specs.records.record_writer import write_records
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # of its imports
+    from kafka.record import MemoryRecords
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+NEAR = st.integers(-70, 9000)
+"""Deltas of one byte, of two and of three."""
+BINARY = st.none() | st.binary(max_size=200) | st.integers(8150, 8250).map(bytes)
+HEADERS = st.lists(st.tuples(st.text(max_size=5), BINARY), max_size=3).map(tuple)
+KINDS = [
+    (magic, codec)
+    for magic in (0, 1, 2)
+    for codec in records.CODECS
+    if codec != "zstd" or magic == 2
+]
+
+
+@st.composite
+def any_records(draw: st.DrawFn, magic: int, min_size: int = 1) -> list[Record]:
+    """Records of a magic, their offsets and times anywhere, and in any order."""
+    base_offset = draw(INT64 | NEAR)
+    base_timestamp = draw(INT64 | NEAR)
+    found = []
+    for _ in range(draw(st.integers(min_size, 6))):
+        offset = base_offset + draw(NEAR | st.integers(-(2**29), 2**29))
+        timestamp = draw(NEAR.map(base_timestamp.__add__) | INT64)
+        found.append(
+            Record(
+                min(max(offset, -(2**63)), 2**63 - 1),
+                min(max(timestamp, -(2**63)), 2**63 - 1) if magic else -1,
+                draw(BINARY),
+                draw(BINARY),
+                draw(HEADERS) if magic == 2 else (),
+            )
+        )
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize(("magic", "codec"), KINDS)
+@given(data=st.data())
+def test_what_is_built_is_read(magic: int, codec: str, data: st.DataObject) -> None:
+    found = data.draw(any_records(magic))
+    body = build(found, magic=magic, compression=codec)
+    batches = list(records.read(body))
+    assert [record for batch in batches for record in batch] == found
+    assert all(batch.crc_ok and batch.magic == magic for batch in batches)
+    assert {batch.compression for batch in batches} == {codec}
+    assert records.summary(body).trailing == 0
+    assert records.rebuild(batches[0]) == body[: batches[0].size]
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_records(2, 0), INT64, INT64, INT64, INT64, st.integers(-(2**31), 2**31 - 1), st.data())
+def test_headers_of_magic_2_are_read_as_they_were_built(
+    found: list[Record],
+    producer_id: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    base_offset: int,
+    delta: int,
+    data: st.DataObject,
+) -> None:
+    header: dict[str, Any] = {
+        "partition_leader_epoch": data.draw(st.integers(-(2**31), 2**31 - 1)),
+        "producer_id": producer_id,
+        "producer_epoch": data.draw(st.integers(-(2**15), 2**15 - 1)),
+        "base_sequence": data.draw(st.integers(-(2**31), 2**31 - 1)),
+        "base_offset": base_offset if not found else found[0].offset,
+        "base_timestamp": base_timestamp,
+        "max_timestamp": max_timestamp,
+        "delete_horizon": data.draw(st.sampled_from((None, base_timestamp))),
+        "is_transactional": data.draw(st.booleans()),
+        "is_control": data.draw(st.booleans()),
+        "timestamp_type": data.draw(st.sampled_from(("CreateTime", "LogAppendTime"))),
+    }
+    last_offset = min(max(header["base_offset"] + delta, -(2**63)), 2**63 - 1)
+    data_built = build(found, last_offset=last_offset, **header)
+    (batch,) = records.read(data_built)
+    assert {name: getattr(batch, name) for name in header} == header
+    assert (batch.last_offset, batch.count, batch.crc_ok) == (last_offset, len(found), True)
+    assert records.rebuild(batch) == data_built or header["timestamp_type"] == "LogAppendTime"
+
+
+@settings(max_examples=20, deadline=None)
+@pytest.mark.parametrize(("magic", "codec"), KINDS)
+@given(data=st.data())
+def test_a_mutated_set_is_read_or_malformed(magic: int, codec: str, data: st.DataObject) -> None:
+    body = bytearray(build(data.draw(any_records(magic)), magic=magic, compression=codec))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at] = data.draw(st.integers(0, 255))
+    del body[data.draw(st.integers(0, len(body))) :]
+    try:
+        for batch in records.read(bytes(body), max_output=1 << 20):
+            assert isinstance(batch.crc_ok, bool)
+            try:
+                found = batch.records()
+            except Malformed:
+                continue
+            assert isinstance(found, tuple)
+    except Malformed:
+        pass
+
+
+def outcome(data: bytes, count: int, base: int, sequence: int) -> list[Any]:
+    """The records as far as they go, their offsets and timestamps from a base, and the error."""
+    found: list[Any] = []
+    try:
+        for record in read_records(
+            data, count, base_offset=base, base_timestamp=base, base_sequence=sequence
+        ):
+            offset, timestamp, *rest = record
+            found.append(((offset - base) % 2**64, (timestamp - base) % 2**64, *rest))
+    except Malformed as e:
+        found.append(str(e))
+    return found
+
+
+@settings(max_examples=500, deadline=None)
+@given(any_records(2), st.integers(-1, 2**31 - 1), st.data())
+def test_the_quick_reader_is_the_careful_one(
+    found: list[Record], sequence: int, data: st.DataObject
+) -> None:
+    body = bytearray(write_records(found, found[0].offset, found[0].timestamp))
+    for _ in range(data.draw(st.integers(0, 3))):
+        at = data.draw(st.integers(0, min(len(body), 40) - 1))
+        body[at : at + data.draw(st.integers(0, 2))] = data.draw(
+            st.sampled_from((b"\x00", b"\x01", b"\x03", b"\x81\x00", b"\x80", b"\xff", b"\x7f"))
+        )
+    # A base this far out is one that the quick reader leaves to the careful one.
+    careful = outcome(bytes(body), len(found), 1 << 62, sequence)
+    assert outcome(bytes(body), len(found), 5, sequence) == careful
+
+
+@settings(max_examples=30, deadline=None)
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+@given(data=st.data())
+def test_kafka_python_reads_what_is_built(magic: int, codec: str, data: st.DataObject) -> None:
+    found = [
+        record._replace(offset=index, timestamp=abs(record.timestamp) % 2**48 if magic else -1)
+        for index, record in enumerate(data.draw(any_records(magic)))
+    ]
+    theirs = MemoryRecords(build(found, magic=magic, compression=codec))
+    read = []
+    while (batch := theirs.next_batch()) is not None:
+        assert batch.validate_crc()
+        read += [
+            (r.offset, r.timestamp if magic else -1, r.key, r.value, tuple(r.headers))
+            for r in batch
+        ]
+    assert read == [record[:5] for record in found]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_zstd_came_with_magic_2(magic: int) -> None:
+    with pytest.raises(Unfit, match=f"compression: magic {magic} has no codec zstd"):
+        build([Record(0, -1, None, None)], magic=magic, compression="zstd")
+
+
+@pytest.mark.parametrize(("magic", "codec"), [kind for kind in KINDS if kind[1] != "none"])
+def test_output_is_bounded_whatever_a_set_says(magic: int, codec: str) -> None:
+    limit = 1 << 16
+    data = build([Record(0, -1, None, bytes(1 << 20))], magic=magic, compression=codec)
+    (batch,) = records.read(data, max_output=limit)
+    with pytest.raises(Malformed, match=rf"batches\[0\]\.{codec} at byte \d+: more .*output"):
+        batch.records()
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrapper_inside_a_wrapper_is_not_opened(magic: int) -> None:
+    """Kafka refuses it (AbstractLegacyRecordBatch.DeepRecordsIterator): no bomb in a bomb."""
+    bomb = build([Record(0, -1, None, bytes(1 << 24))], magic=magic, compression="gzip")
+    outer = build(
+        [Record(0, -1, None, b"")],
+        magic=magic,
+        compression="gzip",
+        compressor=lambda _: zlib.compress(bomb, wbits=31),
+    )
+    (batch,) = records.read(outer, max_output=1 << 16)
+    with pytest.raises(Malformed, match="a wrapper inside a wrapper") as raised:
+        batch.records()
+    assert raised.value.path == "batches[0].gzip.records[0].attributes"
