@@ -33,7 +33,7 @@ def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | Non
         else:
             for exchange in conversations.exchanges(_watched(reader, path, output)):
                 if as_json:
-                    output.whole(exchange)
+                    output.json(exchange)
                 else:
                     output.exchange(exchange)
     except CaptureError as problem:

@@ -45,11 +45,6 @@ class Output:
             self.flag(exchange)
 
     def json(self, exchange: Exchange) -> None:
-        """An exchange as one line of JSON."""
-        self._look(exchange)
-        self.raw(json.dumps(exchange.row(), ensure_ascii=False, separators=(",", ":")))
-
-    def whole(self, exchange: Exchange) -> None:
         """An exchange as one line of JSON, with what hides inside its bytes if there is anything."""
         self._look(exchange)
         hidden = inside(exchange, self.context)
