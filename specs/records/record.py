@@ -141,7 +141,7 @@ def read_records(
                 value = data[at : at + (size >> 1)]
                 at += size >> 1
             if data[at]:
-                headers, at = _headers(data, at, end)
+                headers, at = _usual_headers(data, at)
             else:
                 headers = ()
                 at += 1
@@ -152,7 +152,7 @@ def read_records(
             timestamp = base_timestamp + (timestamp_delta >> 1)
             if base_sequence >= 0:
                 sequence = base_sequence + (offset_delta >> 1) & 0x7FFFFFFF
-        except (IndexError, Malformed):
+        except IndexError:
             try:
                 timestamp_delta, offset_delta, key, value, headers, position = _record(
                     data, position
@@ -171,6 +171,34 @@ def read_records(
         raise Malformed(
             f"{path}records", origin + position, f"{left} bytes behind the last of {count} records"
         )
+
+
+def _usual_headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
+    """Headers whose count and keys' lengths take one byte, and values' two; else an IndexError."""
+    headers: list[Header] = []
+    count = data[at]
+    at += 1
+    odd = count & 0x81  # a second byte, or below zero
+    for _ in range(count >> 1):
+        size = data[at]
+        odd |= size & 0x81
+        at += 1
+        key = data[at : at + (size >> 1)].decode("utf-8", "replace")
+        at += size >> 1
+        size = data[at]
+        at += 1
+        if size == _NULL:
+            headers.append((key, None))
+            continue
+        if size > 0x7F:
+            size += _SECOND[data[at]]
+            at += 1
+        odd |= size & 1
+        headers.append((key, data[at : at + (size >> 1)]))
+        at += size >> 1
+    if odd:
+        raise IndexError
+    return tuple(headers), at
 
 
 def _record(

@@ -89,14 +89,18 @@ def _write(records: Sequence[Record], base_offset: int, base_timestamp: int) -> 
 
 
 def _headers(headers: Sequence[Header]) -> bytes:
+    short = _SHORT
+    known = len(short)
     out = [signed_varint(len(headers))]
     for key, value in headers:
         name = key.encode()
-        out += (signed_varint(len(name)), name)
+        size = len(name)
+        out += (short[size] if size < known else signed_varint(size), name)
         if value is None:
             out.append(_NULL)
         elif type(value) is bytes:
-            out += (signed_varint(len(value)), value)
+            size = len(value)
+            out += (short[size] if size < known else signed_varint(size), value)
         else:
             raise TypeError("headers")
     return b"".join(out)

@@ -59,6 +59,12 @@ def test_the_history_of_all_versions(name: str) -> None:
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
+def test_an_api_with_one_version() -> None:
+    text = run("show", "OffsetDelete")
+    assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
+    assert "what each version brought" not in text
+
+
 def test_one_version_and_one_direction() -> None:
     text = run("show", "Heartbeat", "--version", "4", "--response")
     assert text.splitlines()[3:] == [
@@ -87,6 +93,14 @@ def test_a_version_for_programs() -> None:
         "include_cluster_authorized_operations",
         "include_topic_authorized_operations",
     ]
+
+
+def test_a_field_that_came_twice_has_the_history_of_its_version() -> None:
+    for version, arguments in ((0, ["--release", "3.6"]), (1, [])):
+        show = ("show", "ConsumerGroupHeartbeat", "-v", str(version), *arguments, "--json")
+        rows = json.loads(run(*show))["request"]["history"]
+        found = [row["versions"] for row in rows if row["path"] == "subscribed_topic_regex"]
+        assert found == [[version, version]]
 
 
 def test_all_versions_for_programs() -> None:

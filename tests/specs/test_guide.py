@@ -83,6 +83,15 @@ def test_the_notation_of_the_protocol_guide(text: str) -> None:
     assert "\n".join(["", *lines(head.group().strip(), layout), ""]) == text
 
 
+def test_tagged_fields_stand_behind_the_others_as_on_the_wire() -> None:
+    head, *rest = lines("Fetch", specs.api("Fetch").request.layout(12))
+    assert head.endswith(" rack_id cluster_id<tag: 0> _tagged_fields")
+    assert rest[-2:] == [
+        "  rack_id => COMPACT_STRING",
+        "  cluster_id<tag: 0> => COMPACT_NULLABLE_STRING",
+    ]
+
+
 def names(layout: Layout) -> list[str]:
     found = []
     for slot in layout.slots:

@@ -52,7 +52,7 @@ def test_a_varint_that_does_not_end(data: str, bits: int, offset: int, reason: s
         ("0e0000000101 00ff", "records[0].length", "7 bytes announced, its fields take 6"),
         ("140000000101 06 0001 0001", "records[0].headers", "3 announced, 4 bytes remain"),
         ("0c0000000101 03", "records[0].headers", "-2 announced, 0 bytes remain"),
-        ("160000000101 02 00 0876", "records[0].length", "11 bytes announced, 9 remain"),
+        ("160000000101 02 00 0676", "records[0].length", "11 bytes announced, 9 remain"),
     ],
 )
 def test_lengths_and_counts_fit_their_bytes(data: str, path: str, reason: str) -> None:

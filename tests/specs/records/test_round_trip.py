@@ -135,7 +135,7 @@ def outcome(data: bytes, count: int, base: int, sequence: int) -> list[Any]:
     return found
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(any_records(2), st.integers(-1, 2**31 - 1), st.data())
 def test_the_quick_reader_is_the_careful_one(
     found: list[Record], sequence: int, data: st.DataObject
