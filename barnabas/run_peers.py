@@ -6,29 +6,78 @@ import json
 import os
 import signal
 import threading
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
 
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from peers import PEERS
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
-def start(kind: str, brokers: int, output: Output | None = None) -> int:
-    """Start a kind of brokers, print where they are, wait for SIGINT or SIGTERM."""
-    if kind not in {peer.name for peer in PEERS}:
+
+class Cluster(Protocol):
+    """What all kinds of brokers have."""
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses as clients take them."""
+
+
+def start(kind: str, brokers: int | None = None, output: Output | None = None) -> int:
+    """Start a kind of brokers, print where they are, wait for SIGINT or SIGTERM.
+
+    kind: `embedded`, or `apache:VERSION`. brokers: how many, the kind's own number if None.
+    """
+    name, _, version = kind.partition(":")
+    if name not in {peer.name for peer in PEERS} or (name == "embedded" and version):
         names = ", ".join(peer.name for peer in PEERS)
         raise Trouble(f"no kind of brokers is called {kind!r}; there are: {names}")
+    output = output or Output()
+    for number in SIGNALS:
+        signal.signal(number, _interrupt)
+    try:
+        if name == "embedded":
+            return _embedded(3 if brokers is None else brokers, output)
+        return _apache(version, 1 if brokers is None else brokers, output)
+    except KeyboardInterrupt:
+        return FINE
+
+
+def _interrupt(*_: object) -> None:
+    """The first signal ends whatever is going on; what ends then is not to be disturbed."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _embedded(brokers: int, output: Output) -> int:
     from peers.embedded import EmbeddedCluster, UnavailableError
 
-    output = output or Output()
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     try:
-        with EmbeddedCluster(brokers) as cluster:
-            facts = {"bootstrap": cluster.bootstrap, "pid": os.getpid()}
-            output.raw(json.dumps({"ready": facts}))
-            output.note("topics are made on first use, with 4 partitions; Ctrl-C stops it")
-            stop.wait()
+        note = "topics are made on first use, with 4 partitions; Ctrl-C stops it"
+        return _run(EmbeddedCluster(brokers), note, output)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+def _apache(version: str, brokers: int, output: Output) -> int:
+    from peers.apache import ApacheCluster, BootError, UnavailableError, UnknownVersionError
+
+    try:
+        cluster = ApacheCluster(version, brokers)
+    except UnknownVersionError as problem:
+        raise Trouble(f"{problem}; for example: apache:3.9.1") from None
+    try:
+        note = f"Apache Kafka {version}, {cluster.mode}; Ctrl-C stops it"
+        return _run(cluster, note, output)
+    except (UnavailableError, BootError) as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+def _run(brokers: AbstractContextManager[Cluster], note: str, output: Output) -> int:
+    with brokers as cluster:
+        output.note(note)
+        output.raw(json.dumps({"ready": {"bootstrap": cluster.bootstrap, "pid": os.getpid()}}))
+        threading.Event().wait()
     return FINE

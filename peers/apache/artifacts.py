@@ -1,0 +1,138 @@
+"""Jars by their Maven coordinates: resolved and downloaded with jgo, without mvn, and kept.
+
+They go to `$M2_REPO` if that is set, else to `barnabas/maven` in the user's cache directory
+(`$XDG_CACHE_HOME`, ~/.cache). Beside them a class path that is complete is noted, so that the next
+start asks nobody and works offline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from peers.apache.errors import UnavailableError
+
+
+def cache() -> Path:
+    """Where barnabas keeps what it can get again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "barnabas"
+
+
+def repository() -> Path:
+    """Where the jars are, laid out as Maven does."""
+    return Path(os.environ.get("M2_REPO") or cache() / "maven")
+
+
+def class_path(coordinates: Sequence[str]) -> tuple[Path, ...]:
+    """The jars of some artifacts (`group:name:version`) and of all that they need to run.
+
+    What is missing is downloaded, saying so on stderr. Raises UnavailableError, in one line, if it
+    can't be had.
+    """
+    note = cache() / "classpaths" / f"{_name(coordinates)}.json"
+    with contextlib.suppress(OSError, ValueError):
+        jars = tuple(repository() / jar for jar in json.loads(note.read_text()))
+        if jars and all(jar.exists() for jar in jars):
+            return jars
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(note.with_suffix(".lock")):
+            jars = _download(coordinates)
+            text = json.dumps([str(jar.relative_to(repository())) for jar in jars], indent=1)
+            note.write_text(text + "\n")
+    except OSError as problem:  # requests' exceptions are OSErrors too
+        raise UnavailableError(_reason(coordinates, problem)) from None
+    return jars
+
+
+def _name(coordinates: Sequence[str]) -> str:
+    """A file name for some coordinates: the first one's, and a digest of all."""
+    digest = hashlib.sha256(" ".join(coordinates).encode()).hexdigest()[:12]
+    return "-".join([*coordinates[0].split(":")[1:], digest])
+
+
+@contextlib.contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Only one process at a time downloads the same."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _download(coordinates: Sequence[str]) -> tuple[Path, ...]:
+    try:
+        from jgo.maven import MavenContext, PythonResolver
+        from jgo.parse import Coordinate
+    except ImportError:
+        raise UnavailableError(
+            "real brokers are downloaded with jgo: pip install 'barnabas[apache]'"
+        ) from None
+    context = MavenContext(resolver=PythonResolver(), repo_cache=repository(), local_repos=[])
+    wanted = [
+        context.create_dependency(Coordinate(group, name, version, scope="compile"))
+        for group, name, version in (coordinate.split(":") for coordinate in coordinates)
+    ]
+    try:
+        with _progress(f"resolving {coordinates[0]}") as say:
+            inputs, needed = context.resolver.resolve(wanted)
+            used = [*inputs, *needed]  # not those for tests, nor what others provide
+            jars = []
+            for i, dependency in enumerate(used, start=1):
+                jars.append(_whole(dependency.artifact))
+                say(f"downloading {coordinates[0]}: {i} of {len(used)} jars")
+    except RuntimeError as problem:  # how jgo says that a repository has no such artifact
+        raise UnavailableError(_reason(coordinates, problem)) from None
+    return tuple(jars)
+
+
+def _whole(artifact: Any) -> Path:
+    """An artifact's jar; downloaded again if an earlier download was cut off."""
+    kept: Path = artifact.cached_path
+    if kept.exists() and not zipfile.is_zipfile(kept):
+        kept.unlink()
+    jar = Path(artifact.resolve())
+    if not zipfile.is_zipfile(jar):
+        jar.unlink()
+        raise OSError(f"the download of {jar.name} was cut off")
+    return jar
+
+
+@contextlib.contextmanager
+def _progress(text: str) -> Iterator[Any]:
+    """A line on stderr that is written over where there is a terminal; else only its first state."""
+    shown = sys.stderr.isatty()
+
+    def say(line: str) -> None:
+        if shown:
+            sys.stderr.write(f"\r\x1b[K{line}")
+            sys.stderr.flush()
+
+    sys.stderr.write(text if shown else f"{text} ...\n")
+    sys.stderr.flush()
+    try:
+        yield say
+    finally:
+        if shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _reason(coordinates: Sequence[str], problem: Exception) -> str:
+    """Why artifacts could not be had, in one line."""
+    wanted = " ".join(coordinates)
+    text = " ".join(str(problem).split())
+    if "not found in remote repositories" in text:
+        return (
+            f"Maven Central has not all of {wanted}: {text.partition(' not found')[0]} is missing"
+        )
+    if type(problem).__module__.startswith("requests"):
+        text = f"no answer from Maven Central ({type(problem).__name__})"
+    return f"could not download {wanted}, which is needed once: {text}"

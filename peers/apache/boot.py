@@ -1,0 +1,121 @@
+"""From a plan to files and JVMs that are not started yet."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import shutil
+import socket
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from peers.apache.guard import Guard
+from peers.apache.jvm import LOG4J, Jvm, command
+from peers.apache.settings import HOST, Node, Plan, meta_properties, server_properties, zoo_cfg
+from peers.apache.versions import Mode, Release
+
+BROKER_HEAP: Final = "256m"
+OTHER_HEAP: Final = "64m"
+"""ZooKeeper's, and that of the tool that formats."""
+
+FORMATTED_SINCE: Final = (4, 0)
+"""Since then a cluster's features beside metadata.version come from its formatting (KIP-1022)."""
+
+LOG4J_UNTIL: Final = (1, 1)
+"""From then on a logger is added to the artifacts, and told by a flag what to print (jvm.py)."""
+
+
+def plan(release: Release, mode: Mode, nodes: int, directory: Path) -> Plan:
+    """A cluster of so many brokers in a directory, with ports that are free now."""
+    zookeeper, *ports = free_ports(1 + 3 * nodes)
+    each = zip(ports[::3], ports[1::3], ports[2::3], strict=True)
+    return Plan(
+        release,
+        mode,
+        tuple(Node(i, *three, directory / f"broker-{i}") for i, three in enumerate(each, start=1)),
+        _cluster_id(),
+        zookeeper,
+    )
+
+
+def free_ports(count: int) -> list[int]:
+    """So many different ports that the system says are free; another process may still take one."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.create_server((HOST, 0))) for _ in range(count)]
+        return [one.getsockname()[1] for one in sockets]
+
+
+def _cluster_id() -> str:
+    """A random UUID in Kafka's base64; one with a hyphen in front would look like an option."""
+    while (text := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()).startswith("-"):
+        pass
+    return text.rstrip("=")
+
+
+def zookeeper(plan: Plan, jars: Sequence[Path], directory: Path, guard: Guard) -> Jvm:
+    """ZooKeeper in a JVM of its own, with its files in `directory`."""
+    directory.mkdir()
+    config = directory / "zoo.cfg"
+    config.write_text(zoo_cfg(plan, directory / "data"))
+    main = ("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(config))
+    return _jvm("ZooKeeper", plan.release, jars, main, directory, guard, OTHER_HEAP)
+
+
+def broker(
+    plan: Plan, node: Node, jars: Sequence[Path], extra: Mapping[str, str], guard: Guard
+) -> Jvm:
+    """A broker, with its files in its node's directory."""
+    data = node.directory / "data"
+    data.mkdir(parents=True)
+    config = node.directory / "server.properties"
+    config.write_text(server_properties(plan, node, extra))
+    if plan.mode is Mode.KRAFT and plan.release.number < FORMATTED_SINCE:
+        (data / "meta.properties").write_text(meta_properties(plan, node))
+    main = ("kafka.Kafka", str(config))
+    name = f"broker {node.id} of Kafka {plan.release.version}"
+    return _jvm(name, plan.release, jars, main, node.directory, guard, BROKER_HEAP)
+
+
+def format_storage(plan: Plan, jars: Sequence[Path], guard: Guard, patience: float) -> None:
+    """Make the brokers' directories those of a new KRaft cluster, where that takes Kafka's tool.
+
+    It runs for the first node; the others get a copy of what it says about the cluster. Raises
+    BootError.
+    """
+    if plan.mode is not Mode.KRAFT or plan.release.number < FORMATTED_SINCE:
+        return
+    first, *others = plan.nodes
+    config = str(first.directory / "server.properties")
+    main = ("kafka.tools.StorageTool", "format", "-t", plan.cluster_id, "-c", config)
+    _jvm(
+        f"formatting for Kafka {plan.release.version}",
+        plan.release,
+        jars,
+        main,
+        first.directory,
+        guard,
+        OTHER_HEAP,
+    ).run(patience)
+    for node in others:
+        data = node.directory / "data"
+        (data / "meta.properties").write_text(meta_properties(plan, node))
+        shutil.copy(first.directory / "data" / "bootstrap.checkpoint", data)
+
+
+def _jvm(
+    name: str,
+    release: Release,
+    jars: Sequence[Path],
+    main: Sequence[str],
+    directory: Path,
+    guard: Guard,
+    heap: str,
+) -> Jvm:
+    flags = release.flags
+    if release.number < LOG4J_UNTIL:
+        logging = directory / "log4j.properties"
+        logging.write_text(LOG4J)
+        flags = (*flags, f"-Dlog4j.configuration={logging.as_uri()}")
+    return Jvm(name, command(jars, main, heap=heap, flags=flags), directory / "log.txt", guard)

@@ -1,0 +1,158 @@
+"""Java clients of exact versions: kafka-clients in a process of its own, driven through JPype.
+
+One JSON object a line goes to the process (peers.apache.client_process) and one comes back for
+each. It ends when its input ends, so it does not outlive who started it. Producers need 0.8.2.0,
+consumers 0.9.0.0, transactions 0.11.0.0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, Self
+
+from peers.apache.artifacts import class_path
+from peers.apache.errors import UnavailableError
+from peers.apache.java import java
+from peers.apache.versions import LOGGER, release
+
+PROGRAM: Final = "peers.apache.client_process"
+
+
+class JavaError(RuntimeError):
+    """A client's call ended with an exception: its class and message, as Java writes them."""
+
+
+class Received(NamedTuple):
+    """A record that a consumer got; key and value are bytes or None."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+class JavaClient:
+    """Producers and consumers of one version of kafka-clients, from `with` to its end.
+
+    settings: for all of them, e.g. {"bootstrap.servers": cluster.bootstrap}. Raises
+    UnknownVersionError, and when started UnavailableError if Java, the artifacts or JPype are
+    missing.
+    """
+
+    def __init__(self, version: str, settings: Mapping[str, str]) -> None:
+        self.version = release(version).version
+        self._settings = dict(settings)
+        self._running = contextlib.ExitStack()
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        if importlib.util.find_spec("jpype") is None:
+            raise UnavailableError(
+                "Java clients are driven by JPype: pip install 'barnabas[apache]'"
+            )
+        jars = class_path((f"org.apache.kafka:kafka-clients:{self.version}", LOGGER))
+        path = os.pathsep.join(str(jar) for jar in jars)
+        with contextlib.ExitStack() as stack:
+            self._log = stack.enter_context(tempfile.TemporaryFile("w+"))
+            self._process = stack.enter_context(
+                subprocess.Popen(  # noqa: S603 (a module of ours)
+                    [sys.executable, "-m", PROGRAM, str(java()), path],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                    text=True,
+                    start_new_session=True,
+                )
+            )
+            stack.callback(_end, self._process)
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._running.close()
+        self._process = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process, None while there is none."""
+        return None if self._process is None else self._process.pid
+
+    def produce(
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        *,
+        settings: Mapping[str, str] | None = None,
+        outcome: Literal["commit", "abort"] | None = None,
+    ) -> list[tuple[int, int]]:
+        """Send records with a new producer and wait for all; gives partition and offset of each.
+
+        outcome: how the transaction ends in which they are sent, None for no transaction; with one,
+        settings has a `transactional.id`. Raises JavaError.
+        """
+        answer = self._ask(
+            "produce", settings, topic=topic, values=[_text(one) for one in values], outcome=outcome
+        )
+        return [(partition, offset) for partition, offset in answer["sent"]]
+
+    def consume(
+        self,
+        topic: str,
+        count: int,
+        *,
+        group: str,
+        settings: Mapping[str, str] | None = None,
+        seconds: float = 20.0,
+    ) -> list[Received]:
+        """Join a group with a new consumer, read until there are so many records, commit, leave.
+
+        Gives those that came in so many seconds, from the group's offset or the beginning. Raises
+        JavaError.
+        """
+        own = {"group.id": group, "auto.offset.reset": "earliest", **(settings or {})}
+        answer = self._ask("consume", own, topic=topic, count=count, seconds=seconds)
+        return [
+            Received(topic, partition, offset, _bytes(key), _bytes(value))
+            for topic, partition, offset, key, value in answer["received"]
+        ]
+
+    def _ask(self, what: str, settings: Mapping[str, str] | None, **rest: Any) -> dict[str, Any]:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise RuntimeError("the client is not running")
+        request = {"do": what, "settings": {**self._settings, **(settings or {})}, **rest}
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            self._log.seek(0)
+            said = self._log.read().strip().splitlines()[-12:]
+            raise JavaError("\n  ".join(["the client's process ended; it said", *said]))
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise JavaError(answer["error"])
+        return answer
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    if process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):  # what it did not read before it was gone
+            process.stdin.close()
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")
+
+
+def _bytes(value: str | None) -> bytes | None:
+    return None if value is None else value.encode("latin-1")

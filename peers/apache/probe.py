@@ -1,0 +1,88 @@
+"""Whether a broker serves: a Metadata request through a socket, with our own declarations.
+
+Of ZooKeeper, whether it serves and still counts on a broker: the four-letter words `ruok` and
+`dump` of its administrator's guide.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import Any, Final
+
+from peers.apache.settings import HOST
+from specs import Frame, Malformed, decode_frame, encode_frame
+
+TOPIC: Final = "barnabas-ready"
+"""Made in clusters of 0.8, whose brokers may know no broker until a topic exists."""
+
+_METADATA: Final = 3
+_LARGEST: Final = 10_000_000
+
+
+def ask(port: int, key: int, version: int, body: dict[str, Any], timeout: float) -> dict[str, Any]:
+    """The body of the response to a request.
+
+    Raises OSError if nobody answers in `timeout` seconds, Malformed if the answer is none.
+    """
+    header = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": 1,
+        "client_id": "barnabas",
+    }
+    with socket.create_connection((HOST, port), timeout) as connection:
+        connection.settimeout(timeout)
+        connection.sendall(encode_frame(Frame("request", key, version, header, body)))
+        with connection.makefile("rb") as stream:
+            head = stream.read(4)
+            size = struct.unpack(">i", head)[0] if len(head) == 4 else 0
+            data = stream.read(size) if 4 <= size <= _LARGEST else b""
+    if not data or len(data) != size:
+        raise ConnectionError(f"no answer from {HOST}:{port}")
+    return decode_frame(data, "response", key=key, version=version).body
+
+
+def brokers(port: int, kafka: tuple[int, ...], timeout: float = 1.0) -> set[int]:
+    """The node ids that a broker of this version tells to its clients; empty while it is not ready.
+
+    From 0.10 it is asked for no topic, and must know a controller among the brokers; in 0.9 for all
+    topics; in 0.8 for TOPIC, which must have a leader.
+    """
+    version = 1 if kafka >= (0, 10) else 0
+    topics = [{"name": TOPIC}] if kafka < (0, 9) else []
+    try:
+        answer = ask(port, _METADATA, version, {"topics": topics}, timeout)
+    except (OSError, Malformed):
+        return set()
+    nodes = {broker["node_id"] for broker in answer["brokers"]}
+    if version and answer["controller_id"] not in nodes:
+        return set()
+    if topics and any(
+        topic["error_code"] or any(part["leader_id"] not in nodes for part in topic["partitions"])
+        for topic in answer["topics"]
+    ):
+        return set()
+    return nodes
+
+
+def keeps(port: int) -> bool:
+    """Whether it is ZooKeeper that listens at a port, and serves."""
+    return _word(port, b"ruok") == "imok"
+
+
+def registered(port: int, node: int) -> bool:
+    """Whether ZooKeeper has the entry of a broker; it goes with the broker's session."""
+    return f"/brokers/ids/{node}" in _word(port, b"dump").split()
+
+
+def _word(port: int, word: bytes, timeout: float = 1.0) -> str:
+    """What ZooKeeper says to a four-letter word; nothing if it is not there."""
+    try:
+        with socket.create_connection((HOST, port), timeout) as connection:
+            connection.settimeout(timeout)
+            connection.sendall(word)
+            with connection.makefile("rb") as stream:
+                return stream.read().decode(errors="replace")
+    except OSError:
+        return ""

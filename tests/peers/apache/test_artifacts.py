@@ -1,0 +1,158 @@
+"""The cache and what goes wrong; a real download is part of the tests of the cluster."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from peers.apache.artifacts import _name, class_path, repository
+from peers.apache.errors import UnavailableError
+
+ONE = "org.example:one:1.0"
+POM = """<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId>
+<artifactId>{name}</artifactId><version>1.0</version><dependencies>{needs}</dependencies></project>"""
+NEEDS = """<dependency><groupId>org.example</groupId><artifactId>{}</artifactId><version>1.0</version>
+<scope>{}</scope></dependency>"""
+
+
+class Answer:
+    def __init__(self, content: bytes, status: int = 200) -> None:
+        self.content, self.status_code, self.text = content, status, ""
+        self.headers = {"content-length": str(len(content))}
+
+    def iter_content(self, chunk_size: int) -> list[bytes]:
+        return [self.content]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("M2_REPO", raising=False)
+    return tmp_path / "barnabas"
+
+
+def a_jar(path: Path) -> bytes:
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr("A.class", b"x" * 2000)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def central(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A repository with `one`, which needs `two` to run and `three` for its tests; what was asked."""
+    http = pytest.importorskip("jgo.util.http")
+    jar = a_jar(tmp_path / "a.jar")
+    files = {
+        "one/1.0/one-1.0.pom": POM.format(
+            name="one",
+            needs="".join(
+                NEEDS.format(*need)
+                for need in (("two", "runtime"), ("three", "test"), ("five", "provided"))
+            ),
+        ).encode(),
+        "two/1.0/two-1.0.pom": POM.format(name="two", needs="").encode(),
+        "five/1.0/five-1.0.pom": POM.format(name="five", needs="").encode(),
+        "six/1.0/six-1.0.pom": POM.format(name="six", needs="").encode(),
+        "six/1.0/six-1.0.jar": jar,
+        "three/1.0/three-1.0.pom": POM.format(name="three", needs="").encode(),
+        "one/1.0/one-1.0.jar": jar,
+        "two/1.0/two-1.0.jar": jar,
+    }
+    asked: list[str] = []
+
+    def get(url: str, **options: object) -> Answer:
+        path = url.partition("org/example/")[2]
+        asked.append(path)
+        return Answer(files[path]) if path in files else Answer(b"", 404)
+
+    monkeypatch.setattr(http, "get", get)
+    return asked
+
+
+def test_what_it_takes_to_run_is_downloaded_once(
+    central: list[str], cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jars = class_path([ONE])
+    assert [jar.relative_to(cache / "maven").as_posix() for jar in jars] == [
+        "org/example/one/1.0/one-1.0.jar",
+        "org/example/two/1.0/two-1.0.jar",
+    ]
+    assert capsys.readouterr().err == f"resolving {ONE} ...\n"
+    central.clear()
+    assert class_path([ONE]) == jars
+    assert (central, capsys.readouterr().err) == ([], "")
+
+
+@pytest.mark.parametrize(
+    "spoil", [Path.unlink, lambda jar: jar.write_bytes(jar.read_bytes()[:-30])]
+)
+def test_a_jar_that_is_gone_or_cut_off_is_downloaded_again(
+    spoil: Callable[[Path], object], central: list[str], cache: Path
+) -> None:
+    jars = class_path([ONE])
+    for note in (cache / "classpaths").glob("*.json"):
+        note.unlink()  # as if the download had been interrupted
+    spoil(jars[1])
+    central.clear()
+    assert class_path([ONE]) == jars
+    assert zipfile.is_zipfile(jars[1])
+    assert [path for path in central if path.endswith(".jar")] == ["two/1.0/two-1.0.jar"]
+
+
+def test_a_jar_missing_from_a_noted_class_path_is_downloaded(central: list[str]) -> None:
+    jars = class_path([ONE])
+    jars[0].unlink()
+    assert class_path([ONE]) == jars
+    assert jars[0].exists()
+
+
+def test_each_list_of_artifacts_is_a_class_path_of_its_own(central: list[str]) -> None:
+    six = "org.example:six:1.0"
+    assert [len(class_path(wanted)) for wanted in ([ONE], [six], [ONE, six], [ONE])] == [2, 1, 3, 2]
+
+
+def test_what_is_not_there_is_said_in_a_line(central: list[str]) -> None:
+    with pytest.raises(UnavailableError, match=r"has not all of org\.example:four:1\.0") as caught:
+        class_path(["org.example:four:1.0"])
+    assert "\n" not in str(caught.value)
+
+
+def test_no_network_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = pytest.importorskip("requests")
+
+    def get(url: str, **options: object) -> Answer:
+        raise requests.exceptions.ConnectionError("name resolution\nfailed" + "x" * 1000)
+
+    monkeypatch.setattr(pytest.importorskip("jgo.util.http"), "get", get)
+    with pytest.raises(
+        UnavailableError, match=r"could not download .*no answer .*ConnectionError"
+    ) as caught:
+        class_path([ONE])
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 150
+
+
+def test_without_jgo_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jgo.maven", None)
+    with pytest.raises(UnavailableError, match=r"pip install 'barnabas\[apache\]'"):
+        class_path([ONE])
+
+
+def test_a_noted_class_path_needs_no_jgo(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = cache / "maven" / "a.jar"
+    jar.parent.mkdir(parents=True)
+    jar.touch()
+    (cache / "classpaths").mkdir()
+    (cache / "classpaths" / f"{_name([ONE])}.json").write_text(json.dumps(["a.jar"]))
+    monkeypatch.setitem(sys.modules, "jgo.maven", None)
+    assert class_path([ONE]) == (jar,)
+
+
+def test_a_repository_of_ones_own_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("M2_REPO", str(tmp_path / "own"))
+    assert repository() == tmp_path / "own"

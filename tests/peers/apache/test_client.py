@@ -1,0 +1,105 @@
+"""Java clients against brokers of the same versions."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from peers.apache import ApacheCluster, UnavailableError
+from peers.apache.client import JavaClient, JavaError, Received
+
+pytest.importorskip("jpype")
+
+VALUES = [b"", bytes(range(256)), "€".encode()]
+
+
+@contextmanager
+def client_of(version: str, bootstrap: str) -> Iterator[JavaClient]:
+    with ExitStack() as stack:
+        try:
+            java = stack.enter_context(JavaClient(version, {"bootstrap.servers": bootstrap}))
+        except UnavailableError as problem:
+            pytest.skip(str(problem))
+        yield java
+
+
+@pytest.fixture(scope="module", params=["4.3.1", "0.11.0.1"])
+def pair(request: pytest.FixtureRequest) -> Iterator[JavaClient]:
+    version: str = request.param
+    with ExitStack() as stack:
+        try:
+            running = stack.enter_context(ApacheCluster(version))
+        except UnavailableError as problem:
+            pytest.skip(str(problem))
+        yield stack.enter_context(client_of(version, running.bootstrap))
+
+
+@pytest.mark.needs_apache
+def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
+    assert pair.produce("plain", VALUES) == [(0, 0), (0, 1), (0, 2)]
+    received = pair.consume("plain", 3, group="plain")
+    assert received == [Received("plain", 0, i, None, value) for i, value in enumerate(VALUES)]
+    assert pair.produce("plain", [b"more"]) == [(0, 3)]
+    # the group goes on where it was
+    assert pair.consume("plain", 1, group="plain") == [Received("plain", 0, 3, None, b"more")]
+
+
+@pytest.mark.needs_apache
+def test_only_transactions_that_were_committed_are_seen(pair: JavaClient) -> None:
+    settings = {"transactional.id": "t"}
+    assert pair.produce("tx", [b"never"], settings=settings, outcome="abort") == [(0, 0)]
+    # behind the marker of the one that was aborted
+    assert pair.produce("tx", [b"seen"], settings=settings, outcome="commit") == [(0, 2)]
+    committed = {"isolation.level": "read_committed"}
+    received = pair.consume("tx", 1, group="tx", settings=committed)
+    assert [one.value for one in received] == [b"seen"]
+    everything = pair.consume("tx", 2, group="all")
+    assert [one.value for one in everything] == [b"never", b"seen"]
+
+
+@pytest.mark.needs_apache
+def test_what_java_does_not_like_is_said_and_the_client_goes_on(pair: JavaClient) -> None:
+    with pytest.raises(JavaError, match=r"ConfigException.*acks"):
+        pair.produce("plain", [b""], settings={"acks": "7"})
+    assert pair.consume("empty", 1, group="empty", seconds=0.1) == []
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_what_an_old_version_has_not_is_an_error() -> None:
+    with (
+        ApacheCluster("0.8.2.2") as running,
+        client_of("0.8.2.2", running.bootstrap) as java,
+    ):
+        assert java.produce("old", VALUES) == [(0, 0), (0, 1), (0, 2)]
+        with pytest.raises(JavaError, match="initTransactions"):
+            java.produce("old", [b""], outcome="commit")
+        pid = java.pid
+        assert pid is not None
+    assert java.pid is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    with pytest.raises(RuntimeError, match="not running"):
+        java.produce("old", [])
+
+
+@pytest.mark.needs_apache
+def test_a_process_that_ends_is_told_with_what_it_said() -> None:
+    with client_of("0.8.2.2", "127.0.0.1:1") as java:
+        assert java.pid is not None
+        os.kill(java.pid, signal.SIGKILL)
+        with pytest.raises(JavaError, match="the client's process ended"):
+            java.produce("t", [b""])
+
+
+def test_without_jpype_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with (
+        pytest.raises(UnavailableError, match=r"pip install 'barnabas\[apache\]'"),
+        JavaClient("3.9.1", {}),
+    ):
+        pass

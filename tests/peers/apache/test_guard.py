@@ -1,0 +1,92 @@
+"""What a process started ends with it, however it ends. No Java in here."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from peers.apache.guard import Guard
+
+HOLDER = """
+import subprocess, sys
+from pathlib import Path
+from peers.apache.guard import Guard
+guard = Guard(Path(sys.argv[1]))
+quiet = {{"stdout": subprocess.DEVNULL, "start_new_session": True}}
+children = [subprocess.Popen(["sleep", "600"], **quiet) for _ in range(2)]
+for child in children:
+    guard.enter(child.pid)
+print(guard._process.pid, *(child.pid for child in children), flush=True)
+{then}
+"""
+
+
+def gone(pid: int, seconds: float = 10) -> bool:
+    """Whether a process ends within so many seconds."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], seconds)[0])
+    finally:
+        os.close(watched)
+
+
+@pytest.mark.parametrize(
+    "then",
+    ["import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "sys.exit()", "raise RuntimeError"],
+)
+def test_children_and_directory_go_with_their_process(then: str, tmp_path: Path) -> None:
+    directory = tmp_path / "files"
+    (directory / "data").mkdir(parents=True)
+    (directory / "data" / "log").touch()
+    holder = subprocess.run(
+        [sys.executable, "-c", HOLDER.format(then=then), str(directory)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=20,
+        check=False,
+        cwd=Path(__file__).parents[3],
+    )
+    guard, *children = [int(pid) for pid in holder.stdout.split()]
+    assert gone(guard)
+    assert len(children) == 2
+    assert all(gone(child) for child in children)
+    assert not directory.exists()
+
+
+def test_what_left_lives_on(tmp_path: Path) -> None:
+    guard = Guard(tmp_path / "files")
+    with (
+        subprocess.Popen(["sleep", "600"], start_new_session=True) as left,
+        subprocess.Popen(["sleep", "600"], start_new_session=True) as entered,
+    ):
+        guard.enter(left.pid)
+        guard.enter(entered.pid)
+        guard.leave(left.pid)
+        guard.close()
+        assert entered.wait(10) == -signal.SIGKILL
+        assert left.poll() is None
+        left.kill()
+
+
+def test_closing_waits_until_the_directory_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    Guard(tmp_path / "files").close()
+    assert not (tmp_path / "files").exists()
+
+
+def test_a_guard_that_was_killed_disturbs_nobody(tmp_path: Path) -> None:
+    guard = Guard(tmp_path / "files")
+    guard._process.kill()
+    guard._process.wait()
+    guard.enter(1)
+    guard.close()

@@ -1,0 +1,124 @@
+"""A process and its log, with programs that are no JVMs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from peers.apache import jvm as subject
+from peers.apache.errors import BootError
+from peers.apache.guard import Guard
+from peers.apache.jvm import Jvm, command
+
+
+@pytest.fixture
+def guard(tmp_path: Path) -> Iterator[Guard]:
+    guard = Guard(tmp_path / "guarded")
+    yield guard
+    guard.close()
+
+
+def script(text: str, folder: Path, guard: Guard) -> Jvm:
+    return Jvm("it", ["sh", "-c", text], folder / "log.txt", guard)
+
+
+SLEEPS = "exec sleep 600"
+DEAF = "trap '' TERM; echo deaf; while :; do sleep 1; done"
+
+
+def wait_for(jvm: Jvm, text: str) -> None:
+    while text not in jvm.said():
+        assert jvm.pid is not None
+
+
+@pytest.mark.parametrize(("text", "patience"), [(SLEEPS, 10), (SLEEPS, 0), (DEAF, 0.2), (DEAF, 0)])
+def test_it_ends_when_asked_or_when_made_to(
+    text: str, patience: float, tmp_path: Path, guard: Guard
+) -> None:
+    jvm = script(text, tmp_path, guard)
+    jvm.start()
+    if text is DEAF:
+        wait_for(jvm, "deaf")
+    pid = jvm.pid
+    assert pid is not None
+    jvm.end(patience)
+    assert jvm.pid is None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    jvm.end(patience)  # and once more does no harm
+
+
+def test_one_that_is_paused_ends_when_asked(tmp_path: Path, guard: Guard) -> None:
+    jvm = script(
+        "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done", tmp_path, guard
+    )
+    jvm.start()
+    wait_for(jvm, "up")
+    jvm.signal(signal.SIGSTOP)
+    assert jvm.pid is not None
+    jvm.end(20)
+    assert jvm.said().endswith("bye\n")  # a shell may tell of its child first
+
+
+def test_it_has_a_process_group_of_its_own(tmp_path: Path, guard: Guard) -> None:
+    jvm = script("sleep 600 & wait", tmp_path, guard)
+    jvm.start()
+    assert jvm.pid is not None
+    assert os.getpgid(jvm.pid) == jvm.pid != os.getpgid(0)
+    jvm.end()
+
+
+def test_it_is_started_once_at_a_time_and_again_after_its_end(tmp_path: Path, guard: Guard) -> None:
+    jvm = script("echo $$; exec sleep 600", tmp_path, guard)
+    jvm.start()
+    first = jvm.pid
+    wait_for(jvm, f"{first}\n")
+    with pytest.raises(RuntimeError, match="it is running already"):
+        jvm.start()
+    jvm.end()
+    jvm.start()
+    wait_for(jvm, f"{jvm.pid}\n")
+    assert jvm.said() == f"{jvm.pid}\n"  # only what it said since
+    assert jvm.log.read_text() == f"{first}\n{jvm.pid}\n"
+    jvm.end()
+
+
+def test_nothing_is_sent_to_one_that_ended(tmp_path: Path, guard: Guard) -> None:
+    jvm = script("exit 0", tmp_path, guard)
+    jvm.run(10)
+    with pytest.raises(RuntimeError, match="it is not running"):
+        jvm.signal(signal.SIGSTOP)
+
+
+def test_one_that_fails_says_why(tmp_path: Path, guard: Guard) -> None:
+    text = (
+        "for i in $(seq 50); do echo line $i; done; printf '\\tat x\\n\\t... 3 more\\n' >&2; exit 3"
+    )
+    jvm = script(text, tmp_path, guard)
+    with pytest.raises(BootError) as caught:
+        jvm.run(10)
+    told = str(caught.value).splitlines()
+    assert told[0] == "it ended with exit code 3; its log ends"
+    assert told[1:] == [f"  line {i}" for i in range(39, 51)]
+    assert caught.value.said.startswith("line 1\n")
+    assert "\tat x" in caught.value.said
+
+
+def test_one_that_takes_too_long_is_ended(tmp_path: Path, guard: Guard) -> None:
+    jvm = script(SLEEPS, tmp_path, guard)
+    with pytest.raises(BootError, match="it did not end within 0 s; it said nothing"):
+        jvm.run(0.05)
+    assert jvm.pid is None
+
+
+def test_a_command_has_java_flags_class_path_and_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subject, "java", lambda: Path(sys.executable))
+    line = command([Path("/a.jar"), Path("/b.jar")], ("Main", "x"), heap="64m", flags=("-Dy",))
+    assert line[0] == sys.executable
+    assert line[-5:] == ["-Dy", "-cp", "/a.jar:/b.jar", "Main", "x"]
+    assert {"-Xmx64m", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true"} < set(line)

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from peers.apache.settings import (
+    Node,
+    Plan,
+    meta_properties,
+    properties,
+    server_properties,
+    zoo_cfg,
+)
+from peers.apache.versions import RELEASES, Mode, Release, release
+
+CASES = [
+    pytest.param(known, mode, id=f"{known.version}-{mode}")
+    for known in RELEASES
+    for mode in known.modes
+]
+
+
+def plan_of(known: Release, mode: Mode, nodes: int = 1) -> Plan:
+    return Plan(
+        known,
+        mode,
+        tuple(
+            Node(i, 1000 + i, 2000 + i, 3000 + i, Path(f"/tmp/b{i}")) for i in range(1, nodes + 1)
+        ),
+        "Y2x1c3Rlci1pZC1hYmNkZQ",
+        2181,
+    )
+
+
+def parsed(text: str) -> dict[str, str]:
+    pairs = [line.partition("=")[::2] for line in text.splitlines()]
+    assert len({key for key, _ in pairs}) == len(pairs)
+    return dict(pairs)
+
+
+def told(plan: Plan, node: int = 1) -> dict[str, str]:
+    return parsed(server_properties(plan, plan.nodes[node - 1]))
+
+
+@pytest.mark.parametrize(("known", "mode"), CASES)
+def test_every_version_is_told_to_be_small_and_on_loopback(known: Release, mode: Mode) -> None:
+    settings = told(plan_of(known, mode))
+    wanted = {
+        "log.dirs": "/tmp/b1/data",
+        "num.network.threads": "1",
+        "num.io.threads": "2",
+        "background.threads": "1",
+        "num.partitions": "1",
+        "offsets.topic.replication.factor": "1",
+        "offsets.topic.num.partitions": "1",
+        "log.cleaner.dedupe.buffer.size": "2097152",
+        "controlled.shutdown.enable": "false",
+    }
+    assert settings.items() >= wanted.items()
+    assert "0.0.0.0" not in str(settings)
+
+
+@pytest.mark.parametrize(("known", "mode"), CASES)
+def test_the_port_and_the_metadata_are_told_in_the_words_of_the_version(
+    known: Release, mode: Mode
+) -> None:
+    settings = told(plan_of(known, mode, 3), 2)
+    if mode is Mode.KRAFT:
+        wanted = {
+            "process.roles": "broker,controller",
+            "node.id": "2",
+            "controller.quorum.voters": "1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003",
+            "listeners": "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002",
+            "advertised.listeners": "PLAINTEXT://127.0.0.1:1002",
+            "controller.listener.names": "CONTROLLER",
+        }
+        unwanted = {"zookeeper.connect", "broker.id", "port"}
+    elif known.number >= (0, 9):
+        wanted = {
+            "broker.id": "2",
+            "zookeeper.connect": "127.0.0.1:2181",
+            "listeners": "PLAINTEXT://127.0.0.1:1002",
+            "advertised.listeners": "PLAINTEXT://127.0.0.1:1002",
+        }
+        unwanted = {"process.roles", "node.id", "port", "host.name"}
+    else:
+        wanted = {
+            "broker.id": "2",
+            "zookeeper.connect": "127.0.0.1:2181",
+            "host.name": "127.0.0.1",
+            "port": "1002",
+            "advertised.host.name": "127.0.0.1",
+            "advertised.port": "1002",
+        }
+        unwanted = {"process.roles", "listeners", "advertised.listeners"}
+    assert settings.items() >= wanted.items()
+    assert not unwanted & settings.keys()
+
+
+@pytest.mark.parametrize(("known", "mode"), CASES)
+@pytest.mark.parametrize(
+    ("nodes", "copies", "in_sync"), [(1, "1", "1"), (2, "2", "2"), (3, "3", "2")]
+)
+def test_internal_topics_are_on_as_many_brokers_as_there_are(
+    known: Release, mode: Mode, nodes: int, copies: str, in_sync: str
+) -> None:
+    settings = told(plan_of(known, mode, nodes))
+    wanted = {"offsets.topic.replication.factor": copies, "default.replication.factor": copies}
+    transactions = {
+        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.min.isr": in_sync,
+        "transaction.state.log.num.partitions": "1",
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    share = {
+        "share.coordinator.state.topic.replication.factor": copies,
+        "share.coordinator.state.topic.min.isr": in_sync,
+        "share.coordinator.state.topic.num.partitions": "1",
+    }
+    if known.number >= (0, 11):
+        wanted |= transactions
+    else:
+        assert not transactions.keys() & settings.keys()
+    if known.number >= (4,):
+        wanted |= share
+    else:
+        assert not share.keys() & settings.keys()
+    assert settings.items() >= wanted.items()
+
+
+def test_more_than_three_copies_are_not_made() -> None:
+    assert told(plan_of(release("3.9.1"), Mode.KRAFT, 5))["offsets.topic.replication.factor"] == "3"
+
+
+def test_a_callers_settings_come_last_and_know_the_node() -> None:
+    plan = plan_of(release("3.9.1"), Mode.KRAFT, 2)
+    extra = {
+        "num.partitions": "6",
+        "broker.rack": "r{id}",
+        "listeners": "PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port},"
+        "SASL_SSL://127.0.0.1:{spare_port}",
+        "controlled.shutdown.enable": "",
+        "untouched": "{other}",
+    }
+    settings = parsed(server_properties(plan, plan.nodes[1], extra))
+    assert settings["num.partitions"] == "6"
+    assert settings["broker.rack"] == "r2"
+    assert settings["listeners"] == (
+        "PLAINTEXT://127.0.0.1:1002,CONTROLLER://127.0.0.1:2002,SASL_SSL://127.0.0.1:3002"
+    )
+    assert "controlled.shutdown.enable" not in settings
+    assert settings["untouched"] == "{other}"
+
+
+def test_all_protocols_have_a_listener_name_in_kraft() -> None:
+    # a map of one's own takes the place of Kafka's, which has all four
+    names = told(plan_of(release("4.3.1"), Mode.KRAFT))["listener.security.protocol.map"].split(",")
+    assert set(names) == {
+        "CONTROLLER:PLAINTEXT",
+        "PLAINTEXT:PLAINTEXT",
+        "SSL:SSL",
+        "SASL_PLAINTEXT:SASL_PLAINTEXT",
+        "SASL_SSL:SASL_SSL",
+    }
+
+
+def test_zookeeper_listens_on_loopback_for_any_number_of_clients() -> None:
+    assert parsed(zoo_cfg(plan_of(release("2.8.0"), Mode.ZOOKEEPER), Path("/tmp/z"))) == {
+        "tickTime": "500",
+        "dataDir": "/tmp/z",
+        "clientPort": "2181",
+        "clientPortAddress": "127.0.0.1",
+        "maxClientCnxns": "0",
+        "admin.enableServer": "false",
+        "4lw.commands.whitelist": "dump,ruok",
+    }
+
+
+def test_a_formatted_directory_names_cluster_and_node() -> None:
+    plan = plan_of(release("3.9.1"), Mode.KRAFT, 3)
+    assert parsed(meta_properties(plan, plan.nodes[2])) == {
+        "version": "1",
+        "cluster.id": "Y2x1c3Rlci1pZC1hYmNkZQ",
+        "node.id": "3",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("plain=fine: #!", "plain=fine: #!"),
+        ("a\\b", "a\\\\b"),
+        ("two\nlines\r", "two\\nlines\\r"),
+        (" in front", "\\ in front"),
+        ("€😀", "\\u20ac\\ud83d\\ude00"),
+    ],
+)
+def test_values_are_escaped_as_java_reads_them(value: str, written: str) -> None:
+    assert properties({"k": value}) == f"k={written}\n"

@@ -1,0 +1,87 @@
+"""`barnabas peers start apache:VERSION`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from barnabas.run_peers import start
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from peers import PEERS, apache
+from peers.apache.probe import brokers
+
+HERE = Path(__file__).parents[3]
+START = "from barnabas.run_peers import start; raise SystemExit(start({kind!r}))"
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_they_were() -> object:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.needs_apache("3.9.1")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_prints_a_ready_line_and_ends_on_a_signal(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", START.format(kind="apache:3.9.1")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=HERE,
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        ready = json.loads(line)["ready"]
+        port = int(ready["bootstrap"].removeprefix("127.0.0.1:"))
+        assert ready["pid"] == process.pid
+        assert brokers(port, (3, 9, 1)) == {1}
+        process.send_signal(number)
+        rest, notes = process.communicate(timeout=20)
+        assert process.returncode == 0
+    assert (rest, notes) == ("", "Apache Kafka 3.9.1, kraft; Ctrl-C stops it\n")
+    assert brokers(port, (3, 9, 1)) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("apache", "'' is no version of Kafka; seen working: 4.3.1"),
+        ("apache:", "'' is no version of Kafka"),
+        ("apache:latest", "'latest' is no version of Kafka"),
+        ("apache:0.7.2", "0.7.2 can't be had"),
+        ("zookeeper", "no kind of brokers is called 'zookeeper'; there are: embedded, apache"),
+        ("embedded:3", "no kind of brokers is called 'embedded:3'"),
+    ],
+)
+def test_a_kind_or_version_that_is_none_is_misuse_in_a_line(kind: str, said: str) -> None:
+    with pytest.raises(Trouble) as caught:
+        start(kind)
+    assert caught.value.code == MISUSE
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "problem", [apache.UnavailableError("no Java"), apache.BootError("it died", "a line\n")]
+)
+def test_what_can_not_run_says_why(problem: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(apache.ApacheCluster, "__enter__", fail)
+    with pytest.raises(Trouble) as caught:
+        start("apache:3.9.1")
+    assert caught.value.code == COULD_NOT_RUN
+    assert str(caught.value) == str(problem)
+
+
+def test_it_is_listed() -> None:
+    assert "apache" in [peer.name for peer in PEERS]
