@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from barnabas import __version__
+from barnabas.ctl import ctl_app
 from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
 
@@ -28,6 +29,7 @@ peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behin
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(spec_app, name="spec")
 app.add_typer(peers_app, name="peers")
+app.add_typer(ctl_app, name="ctl")
 
 
 class Log(StrEnum):
@@ -94,10 +96,19 @@ def proxy_command(
         str,
         typer.Option(metavar="SIZE", help="The largest frame; a larger one closes its connection."),
     ] = "100MiB",
+    control: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
+    ] = None,
+    control_token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the control port's token there."),
+    ] = None,
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_ports, parse_servers
-    from barnabas.run_proxy import Job, run_proxy
+    from barnabas.run_proxy import Control, Job, run_proxy
+    from proxy.control.reload import ScenarioFile
     from proxy.server import Options
     from proxy.state import Limits
 
@@ -108,9 +119,16 @@ def proxy_command(
         observed=log != Log.off,
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
+    if control is None and control_token_file is not None:
+        raise Trouble("--control-token-file is for --control: give both")
+    watched = None if scenario is None else ScenarioFile(scenario)  # before it is read
     job = Job(
         options,
         scenario=None if scenario is None else _scenario(scenario),
+        scenario_file=watched,
+        control=None
+        if control is None
+        else Control(parse_address(control, zero=True), control_token_file),
         capture=capture,
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         log=log.value,
@@ -201,15 +219,32 @@ def peers_list() -> None:
         typer.echo(f"{peer.name:<10} {peer.what}")
 
 
-@peers_app.command("start", epilog="Example:\n\n  barnabas peers start embedded --brokers 3")
+@peers_app.command(
+    "start",
+    epilog="Examples:\n\n  barnabas peers start embedded\n\n"
+    "  barnabas peers start apache:3.9.1 --nodes 3",
+)
 def peers_start(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="See `barnabas peers list`.")],
-    brokers: Annotated[int, typer.Option(min=1, max=100, help="How many brokers.")] = 3,
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="embedded, or apache:VERSION; see `peers list`.")
+    ],
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes",
+            "--brokers",
+            "-n",
+            min=1,
+            max=100,
+            help="How many brokers; 3 if embedded, else 1.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Start brokers and keep them running until Ctrl-C."""
+    """Start brokers, print their addresses, and keep them running until Ctrl-C."""
     from barnabas.run_peers import start
 
-    raise typer.Exit(start(kind, brokers))
+    raise typer.Exit(start(kind, nodes))
 
 
 @app.command("demo")

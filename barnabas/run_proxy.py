@@ -7,16 +7,20 @@ import contextlib
 import json
 import os
 import signal
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from barnabas.addresses import format_address
 from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
-from barnabas.trouble import FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from captures.exchange import Exchange
 from captures.writer import CaptureWriter
+from proxy.control.reload import ScenarioFile
+from proxy.history import History
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy
@@ -25,11 +29,22 @@ Log = Literal["pretty", "json", "off"]
 
 
 @dataclass(frozen=True, slots=True)
+class Control:
+    """The control port: where it listens, and the file that is to hold its token."""
+
+    address: tuple[str, int]
+    token_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """What the command line asked for."""
 
     options: Options
     scenario: Scenario | None = None
+    scenario_file: ScenarioFile | None = None
+    """Where the scenario is from: it is loaded again when that changes."""
+    control: Control | None = None
     capture: Path | None = None
     capture_limit: int | None = None
     log: Log = "pretty"
@@ -38,6 +53,8 @@ class Job:
 
 def run_proxy(job: Job) -> int:
     """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
+    if job.control is not None:
+        check(job.control)
     capture = open_capture(job.capture, job.capture_limit, job.scenario)
     try:
         return run(_main(job, capture))
@@ -64,32 +81,101 @@ def open_capture(
 
 async def _main(job: Job, capture: CaptureWriter | None) -> int:
     output = job.output
-    rules = Rules(job.scenario)
     live = Live(output.json if job.log == "json" else output.exchange, output.note)
-    proxy = Proxy(job.options, rules, capture=capture, done=live.exchange, say=live.line)
+    history = History(lambda wanted: proxy.observe(wanted))
+
+    def done(exchange: Exchange) -> None:
+        if job.log != "off":  # or somebody follows, and only they are shown it
+            live.exchange(exchange)
+        if job.control is not None:
+            history.add(exchange)
+
+    proxy = Proxy(job.options, Rules(job.scenario), capture=capture, done=done, say=live.line)
     output.flag = proxy.flag
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    try:
-        await proxy.start()
-    except OSError as problem:
-        live.close()
-        where = format_address(job.options.listen)
-        raise Trouble(
-            f"can't listen on {where}: {os.strerror(problem.errno or 0)}; choose another --listen"
-        ) from None
-    live.flush()  # what is said at the start stands before the ready line
-    output.ready(
-        json.dumps({"ready": {"listen": format_address(proxy.address), "pid": os.getpid()}})
-    )
-    await stop.wait()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.remove_signal_handler(number)
-    live.line(f"stopping: {proxy.connections} connections drain (Ctrl-C again stops at once)")
-    with contextlib.suppress(asyncio.CancelledError):
-        await proxy.stop()
-    live.close()
-    output.summary(proxy, rules, live.lost, capture)
+    async with contextlib.AsyncExitStack() as at_end:
+        at_end.callback(live.close)
+        ready: dict[str, Any] = {}
+        if job.control is not None:
+            ready = await at_end.enter_async_context(
+                control_port(job.control, proxy, history, stop.set)
+            )
+        try:
+            await proxy.start()
+        except OSError as problem:
+            where = format_address(job.options.listen)
+            raise Trouble(
+                f"can't listen on {where}: {os.strerror(problem.errno or 0)}; "
+                "choose another --listen"
+            ) from None
+        ready = {"listen": format_address(proxy.address), "pid": os.getpid(), **ready}
+        if job.scenario_file is not None:
+            watching = loop.create_task(
+                job.scenario_file.watch(lambda found: proxy.replace(found, "its file"), live.line)
+            )
+            at_end.callback(watching.cancel)
+        live.flush()  # what is said at the start stands before the ready line
+        output.ready(json.dumps({"ready": ready}))
+        await stop.wait()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        live.line(f"stopping: {proxy.connections} connections drain (Ctrl-C again stops at once)")
+        with contextlib.suppress(asyncio.CancelledError):
+            await proxy.stop()
+        history.close()
+    output.summary(proxy, proxy.rules, live.lost, capture)
     return FINE
+
+
+def check(control: Control) -> None:
+    """Raises Trouble if the control port is not on loopback, or what it needs is not installed."""
+    try:
+        from proxy.control import api, guard, serving  # noqa: F401
+    except ImportError as problem:
+        line = f"--control needs the package {problem.name}: pip install 'barnabas[control]'"
+        raise Trouble(line, COULD_NOT_RUN) from None
+    if not guard.is_loopback(control.address[0]):
+        where = format_address(control.address)
+        raise Trouble(f"--control {where}: it listens on loopback only, e.g. 127.0.0.1:0")
+
+
+@contextlib.asynccontextmanager
+async def control_port(
+    control: Control, proxy: Proxy, history: History, drain: Callable[[], None]
+) -> AsyncIterator[dict[str, str]]:
+    """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
+    from proxy.control.api import application
+    from proxy.control.guard import new_token
+    from proxy.control.serving import serve
+
+    token = new_token()
+    if control.token_file is not None:
+        _write_token(control.token_file, token)
+    try:
+        serving = await serve(application(proxy, history, drain), control.address, token)
+    except OSError as problem:
+        raise Trouble(
+            f"can't listen on {format_address(control.address)}: "
+            f"{os.strerror(problem.errno or 0)}; choose another --control"
+        ) from None
+    try:
+        yield {"control": format_address(serving.address), "token": token}
+    finally:
+        await serving.stop()
+
+
+def _write_token(path: Path, token: str) -> None:
+    """A file that its owner alone can read, whatever was there. Raises Trouble."""
+    try:
+        path.unlink(missing_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(file, "w") as written:
+            written.write(token + "\n")
+    except OSError as problem:
+        raise Trouble(
+            f"can't write the token to {path}: {problem.strerror}; "
+            "choose another --control-token-file"
+        ) from None

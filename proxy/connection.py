@@ -115,6 +115,27 @@ class Connection:
         self.state.begin()
         return self._settle(now)
 
+    def replace(self, plan: Plan, now: int) -> Actions:
+        """Go on under the rules of another plan; what rules that are gone held back leaves.
+
+        Rules are the same ones if both plans have the same objects, see `proxy.rules.Rules`.
+        """
+        state, old = self.state, self.state.plan.rules
+        if state.over:
+            return NOTHING
+        state.begin()
+        kept = plan.rules.shared(old)
+        state.adopt(plan, kept)
+        for _, decisions in self.departures._early.values():
+            decisions[:] = [decision for decision in decisions if decision.rule in kept]
+        if plan.rules.reorders and not old.reorders:
+            # nothing has been out of order so far: what is under way is expected as it was sent
+            queued = (item for item in state.outlet["request"].queue if not item.unanswered)
+            for pending in (*state.pairing.waiting, *(item.pending for item in queued)):
+                if pending is not None and pending not in self.departures.expected:
+                    self.departures.expect(pending)
+        return self._settle(now)
+
     def closed(self, now: int) -> Actions:
         """Both sides are closed: account for what was under way."""
         state = self.state
@@ -140,6 +161,17 @@ class Connection:
             # the response that these wait for must still be read, but no more is to be asked
             or self.departures.early > limits.queued
         )
+
+    def missing(self, direction: Direction) -> int:
+        """Bytes up to the end of the frame under way, as far as is known: 4 between frames."""
+        inbound = self.state.inbound[direction]
+        rest = inbound.passing or inbound.need
+        if rest:
+            return rest
+        begun = len(inbound.start)
+        if begun < 4:
+            return 4 - begun
+        return 4 + int(_SIZE.unpack_from(inbound.start)[0]) - begun
 
     @property
     def idle(self) -> bool:
@@ -290,6 +322,7 @@ class Connection:
             state.observed
             or state.over
             or state.plan.rules.reorders
+            or self.departures.expected
             or self.requests.replies
             or self.requests.raw_tokens
         )
@@ -305,6 +338,6 @@ class Connection:
                     # the rest of this frame will be skimmed: count it now
                     handler = self.requests if direction == "request" else self.responses
                     handler.passed(None, now)
-                inbound.head = inbound.pending = None  # what is skimmed has none
+                inbound.head = inbound.pending = inbound.copy = None  # what is skimmed has none
             self._skimming[direction] = skimming
         return state.actions

@@ -19,6 +19,9 @@ from typing import TYPE_CHECKING, Final, cast
 from captures.exchange import Exchange
 from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
 from proxy.connection import Connection
+from proxy.stepping import OneFrame
+from proxy.tcp_info import received
+from proxy.plan import Plan
 from proxy.tls import HANDSHAKE, reason
 from specs.frames import Direction
 
@@ -78,7 +81,7 @@ class Side(asyncio.BufferedProtocol):
     def __init__(self, link: Link, direction: Direction) -> None:
         self.link = link
         self.direction: Direction = direction
-        self.buffers = link.buffers
+        self.buffers: Buffers | OneFrame = link.buffers
         self.clogged = False
         """Whether this socket does not take what is written to it as fast as it comes."""
         self.kept: memoryview | None = None
@@ -183,8 +186,11 @@ class Link:
         self._timer: asyncio.TimerHandle | None = None
         self._armed: int | None = None
         self._closed = False
+        self.paused = False
+        self._received = 0, 0
         self.throttled = False
-        """Whether a side is not read from because too much of what it sent waits already."""
+        """Whether a side is not read from because too much of what it sent waits already, or may
+        not be because the connection is paused."""
         self.client = Side(self, "request")
         self.broker = Side(self, "response")
         self.client.peer, self.broker.peer = self.broker, self.client
@@ -225,6 +231,8 @@ class Link:
             self.client.transport.abort()
         elif self.client.finished:
             self._half_close(self.client)
+        elif self.paused:
+            self.settle()
 
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for."""
@@ -262,7 +270,7 @@ class Link:
         """After anything that may change it: who may be read from, and when to wake up."""
         if self._closed:
             return
-        self.throttled = False
+        self.throttled = self.paused
         for side in (self.client, self.broker):
             if not side.open:
                 continue
@@ -270,7 +278,7 @@ class Link:
             self.throttled |= full
             if side.ended:  # reading again would only find the end again
                 continue
-            if side.peer.clogged or full:
+            if side.peer.clogged or full or self._rests(side):
                 side.transport.pause_reading()
             elif not side.transport.is_reading():
                 side.transport.resume_reading()
@@ -293,10 +301,54 @@ class Link:
         self.perform(self.connection.tick(now), now)
         self.settle()
 
+    def replace(self, plan: Plan) -> None:
+        """Go on under other rules."""
+        now = clock()
+        self.perform(self.connection.replace(plan, now), now)
+        self.settle()
+
+    def pause(self) -> None:
+        """Read from neither side. What has been read goes its way, when a rule lets it."""
+        self.paused = True
+        self.settle()
+
+    def step(self, direction: Direction) -> None:
+        """While paused: read the next frame that goes in this direction, and no more."""
+        side = self.client if direction == "request" else self.broker
+        side.buffers = OneFrame(self.buffers, self.connection, direction)
+        self.settle()
+
+    def resume(self) -> None:
+        """Read from both sides again."""
+        self.paused = False
+        self.client.buffers = self.broker.buffers = self.buffers
+        self.settle()
+
+    def _rests(self, side: Side) -> bool:
+        """Whether a side is paused, and has no step to make."""
+        if not self.paused:
+            return False
+        step = side.buffers
+        if isinstance(step, OneFrame) and not step.done:
+            return False
+        side.buffers = self.buffers
+        return True
+
+    def received(self) -> tuple[int, int]:
+        """Bytes that came from the client and from the broker."""
+        if self._closed:
+            return self._received
+        client, broker = (
+            received(side.transport.get_extra_info("socket")) if side.open else 0
+            for side in (self.client, self.broker)
+        )
+        return client, broker
+
     def close(self, reset: bool = False) -> None:
         """Close both sides at once, and account for what was under way."""
         if self._closed:
             return
+        self._received = self.received()
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()

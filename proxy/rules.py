@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -40,11 +40,17 @@ class Counts:
         """The count of a rule on this connection."""
         return self._counts.setdefault(rule, Count())
 
+    def keep(self, rules: Collection[str]) -> None:
+        """Forget all other rules: one that comes again under its name begins anew."""
+        self._counts = {name: count for name, count in self._counts.items() if name in rules}
+
 
 @dataclass(slots=True, eq=False)
 class Rule:
     """A rule, compiled, and what it did so far on all connections."""
 
+    config: RuleConfig
+    """As it stands in the scenario."""
     name: str
     match: Match
     where: Expression | None
@@ -59,6 +65,8 @@ class Rule:
     """Messages whose body can't be read or on which the condition can't be decided: no match."""
     trouble: str = ""
     """Why, for the latest of these."""
+    forced: int = 0
+    """So many of its next matches fire, whatever `when` says."""
 
     @property
     def matched(self) -> int:
@@ -111,12 +119,21 @@ class Decision(NamedTuple):
 
 
 class Rules:
-    """The rules of a scenario. None: there are no rules."""
+    """The rules of a scenario. None: there are no rules.
 
-    def __init__(self, scenario: Scenario | None) -> None:
+    Those that `before` has too, with the same name and settings, are the same objects: what they
+    have counted goes on.
+    """
+
+    def __init__(self, scenario: Scenario | None, before: Rules | None = None) -> None:
+        self.scenario = scenario
         self._dice = Dice(0 if scenario is None else scenario.seed)
-        self.rules: tuple[Rule, ...] = tuple(map(_compiled, scenario.rules if scenario else ()))
-        self._names = {rule.name: rule for rule in self.rules}
+        known = {} if before is None else before._names
+        self.rules: tuple[Rule, ...] = tuple(
+            _same(known.get(config.name), config) or _compiled(config)
+            for config in (scenario.rules if scenario else ())
+        )
+        self._names: dict[str, Rule] = {rule.name: rule for rule in self.rules}
         self._candidates: dict[tuple[Direction, int, int], tuple[Rule, ...]] = {}
         waits = [(rule, until) for rule in self.rules for until in _untils(rule)]
         self.waits_for: tuple[tuple[Match, Same], ...] = tuple((u, u.same) for _, u in waits)
@@ -165,15 +182,17 @@ class Rules:
         ordinal, fired = count.matched, count.fired
         own.matched += 1
         rule.total.matched += 1
-        if ordinal < when.skip or (when.times is not None and fired >= when.times):
+        forced = rule.forced > 0
+        if not forced and (ordinal < when.skip or (when.times is not None and fired >= when.times)):
             return None
         key: Key = (ordinal,)
         if when.scope == "connection":
             key = (message.client_id, message.broker, message.ordinal, ordinal)
         roll = self._dice.roll(rule.name, key)
         # The first number is always for this, so that another probability changes nothing else.
-        if roll() >= when.probability:
+        if roll() >= when.probability and not forced:
             return None
+        rule.forced -= forced
         own.fired += 1
         rule.total.fired += 1
         return tuple(fault.act(fault.config, roll) for fault in rule.faults)
@@ -182,10 +201,18 @@ class Rules:
         """A rule by its name. Raises LookupError."""
         return self._names[name]
 
+    def shared(self, others: Rules) -> frozenset[str]:
+        """Names of the rules that are the same ones in both."""
+        return frozenset(name for name, rule in self._names.items() if rule in others.rules)
+
+
+def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:
+    return rule if rule is not None and rule.config == config else None
+
 
 def _compiled(config: RuleConfig) -> Rule:
     condition = None if config.where is None else expression(config.where)
-    return Rule(config.name, config.match, condition, config.when, config.do)
+    return Rule(config, config.name, config.match, condition, config.when, config.do)
 
 
 def _untils(rule: Rule) -> list[Until]:

@@ -12,7 +12,8 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from proxy.edits import explain
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
+from proxy.scenario_model import Scenario
 from proxy.state import Limits, State
 from proxy.tls import Tls
 from proxy.topology import Address, Node, NoPort, Topology
@@ -76,6 +78,13 @@ class Proxy:
         self.capture = capture
         self.tally = Tally()
         self.totals = Totals()
+        self.received = [0, 0]
+        """Bytes of connections that are closed: from clients, from brokers."""
+        self.past: Counter[str] = Counter()
+        """How often each fault struck by rules that are gone."""
+        self.draining = False
+        self.observed = options.observed
+        """Whether every exchange is handed to `done` just now."""
         self.topology = Topology(self._open)
         self.address: Address = options.listen
         self._done = done
@@ -119,6 +128,9 @@ class Proxy:
             self._loop.remove_reader(listener)
             listener.close()
         self._listeners.clear()
+        self.draining = True
+        for link in self._links.values():
+            link.resume()
         until = self._loop.time() + self.options.drain
         while self._loop.time() < until:
             if all(link.connection.idle for link in self._links.values()):
@@ -141,6 +153,38 @@ class Proxy:
     def connections(self) -> int:
         """How many are open."""
         return len(self._links)
+
+    @property
+    def links(self) -> Collection[Link]:
+        """The connections that are open."""
+        return self._links.values()
+
+    def observe(self, wanted: bool) -> None:
+        """Hand every exchange to `done` from now on, or (if the log is off) none; then most frames
+        pass unread."""
+        self.observed = wanted or self.options.observed
+        for link in list(self._links.values()):
+            link.connection.state.observed = self.observed
+            link.tick()
+
+    def replace(self, scenario: Scenario, by: str) -> None:
+        """Put all connections under other rules, between two events: no message meets both.
+
+        What rules that are gone held back leaves, in order; rules that stay the same go on counting.
+        `by` is who wants it, for the log and the capture.
+        """
+        before, self.rules = self.rules, Rules(scenario, self.rules)
+        self._plan = Plan(self.rules)
+        same = self.rules.shared(before)
+        for rule in before.rules:
+            if rule.name not in same:
+                self.past.update({fault.name: rule.fired for fault in rule.faults})
+        for link in list(self._links.values()):
+            link.replace(self._plan)
+        facts = f"{len(self.rules.rules)} rules, {len(same)} of them as before"
+        self._say(f"scenario: replaced by {by}: {facts}")
+        if self.capture is not None:
+            self.capture.note(clock(), {"barnabas": "scenario", "by": by, **scenario.meta()})
 
     # listening
 
@@ -245,7 +289,7 @@ class Proxy:
             tally=self.tally,
             totals=self.totals,
             resolve=self.topology.resolver(here[0]),
-            observed=self.options.observed,
+            observed=self.observed,
             limits=self.options.limits,
         )
         flow = None
@@ -340,6 +384,8 @@ class Proxy:
 
     def _ended(self, link: Link) -> None:
         self._links.pop(link.connection.state, None)
+        for place, count in enumerate(link.received()):
+            self.received[place] += count
 
 
 def _listen(address: Address) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from proxy.actions import Abort, Action, Cut, Done, Say, Send
 from proxy.crossing import Crossing
 from proxy.inbound import Inbound
 from proxy.message import Message
-from proxy.outlet import Outlet
+from proxy.outlet import Item, Outlet
 from proxy.plan import Plan
 from proxy.rules import Counts
 from proxy.totals import Totals
@@ -74,6 +75,21 @@ class State:
         self.over = False
         self.actions: list[Action] = []
         self._open: tuple[int, int, int] | None = None
+
+    def adopt(self, plan: Plan, kept: Collection[str]) -> None:
+        """Go on under other rules; `kept` names those that are still the same.
+
+        What the others held back is let go, in order. What a rule has lost stays lost: a stream
+        can't go on behind a gap.
+        """
+        self.plan = plan
+        self.counts.keep(kept)
+        self.crossing.forget(self)  # and wait again for those that stay aside
+        for direction, outlet in self.outlet.items():
+            _let_go(outlet, direction, kept)
+            for held in outlet.aside:
+                if held.aside.until is not None:
+                    self.crossing.wait(self, held)
 
     @property
     def name(self) -> str:
@@ -169,3 +185,28 @@ class State:
             note=note,
         )
         self.actions.append(Done(exchange))
+
+
+def _let_go(outlet: Outlet, direction: Direction, kept: Collection[str]) -> None:
+    """Queue what other rules than these hold back, before all that arrived after it.
+
+    A frame that was delayed keeps its time as long as one of the rules that fired on it is kept.
+    """
+    freed: list[Item] = []
+    for held in [held for held in outlet.aside if held.rule not in kept]:
+        outlet.aside.remove(held)
+        freed.append(held.item)
+    for rule in [rule for rule in outlet.windows if rule not in kept]:
+        freed += outlet.windows.pop(rule).items
+    for item in freed:
+        outlet.bytes -= item.cost
+        outlet.rejoin(item)
+    waiting = [*outlet.queue, *(held.item for held in outlet.aside)]
+    waiting += [item for window in outlet.windows.values() for item in window.items]
+    for item in waiting:
+        fired = item.rules
+        if direction == "request" and item.pending is not None:
+            fired = item.pending.rules
+        if fired and not any(rule in kept for rule in fired):
+            item.at = 0
+            item.hang_up = False

@@ -1,0 +1,294 @@
+"""`barnabas ctl`: the control port of a running proxy from the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import quote, urlencode
+
+import typer
+from typer.core import TyperGroup
+
+from barnabas.addresses import parse_address
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from proxy.control import lines
+
+if TYPE_CHECKING:
+    from proxy.control.client import Client
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A control port as the command line names it, and how its answers are shown."""
+
+    control: str | None
+    token: str | None
+    token_file: Path | None
+    as_json: bool
+
+    @property
+    def client(self) -> Client:
+        """The client for it. Raises Trouble if it is not named, or its token can't be read."""
+        from proxy.control.client import Client
+
+        if self.control is None:
+            raise Trouble("which proxy? give --control; the proxy's ready line has it")
+        token = self.token
+        if token is None:
+            if self.token_file is None:
+                raise Trouble(
+                    "which token? give --token or --token-file; the proxy's ready line has it"
+                )
+            token = _read(self.token_file).decode("ascii", "replace").strip()
+        if not token.isascii() or not token.isprintable():
+            raise Trouble("a token is one line of ASCII characters")
+        return Client(parse_address(self.control), token)
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
+        """Send a request; the JSON that comes back. Raises Trouble."""
+        with told():
+            return self.client.ask(method, path, body)
+
+    def show(self, found: Any, text: Iterable[str]) -> None:
+        """Print what came back, as JSON or as lines for a person."""
+        from captures.wording import printable
+
+        for line in [json.dumps(found)] if self.as_json else map(printable, text):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What the client raises, as Trouble."""
+    from proxy.control.client import Refused, Unreachable
+
+    try:
+        yield
+    except Refused as problem:
+        raise Trouble(str(problem)) from None
+    except Unreachable as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+OWN: Final = ("--control", "--token", "--token-file")
+"""The options of the group that take a value."""
+
+
+class _AnyOrder(TyperGroup):
+    """Takes the group's own options behind the command too: `ctl status --json`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own: list[str] = []
+        rest: list[str] = []
+        words = iter(args)
+        for word in words:
+            if word == "--json" or word.partition("=")[0] in OWN:
+                own.append(word)
+                if word in OWN:
+                    own += islice(words, 1)
+            else:
+                rest.append(word)
+        return super().parse_args(ctx, [*own, *rest])
+
+
+ctl_app = typer.Typer(
+    cls=_AnyOrder,
+    no_args_is_help=True,
+    help="Look into a running proxy and steer it.",
+    epilog="Examples:\n\n  barnabas proxy -b localhost:9092 --control 127.0.0.1:9999 "
+    "--control-token-file token\n\n"
+    "  barnabas ctl --control 127.0.0.1:9999 --token-file token status\n\n"
+    "  export BARNABAS_CONTROL=127.0.0.1:9999 BARNABAS_TOKEN_FILE=token\n\n"
+    "  barnabas ctl exchanges --follow --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas ctl connections --json | jq .[].client_id",
+)
+scenario_app = typer.Typer(no_args_is_help=True, help="Show or replace the scenario.")
+rule_app = typer.Typer(no_args_is_help=True, help="Add, remove or fire a rule.")
+ctl_app.add_typer(scenario_app, name="scenario")
+ctl_app.add_typer(rule_app, name="rule")
+
+
+@ctl_app.callback()
+def connect(
+    ctx: typer.Context,
+    control: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", envvar="BARNABAS_CONTROL", help="The control port."),
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(metavar="TOKEN", envvar="BARNABAS_TOKEN", help="Its token.")
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", envvar="BARNABAS_TOKEN_FILE", help="The file that has it."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Where to, for all commands."""
+    ctx.obj = Port(control, token, token_file, as_json)
+
+
+@ctl_app.command()
+def status(ctx: typer.Context) -> None:
+    """Show the proxy as a whole: listeners, counts, capture."""
+    port: Port = ctx.obj
+    found = port.ask("GET", "/status")
+    port.show(found, lines.status(found))
+
+
+@ctl_app.command()
+def connections(ctx: typer.Context) -> None:
+    """List the connections that are open."""
+    port: Port = ctx.obj
+    found = port.ask("GET", "/connections")
+    port.show(found, map(lines.connection, found))
+
+
+@ctl_app.command(
+    epilog="Examples:\n\n  barnabas ctl exchanges --last 20\n\n"
+    "  barnabas ctl exchanges --follow --filter \"error != ''\" --json"
+)
+def exchanges(
+    ctx: typer.Context,
+    last: Annotated[int, typer.Option(min=0, help="How many of those that are kept.")] = 1000,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Those to come.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only those that meet it (JMESPath)."),
+    ] = None,
+) -> None:
+    """Print the last exchanges, or those to come until Ctrl-C."""
+    port: Port = ctx.obj
+    wanted: dict[str, str | int] = {} if only is None else {"filter": only}
+    if not follow:
+        for found in port.ask("GET", f"/exchanges?{urlencode({**wanted, 'last': last})}"):
+            port.show(found, [lines.exchange(found)])
+        return
+    try:
+        with told():
+            for name, found in port.client.events(f"/exchanges/stream?{urlencode(wanted)}"):
+                if name == "exchange":
+                    port.show(found, [lines.exchange(found)])
+                else:
+                    lost = found["count"]
+                    sys.stderr.write(f"{lost} exchanges lost: this reader is too slow\n")
+    except KeyboardInterrupt:
+        raise typer.Exit(FINE) from None
+
+
+@scenario_app.command("get")
+def scenario_get(ctx: typer.Context) -> None:
+    """Print the scenario; with --json also what its rules have done."""
+    port: Port = ctx.obj
+    found = port.ask("GET", "/scenario")
+    port.show(found, found["text"].splitlines())
+
+
+@scenario_app.command("set", epilog="Example:\n\n  barnabas ctl scenario set slow.yaml")
+def scenario_set(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
+) -> None:
+    """Replace the scenario, for all connections at once; a wrong one changes nothing."""
+    port: Port = ctx.obj
+    found = port.ask("PUT", "/scenario", _read(file))
+    port.show(found, lines.rules(found))
+
+
+@rule_app.command(
+    "add",
+    epilog="Example:\n\n  echo '{name: slow, match: {api: Fetch}, do: {delay: 1s}}' "
+    "| barnabas ctl rule add -",
+)
+def rule_add(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A rule (YAML); - is stdin.")],
+) -> None:
+    """Add a rule behind the others."""
+    port: Port = ctx.obj
+    found = port.ask("POST", "/scenario/rules", _read(file))
+    port.show(found, lines.rules(found))
+
+
+RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.")]
+
+
+@rule_app.command("remove")
+def rule_remove(ctx: typer.Context, name: RuleName) -> None:
+    """Remove a rule; the frames that it holds leave in order."""
+    port: Port = ctx.obj
+    found = port.ask("DELETE", f"/scenario/rules/{quote(name, safe='')}")
+    port.show(found, lines.rules(found))
+
+
+@rule_app.command("fire")
+def rule_fire(ctx: typer.Context, name: RuleName) -> None:
+    """Let a rule fire on its next match, whatever its `when` says."""
+    port: Port = ctx.obj
+    found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/fire")
+    port.show(found, [lines.rule(found)])
+
+
+Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl connections`.")]
+
+
+@ctl_app.command()
+def pause(ctx: typer.Context, number: Number) -> None:
+    """Stop reading from both sides of a connection; what comes waits in the system."""
+    _steer(ctx.obj, number, "pause")
+
+
+@ctl_app.command(epilog="Example:\n\n  barnabas ctl step 3 --direction response")
+def step(
+    ctx: typer.Context,
+    number: Number,
+    direction: Annotated[str, typer.Option(help="request or response.")] = "request",
+) -> None:
+    """Let the next frame of a paused connection through, and no more."""
+    _steer(ctx.obj, number, f"step?{urlencode({'direction': direction})}")
+
+
+@ctl_app.command()
+def resume(ctx: typer.Context, number: Number) -> None:
+    """Go on with a paused connection."""
+    _steer(ctx.obj, number, "resume")
+
+
+@ctl_app.command()
+def close(ctx: typer.Context, number: Number) -> None:
+    """Close both sides of a connection."""
+    _steer(ctx.obj, number, "close")
+
+
+def _steer(port: Port, number: int, what: str) -> None:
+    found = port.ask("POST", f"/connections/{number}/{what}")
+    port.show(found, [lines.connection(found)])
+
+
+@ctl_app.command()
+def drain(ctx: typer.Context) -> None:
+    """Stop the proxy as SIGTERM does: what is under way finishes first."""
+    port: Port = ctx.obj
+    port.show(port.ask("POST", "/drain"), ["the proxy drains and stops"])
+
+
+@ctl_app.command()
+def metrics(ctx: typer.Context) -> None:
+    """Print the metrics in Prometheus' text format."""
+    port: Port = ctx.obj
+    with told():
+        sys.stdout.write(port.client.text("GET", "/metrics"))
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as problem:
+        raise Trouble(f"can't read {file}: {problem.strerror}") from None

@@ -1,0 +1,240 @@
+"""The requests that the control port understands, and what they do to the proxy.
+
+Everything runs in the proxy's own loop, so that a request sees and changes it between two events.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from captures.filters import Filter, exchange_filter
+from proxy.control import views
+from proxy.control.editing import with_rule, without_rule
+from proxy.control.stream import events
+from proxy.history import FOLLOWERS, MOST, History
+from proxy.metrics import exposition
+from proxy.relay import Link
+from proxy.scenario import ScenarioError, loads
+from proxy.server import Proxy
+from proxy.yaml_lines import MAX_BYTES
+from specs.frames import Direction
+
+BY: Final = "the control port"
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(proxy: Proxy, history: History, drain: Callable[[], None]) -> Starlette:
+    """The application, without its guard. `drain` makes the proxy stop as a signal does."""
+    control = Control(proxy, history, drain)
+    one = "/connections/{number:int}"
+    routes: tuple[tuple[str, str, Endpoint], ...] = (
+        ("GET", "/status", control.status),
+        ("GET", "/connections", control.connections),
+        ("POST", f"{one}/pause", control.pause),
+        ("POST", f"{one}/step", control.step),
+        ("POST", f"{one}/resume", control.resume),
+        ("POST", f"{one}/close", control.close),
+        ("GET", "/exchanges", control.exchanges),
+        ("GET", "/exchanges/stream", control.stream),
+        ("GET", "/scenario", control.scenario),
+        ("PUT", "/scenario", control.set_scenario),
+        ("POST", "/scenario/rules", control.add_rule),
+        ("DELETE", "/scenario/rules/{name:path}", control.remove_rule),
+        ("POST", "/scenario/rules/{name:path}/fire", control.fire_rule),
+        ("POST", "/drain", control.drain),
+        ("GET", "/metrics", control.metrics),
+    )
+    return Starlette(
+        routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],
+        exception_handlers={HTTPException: _error},
+    )
+
+
+class Control:
+    """The endpoints."""
+
+    def __init__(self, proxy: Proxy, history: History, drain: Callable[[], None]) -> None:
+        self.proxy = proxy
+        self.history = history
+        self._drain = drain
+
+    async def status(self, _: Request) -> Response:
+        """The proxy as a whole."""
+        return _json(views.status(self.proxy, self.history))
+
+    # connections
+
+    async def connections(self, _: Request) -> Response:
+        """Those that are open."""
+        return _json([views.connection(link) for link in self.proxy.links])
+
+    async def pause(self, request: Request) -> Response:
+        """Read from neither side."""
+        link = self._link(request)
+        link.pause()
+        return _json(views.connection(link))
+
+    async def step(self, request: Request) -> Response:
+        """Read the next frame of one direction, now or when it comes."""
+        direction: Direction
+        match request.query_params.get("direction", "request"):
+            case "request":
+                direction = "request"
+            case "response":
+                direction = "response"
+            case other:
+                raise HTTPException(400, f"direction is request or response, not {other!r}")
+        link = self._link(request)
+        if not link.paused:
+            number = link.connection.state.number
+            raise HTTPException(409, f"connection {number} is not paused: pause it first")
+        link.step(direction)
+        return _json(views.connection(link))
+
+    async def resume(self, request: Request) -> Response:
+        """Read from both sides again."""
+        link = self._link(request)
+        link.resume()
+        return _json(views.connection(link))
+
+    async def close(self, request: Request) -> Response:
+        """Close both sides."""
+        link = self._link(request)
+        found = views.connection(link)
+        link.close()
+        return _json(found)
+
+    def _link(self, request: Request) -> Link:
+        number = request.path_params["number"]
+        for link in self.proxy.links:
+            if link.connection.state.number == number:
+                return link
+        raise HTTPException(404, f"no connection {number} is open: GET /connections lists them")
+
+    # exchanges
+
+    async def exchanges(self, request: Request) -> Response:
+        """The last ones, oldest first: `last=N` of those that pass `filter`.
+
+        With the log off there are those only that somebody followed.
+        """
+        wanted = request.query_params.get("last", str(MOST))
+        if not wanted.isdecimal():
+            raise HTTPException(400, f"last is a number of exchanges, not {wanted!r}")
+        found = self.history.last(int(wanted), self._filter(request))
+        return _json([exchange.row() for exchange in found])
+
+    async def stream(self, request: Request) -> Response:
+        """Those to come, as server-sent events."""
+        if self.history.followers >= FOLLOWERS:
+            raise HTTPException(503, f"{FOLLOWERS} streams are open already: close one")
+        stream = events(self.history, self._filter(request))
+        headers = {"Cache-Control": "no-store"}
+        return StreamingResponse(stream, 200, headers, "text/event-stream")
+
+    def _filter(self, request: Request) -> Filter:
+        text = request.query_params.get("filter")
+        if text is None:
+            return lambda _: True
+        try:
+            return exchange_filter(text)
+        except ValueError as problem:
+            raise HTTPException(400, f"filter: {problem}") from None
+
+    # the scenario
+
+    async def scenario(self, _: Request) -> Response:
+        """Its text, and what its rules have done."""
+        return _json(views.scenario(self.proxy.rules))
+
+    async def set_scenario(self, request: Request) -> Response:
+        """Another one (YAML), for all connections at once."""
+        return self._replace(await _text(request))
+
+    async def add_rule(self, request: Request) -> Response:
+        """One more rule (YAML), asked last."""
+        rule = await _text(request)
+        try:
+            return self._replace(with_rule(views.text(self.proxy.rules), rule))
+        except ScenarioError as problem:
+            raise _refused(problem) from None
+
+    async def remove_rule(self, request: Request) -> Response:
+        """A rule less; what it holds back leaves."""
+        name = request.path_params["name"]
+        try:
+            return self._replace(without_rule(views.text(self.proxy.rules), name))
+        except LookupError:
+            raise self._no_rule(name) from None
+
+    async def fire_rule(self, request: Request) -> Response:
+        """Let a rule fire on its next match whatever `when` says."""
+        name = request.path_params["name"]
+        try:
+            rule = self.proxy.rules.rule(name)
+        except LookupError:
+            raise self._no_rule(name) from None
+        rule.forced += 1
+        return _json(views.rule(rule))
+
+    def _replace(self, text: str) -> Response:
+        try:
+            scenario = loads(text)
+        except ScenarioError as problem:
+            raise _refused(problem) from None
+        self.proxy.replace(scenario, BY)
+        return _json(views.scenario(self.proxy.rules))
+
+    def _no_rule(self, name: str) -> HTTPException:
+        names = ", ".join(repr(rule.name) for rule in self.proxy.rules.rules) or "none"
+        return HTTPException(404, f"no rule is called {name!r}; there are: {names}")
+
+    # the proxy
+
+    async def drain(self, _: Request) -> Response:
+        """Take no more connections, let what is under way finish, stop."""
+        self._drain()
+        return _json({"draining": True}, 202)
+
+    async def metrics(self, _: Request) -> Response:
+        """For Prometheus."""
+        return Response(
+            exposition(self.proxy, self.history), headers={"Content-Type": CONTENT_TYPE_LATEST}
+        )
+
+
+async def _text(request: Request) -> str:
+    """The body, if it is not too long."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise HTTPException(413, f"the body is longer than {MAX_BYTES >> 20} MiB")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HTTPException(400, "the body is not UTF-8") from None
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    text = json.dumps(value, separators=(",", ":"))
+    return Response(text + "\n", status, media_type="application/json")
+
+
+def _refused(problem: ScenarioError) -> HTTPException:
+    return HTTPException(422, "; ".join(problem.problems))
+
+
+async def _error(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)  # noqa: S101 - what it is registered for
+    return _json({"error": problem.detail}, problem.status_code)

@@ -1,0 +1,82 @@
+"""The other end of the control port: requests to a running proxy, with the standard library alone."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+TIMEOUT: Final = 60.0
+"""Seconds without a byte; a stream has one every 15."""
+
+
+class Refused(Exception):
+    """What was asked for was not done, and why, in one line."""
+
+
+class Unreachable(Exception):
+    """Nobody can be asked, or the proxy failed, and why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Where a proxy is controlled."""
+
+    address: tuple[str, int]
+    token: str
+
+    def open(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
+        """Send a request. Raises Refused or Unreachable."""
+        connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT)
+        try:
+            connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
+            response = connection.getresponse()
+        except (OSError, http.client.HTTPException) as problem:
+            raise Unreachable(
+                f"no proxy can be controlled at {self._where}: {problem}; start it with --control"
+            ) from None
+        if response.status < 400:
+            return response
+        try:
+            said = str(json.loads(response.read())["error"])
+        except (OSError, ValueError, KeyError, TypeError):
+            said = f"{self._where} answers {response.status} {response.reason}"
+        raise Unreachable(said) if response.status >= 500 else Refused(said)
+
+    def text(self, method: str, path: str, body: bytes | None = None) -> str:
+        """Send a request; the text that comes back. Raises Refused or Unreachable."""
+        try:
+            return self.open(method, path, body).read().decode()
+        except (OSError, http.client.HTTPException, ValueError) as problem:
+            raise Unreachable(f"{self._where} broke off: {problem}") from None
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
+        """Send a request; the JSON that comes back. Raises Refused or Unreachable."""
+        try:
+            return json.loads(self.text(method, path, body))
+        except ValueError:
+            raise Unreachable(f"what answers at {self._where} is no proxy") from None
+
+    def events(self, path: str) -> Iterator[tuple[str, Any]]:
+        """Server-sent events, name and data, until the event `end`. Raises Refused, Unreachable."""
+        name = ""
+        with self.open("GET", path) as stream:
+            try:
+                for line in stream:
+                    field, _, value = line.decode().rstrip("\n").partition(": ")
+                    if field == "event":
+                        name = value
+                        if name == "end":
+                            return
+                    elif field == "data":
+                        yield name, json.loads(value)
+            except (OSError, http.client.HTTPException, ValueError) as problem:
+                raise Unreachable(f"the stream broke off: {problem}") from None
+        raise Unreachable("the stream broke off: the proxy is gone")
+
+    @property
+    def _where(self) -> str:
+        host, port = self.address
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

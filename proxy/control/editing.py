@@ -1,0 +1,75 @@
+"""A rule more or less in the text of a scenario. Comments and layout of the text are lost."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import yaml
+from pydantic import ValidationError
+
+from proxy.faults import FAULTS
+from proxy.scenario_errors import ScenarioError, explain
+from proxy.scenario_model import Scenario
+from proxy.yaml_lines import Document, read
+
+EMPTY: Final = "version: 1\nrules: []\n"
+"""A scenario without rules."""
+
+
+def with_rule(scenario: str, rule: str) -> str:
+    """The scenario with a rule behind its others.
+
+    Raises ScenarioError with all that is wrong with the rule, and its lines.
+
+    >>> print(with_rule(EMPTY, "{name: cut, do: close}"), end="")
+    version: 1
+    rules:
+    - name: cut
+      do: close
+    """
+    values = _values(scenario)
+    found = read(rule)
+    problems = list(found.problems)
+    if not found.broken:
+        alone = {"version": 1, "rules": (found.value,)}
+        document = Document(alone, {("rules", 0, *loc): line for loc, line in found.lines.items()})
+        try:
+            name = Scenario.model_validate(alone, context={"faults": FAULTS}).rules[0].name
+        except ValidationError as error:
+            problems += explain(error, document, Scenario, FAULTS)
+        else:
+            if any(other["name"] == name for other in values["rules"]):
+                text = f"a rule is called {name!r} already; remove it, or name this one otherwise"
+                problems.append((document.line(("rules", 0, "name")), text))
+    if problems:
+        raise ScenarioError(tuple(f"rule:{line}: {text}" for line, text in problems))
+    values["rules"].append(_lists(found.value))
+    return _text(values)
+
+
+def without_rule(scenario: str, name: str) -> str:
+    """The scenario without the rule of this name. Raises LookupError if there is none."""
+    values = _values(scenario)
+    rules = [rule for rule in values["rules"] if rule["name"] != name]
+    if len(rules) == len(values["rules"]):
+        raise LookupError(name)
+    return _text({**values, "rules": rules})
+
+
+def _values(scenario: str) -> dict[str, Any]:
+    """The plain values of a scenario that is right."""
+    values: dict[str, Any] = _lists(read(scenario).value)
+    return values
+
+
+def _lists(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _lists(inner) for key, inner in value.items()}
+        case tuple():
+            return [_lists(inner) for inner in value]
+    return value
+
+
+def _text(values: dict[str, Any]) -> str:
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)

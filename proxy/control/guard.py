@@ -1,0 +1,67 @@
+"""Who may use the control port: whoever knows the token, and no web page.
+
+A page in a browser can send requests to loopback. It can't know the token; its requests carry an
+Origin; and where it has its own name resolved to 127.0.0.1, that name is in Host (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+Address = tuple[str, int]
+
+
+def new_token() -> str:
+    """A token that can't be guessed: 32 random bytes as text."""
+    return secrets.token_urlsafe(32)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can connect to an address.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def hosts(address: Address) -> tuple[str, ...]:
+    """What may stand in Host for a server at this address."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}", f"localhost:{port}"
+
+
+def guard(app: ASGIApp, token: str, allowed: Iterable[str]) -> ASGIApp:
+    """The application behind the checks: 403 for a foreign Host or any Origin, 401 without token."""
+    known = frozenset(allowed)
+    expected = f"Bearer {token}".encode()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        status, error = 0, ""
+        host = headers.getlist("host")
+        if len(host) != 1 or host[0].lower() not in known:
+            status, error = 403, f"the Host is not this server's: use {' or '.join(sorted(known))}"
+        elif "origin" in headers:
+            status, error = 403, "requests with an Origin are refused: this is not for web pages"
+        elif not secrets.compare_digest(headers.get("authorization", "").encode(), expected):
+            status, error = 401, "send the header Authorization: Bearer TOKEN, see the ready line"
+        if not status:
+            await app(scope, receive, send)
+            return
+        challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        refusal = JSONResponse({"error": error}, status, challenge)
+        await refusal(scope, receive, send)
+
+    return guarded

@@ -1,0 +1,67 @@
+"""What the control port says, in lines for a person: of the JSON that `proxy.control.views` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Found = Mapping[str, Any]
+
+
+def status(found: Found) -> Iterator[str]:
+    """The proxy as a whole."""
+    counts = found["connections"]
+    state = "draining" if found["draining"] else "running"
+    yield f"{state}: {found['listen']} for {', '.join(found['bootstrap'])}"
+    for broker in found["brokers"]:
+        yield f"{broker['kind']} {broker['id']}: {broker['listen']} for {broker['upstream']}"
+    yield f"connections: {counts['open']} open, {counts['accepted']} accepted"
+    yield f"rules: {found['rules']}"
+    for row in found["apis"]:
+        p50 = "-" if row["p50_ms"] is None else f"{row['p50_ms']:.2f}"
+        yield f"{row['api']}: {row['count']} exchanges, p50 {p50} ms"
+    if found["capture"] is not None:
+        capture = found["capture"]
+        yield (
+            f"capture: {capture['path']}, {capture['packets']} packets, "
+            f"{capture['lost_packets']} lost"
+        )
+
+
+def connection(found: Found) -> str:
+    """One connection: who, to which broker, what waits."""
+    broker = "bootstrap" if found["broker"] is None else f"b{found['broker']}"
+    words = [f"{found['connection']:>4} {found['client_id'] or found['client_address']} → {broker}"]
+    if found["waiting_requests"]:
+        words.append(f"{found['waiting_requests']} requests wait for responses")
+    for direction in ("request", "response"):
+        way = found[direction]
+        words.append(f"{way['frames']} {direction}s")
+        if way["queued"] or way["held"]:
+            words.append(f"{way['queued']} {direction}s delayed, {way['held']} held")
+        if way["lost"]:
+            words.append(f"{direction}s lost")
+    return ", ".join([*words, "paused"] if found["paused"] else words)
+
+
+def exchange(found: Found) -> str:
+    """One exchange."""
+    broker = "-" if found["broker"] is None else f"b{found['broker']}"
+    words = [found["ts"], found["client_id"] or found["client_address"], broker]
+    words += [f"{found['api']} v{found['version']}", found["error"] or ""]
+    if found["latency_ms"] is not None:
+        words.append(f"{found['latency_ms']:.2f} ms")
+    words += [f"⟵ {', '.join(found['rules'])}"] if found["rules"] else []
+    return "  ".join(word for word in words if word)
+
+
+def rules(found: Found) -> Iterator[str]:
+    """What each rule of the scenario has done."""
+    yield from map(rule, found["rules"])
+    if not found["rules"]:
+        yield "no rules"
+
+
+def rule(found: Found) -> str:
+    """What one rule has done."""
+    return f"{found['name']}: {found['matched']} matched, {found['fired']} fired, {found['what']}"

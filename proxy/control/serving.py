@@ -1,0 +1,70 @@
+"""The control port's server: uvicorn in the proxy's own loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from proxy.control.guard import Address, guard, hosts
+
+GOODBYE = 1.0
+"""Seconds that requests under way get when the server stops."""
+
+
+class _Server(uvicorn.Server):
+    """One that leaves signals to whoever runs the loop."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Serving:
+    """A server that runs; `address` is where."""
+
+    def __init__(self, address: Address, server: uvicorn.Server, task: asyncio.Task[None]) -> None:
+        self.address = address
+        self._server = server
+        self._task = task
+
+    async def stop(self) -> None:
+        """Let requests under way finish for a moment, and close."""
+        self._server.should_exit = True
+        await asyncio.wait({self._task}, timeout=GOODBYE)
+        for connection in list(self._server.server_state.connections):
+            connection.transport.abort()  # its reader does not read
+        await self._task
+
+
+async def serve(app: ASGIApp, address: Address, token: str) -> Serving:
+    """Serve an application, behind its guard, on loopback. Raises OSError if it can't listen."""
+    host, port = address
+    listener = socket.create_server(
+        ("127.0.0.1" if host == "localhost" else host, port),
+        family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+    )
+    bound: Address = listener.getsockname()[:2]
+    config = uvicorn.Config(
+        guard(app, token, hosts(bound)),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+    )
+    server = _Server(config)
+    task = asyncio.get_running_loop().create_task(server.serve([listener]))
+    while not (server.started or task.done()):  # noqa: ASYNC110 - it starts at once
+        await asyncio.sleep(0)
+    if task.done():
+        listener.close()
+        await task
+    return Serving(bound, server, task)

@@ -1,0 +1,49 @@
+"""Exchanges as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+
+`exchange` has a row of `captures.exchange.COLUMNS`; `lost` says how many the reader was too slow
+for; `end`: the proxy stops. A comment now and then shows that the stream is alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from captures.filters import Filter
+from proxy.history import History
+
+ALIVE: Final = 15.0
+"""Seconds between two comments where nothing happens."""
+
+
+def event(name: str, data: Any) -> str:
+    r"""One event.
+
+    >>> event("lost", {"count": 2})
+    'event: lost\ndata: {"count":2}\n\n'
+    """
+    text = json.dumps(data, separators=(",", ":"))
+    return f"event: {name}\ndata: {text}\n\n"
+
+
+async def events(history: History, passes: Filter, alive: float = ALIVE) -> AsyncIterator[str]:
+    """The exchanges from now on that pass. Raises TooMany."""
+    with history.follow(passes) as follower:
+        yield ": exchanges from here on\n\n"
+        while True:
+            if follower.lost:
+                lost, follower.lost = follower.lost, 0
+                yield event("lost", {"count": lost})
+            try:
+                async with asyncio.timeout(alive):
+                    exchange = await follower.next()
+            except TimeoutError:
+                yield ": alive\n\n"
+                continue
+            if exchange is not None:
+                yield event("exchange", exchange.row())
+            elif follower.over and not follower.lost:
+                yield event("end", {})
+                return

@@ -1,0 +1,109 @@
+"""What the control port says of a proxy, in JSON form. Sizes in bytes, durations in ms."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from proxy.control.editing import EMPTY
+from proxy.history import History
+from proxy.relay import Link
+from proxy.rules import Rule, Rules
+from proxy.server import Proxy
+from proxy.topology import Address
+
+
+def status(proxy: Proxy, history: History) -> dict[str, Any]:
+    """The proxy as a whole."""
+    capture = None
+    if proxy.capture is not None:
+        capture = {"path": str(proxy.capture.path), **asdict(proxy.capture.stats)}
+    return {
+        "listen": _text(proxy.address),
+        "bootstrap": [_text(address) for address in proxy.options.bootstrap],
+        "brokers": [
+            {
+                "kind": node.kind,
+                "id": node.id,
+                "upstream": _text(node.upstream),
+                "listen": _text(node.listen),
+            }
+            for node in proxy.topology.nodes.values()
+        ],
+        "draining": proxy.draining,
+        "connections": {
+            "open": proxy.connections,
+            "accepted": proxy.totals.connections,
+            "refused": proxy.totals.refused,
+        },
+        "undecodable_frames": proxy.totals.undecoded,
+        "exchanges": {
+            "observed": proxy.observed,
+            "seen": history.count,
+            "followers": history.followers,
+            "lost_to_followers": history.lost,
+        },
+        "apis": [asdict(row) for row in proxy.tally.rows()],
+        "rules": len(proxy.rules.rules),
+        "capture": capture,
+    }
+
+
+def connection(link: Link) -> dict[str, Any]:
+    """One connection."""
+    state = link.connection.state
+    received = link.received()
+    return {
+        "connection": state.number,
+        "client_address": state.client,
+        "client_id": state.client_id,
+        "broker": state.broker,
+        "paused": link.paused,
+        "waiting_requests": len(state.pairing.waiting),
+        **{
+            direction: {
+                "received_bytes": count,
+                "frames": state.inbound[direction].frames,
+                "queued": len(outlet.queue),
+                "held": len(outlet.aside)
+                + sum(len(window.items) for window in outlet.windows.values()),
+                "queued_bytes": outlet.bytes,
+                "lost": outlet.lost,
+            }
+            for (direction, outlet), count in zip(state.outlet.items(), received, strict=True)
+        },
+    }
+
+
+def scenario(rules: Rules) -> dict[str, Any]:
+    """The scenario's text, and what each rule has done."""
+    return {
+        "text": text(rules),
+        "seed": 0 if rules.scenario is None else rules.scenario.seed,
+        "rules": [rule(each) for each in rules.rules],
+    }
+
+
+def rule(each: Rule) -> dict[str, Any]:
+    """What one rule has done."""
+    return {
+        "name": each.name,
+        "matched": each.matched,
+        "fired": each.fired,
+        "to_fire": each.forced,
+        "released": each.released,
+        "timed_out": each.expired,
+        "undecided": each.unclear,
+        "what": each.what,
+    }
+
+
+def text(rules: Rules) -> str:
+    """The scenario as it was read."""
+    found = EMPTY if rules.scenario is None else rules.scenario.meta()["scenario"]
+    return str(found)
+
+
+def _text(address: Address) -> str:
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,185 @@
+"""The last exchanges, and those to come for whoever follows: bounded, and counted where they lose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from captures.exchange import Exchange
+
+MOST: Final = 1000
+"""Exchanges that are kept, and that wait for one follower."""
+
+BYTES: Final = 16 << 20
+"""Bytes of bodies that are kept, and that wait for one follower."""
+
+BODIES: Final = 4 << 20
+"""Bytes of an exchange's bodies above which it is kept without them."""
+
+FOLLOWERS: Final = 8
+"""Followers at a time."""
+
+KINDS: Final = 4096
+"""Kinds of exchanges that are told apart: a client may send any key and version."""
+
+Passes = Callable[[Exchange], bool]
+Kind = tuple[str, str, str]
+"""API, version, and error (`none`, or `unknown` if the response was not read)."""
+
+OTHER: Final[Kind] = ("other", "other", "other")
+
+
+class TooMany(RuntimeError):
+    """There are enough followers."""
+
+
+class _Bounded:
+    """Exchanges in order, within a number and a size."""
+
+    def __init__(self, most: int, bytes_: int) -> None:
+        self.items: deque[Exchange] = deque()
+        self._most = most
+        self._bytes = bytes_
+        self._held = 0
+
+    @property
+    def over(self) -> bool:
+        return len(self.items) > self._most or self._held > self._bytes
+
+    def append(self, exchange: Exchange) -> None:
+        self.items.append(exchange)
+        self._held += _bodies(exchange)
+
+    def pop(self) -> Exchange:
+        self._held -= _bodies(self.items[0])
+        return self.items.popleft()
+
+    def unappend(self) -> None:
+        self._held -= _bodies(self.items.pop())
+
+
+class Follower:
+    """One reader of the exchanges to come. What it is too slow for is lost to it."""
+
+    def __init__(self, passes: Passes, most: int, bytes_: int) -> None:
+        self.lost = 0
+        """Exchanges lost since it was last told."""
+        self._passes = passes
+        self._waiting = _Bounded(most, bytes_)
+        self._news = asyncio.Event()
+        self.over = False
+
+    def offer(self, exchange: Exchange) -> bool:
+        """An exchange is over: it waits here if it passes. False: it is lost."""
+        if not self._passes(_copy(exchange)):
+            return True
+        self._waiting.append(exchange)
+        self._news.set()
+        if self._waiting.over:
+            self._waiting.unappend()
+            self.lost += 1
+            return False
+        return True
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self.over = True
+        self._news.set()
+
+    async def next(self) -> Exchange | None:
+        """The next one, which may take long. None: some were lost, or nothing more will come."""
+        while not (self._waiting.items or self.over or self.lost):
+            self._news.clear()
+            await self._news.wait()
+        return self._waiting.pop() if self._waiting.items else None
+
+
+class History:
+    """The last exchanges. All methods are for the proxy's loop.
+
+    `watch` is told when somebody begins to follow, and when nobody does any longer. Copies go in
+    and out: an exchange keeps what was decoded of it, which is many times its size.
+    """
+
+    def __init__(
+        self,
+        watch: Callable[[bool], None] = lambda _: None,
+        *,
+        most: int = MOST,
+        bytes_: int = BYTES,
+    ) -> None:
+        self._watch = watch
+        self.count = 0
+        """Exchanges so far."""
+        self.lost = 0
+        """Exchanges lost to followers that were too slow."""
+        self.kinds: Counter[Kind] = Counter()
+        self._limits = most, bytes_
+        self._kept = _Bounded(most, bytes_)
+        self._followers: list[Follower] = []
+
+    def add(self, exchange: Exchange) -> None:
+        """An exchange is over."""
+        self.count += 1
+        error = exchange.error
+        kind = (
+            exchange.api,
+            str(exchange.version),
+            error or ("unknown" if error is None else "none"),
+        )
+        self.kinds[kind if kind in self.kinds or len(self.kinds) < KINDS else OTHER] += 1
+        kept = _copy(exchange, bodies=_bodies(exchange) <= BODIES)
+        self._kept.append(kept)
+        while self._kept.over:
+            self._kept.pop()
+        for follower in self._followers:
+            self.lost += not follower.offer(_copy(kept))
+
+    def last(self, count: int, passes: Passes) -> list[Exchange]:
+        """The last so many of those kept that pass, oldest first."""
+        found = (_copy(kept) for kept in reversed(self._kept.items) if passes(_copy(kept)))
+        return list(islice(found, count))[::-1]
+
+    @contextmanager
+    def follow(self, passes: Passes) -> Iterator[Follower]:
+        """Exchanges from now on. Raises TooMany."""
+        if len(self._followers) >= FOLLOWERS:
+            raise TooMany(f"{FOLLOWERS} streams are open already: close one")
+        follower = Follower(passes, *self._limits)
+        self._followers.append(follower)
+        if len(self._followers) == 1:
+            self._watch(True)
+        try:
+            yield follower
+        finally:
+            self._followers.remove(follower)
+            if not self._followers:
+                self._watch(False)
+
+    @property
+    def followers(self) -> int:
+        """How many there are."""
+        return len(self._followers)
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        for follower in self._followers:
+            follower.end()
+
+
+def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:
+    """The same with nothing decoded, and perhaps without bodies; its error is kept."""
+    copy = replace(exchange)
+    if not bodies:
+        copy.request_body = copy.response_body = None
+    copy._error = exchange.error
+    return copy
+
+
+def _bodies(exchange: Exchange) -> int:
+    return len(exchange.request_body or b"") + len(exchange.response_body or b"")
