@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final, cast
 from captures.exchange import Exchange
 from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
 from proxy.connection import Connection
+from proxy.plan import Plan
 from proxy.stepping import OneFrame
 from proxy.tcp_info import received
-from proxy.plan import Plan
 from proxy.tls import HANDSHAKE, reason
 from specs.frames import Direction
 
