@@ -1,0 +1,122 @@
+"""`barnabas proxy`: its options, and the job that they make."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from barnabas.trouble import Trouble
+
+PROXY_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas proxy --bootstrap-server localhost:9092\n\n"
+    "  barnabas proxy --bootstrap-server b1:9092,b2:9092 --listen 127.0.0.1:19092 "
+    "--scenario slow.yaml --capture run.pcapng\n\n"
+    "  barnabas proxy --bootstrap-server localhost:9092 --listen localhost:0 --log json | jq .api"
+)
+"""What stands below its help."""
+
+
+class Log(StrEnum):
+    """How exchanges are printed."""
+
+    pretty = "pretty"
+    json = "json"
+    off = "off"
+
+
+def proxy_command(
+    bootstrap_server: Annotated[
+        str,
+        typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
+    ],
+    listen: Annotated[
+        str,
+        typer.Option(
+            "--listen", "-l", metavar="HOST:PORT", help="Where clients connect; port 0 picks one."
+        ),
+    ] = "127.0.0.1:19092",
+    scenario: Annotated[
+        Path | None, typer.Option("--scenario", "-s", metavar="FILE", help="Rules to apply (YAML).")
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option("--capture", "-c", metavar="FILE", help="Write what passes (pcapng)."),
+    ] = None,
+    capture_limit: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Stop capturing at this size, e.g. 1GiB."),
+    ] = None,
+    log: Annotated[
+        Log, typer.Option(help="How exchanges are printed; off reads only headers.")
+    ] = Log.pretty,
+    broker_ports: Annotated[
+        str | None,
+        typer.Option(metavar="FIRST-LAST", help="Ports for the brokers, first + node id if free."),
+    ] = None,
+    frame_limit: Annotated[
+        str,
+        typer.Option(metavar="SIZE", help="The largest frame; a larger one closes its connection."),
+    ] = "100MiB",
+    control: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
+    ] = None,
+    control_token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the control port's token there."),
+    ] = None,
+) -> None:
+    """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
+    from barnabas.addresses import parse_address, parse_ports, parse_servers
+    from barnabas.run_proxy import Control, Job, run_proxy
+    from proxy.control.reload import ScenarioFile
+    from proxy.server import Options
+    from proxy.state import Limits
+
+    options = Options(
+        parse_servers(bootstrap_server),
+        listen=parse_address(listen, zero=True),
+        broker_ports=None if broker_ports is None else parse_ports(broker_ports),
+        observed=log != Log.off,
+        limits=Limits(frame=_size(frame_limit, "--frame-limit")),
+    )
+    if control is None and control_token_file is not None:
+        raise Trouble("--control-token-file is for --control: give both")
+    watched = None if scenario is None else ScenarioFile(scenario)  # before it is read
+    job = Job(
+        options,
+        scenario=None if scenario is None else read_scenario(scenario),
+        scenario_file=watched,
+        control=None
+        if control is None
+        else Control(parse_address(control, zero=True), control_token_file),
+        capture=capture,
+        capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
+        log=log.value,
+    )
+    raise typer.Exit(run_proxy(job))
+
+
+def read_scenario(path: Path):  # type: ignore[no-untyped-def]
+    """A scenario. Raises Trouble."""
+    from proxy.scenario import ScenarioError, load
+
+    try:
+        return load(path)
+    except ScenarioError as problem:
+        raise Trouble(str(problem)) from None
+    except OSError as problem:
+        raise Trouble(f"can't read the scenario {path}: {problem.strerror}") from None
+
+
+def _size(text: str, option: str) -> int:
+    from proxy.units import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as problem:
+        raise Trouble(f"{option}: {problem}") from None
