@@ -8,6 +8,11 @@ from collections.abc import Generator
 
 import pytest
 
+from peers.apache.artifacts import class_path
+from peers.apache.errors import UnavailableError
+from peers.apache.java import java
+from peers.apache.versions import release
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
@@ -28,3 +33,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("needs_tshark"):
                 item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _kafka_at_hand(request: pytest.FixtureRequest) -> None:
+    """Tests marked `needs_apache("3.9.1")` are skipped where Java or that version can't be had."""
+    marker = request.node.get_closest_marker("needs_apache")
+    if marker is None:
+        return
+    try:
+        java()
+        for version in marker.args:
+            class_path(release(version).coordinates)
+    except UnavailableError as problem:
+        pytest.skip(str(problem))
