@@ -69,11 +69,19 @@ class Expression:
         >>> expression("topics[?name=='a']").holds({"topics": [{"name": "b"}]})
         False
         """
+        found = self.value(fields)
+        return not (found is None or found is False or found in ("", [], {}))
+
+    def value(self, fields: dict[str, Any]) -> Any:
+        """What it makes of the body. Raises Unclear.
+
+        >>> expression("topics[0].name").value({"topics": [{"name": "a"}]})
+        'a'
+        """
         try:
-            found = self.compiled.search(fields)
+            return self.compiled.search(fields)
         except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
             raise Unclear(_one_line(str(error))) from None
-        return not (found is None or found is False or found in ("", [], {}))
 
 
 def expression(text: str) -> Expression:

@@ -30,6 +30,8 @@ class Abort(NamedTuple):
     """Close both sides now."""
 
     reason: str
+    reset: bool = False
+    """With an RST."""
 
 
 class Cut(NamedTuple):

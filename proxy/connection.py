@@ -84,7 +84,7 @@ class Connection:
             start = skim(self.state, data, now)
             if start == len(data):
                 return PASS
-        elif self.state.over:
+        elif self.state.over or self.state.silent:
             return NOTHING
         self.state.begin()
         if start:
@@ -94,7 +94,7 @@ class Connection:
 
     def receive_eof(self, direction: Direction, now: int) -> Actions:
         """The sender of this direction will send no more; a frame cut off is sent on as it is."""
-        if self.state.over:
+        if self.state.over or self.state.silent:
             return NOTHING
         self.state.begin()
         inbound, outlet = self.state.inbound[direction], self.state.outlet[direction]
@@ -110,9 +110,14 @@ class Connection:
 
     def tick(self, now: int) -> Actions:
         """Time has passed, or a message that a frame waited for has passed somewhere else."""
-        if self.state.over:
+        state = self.state
+        if state.over:
             return NOTHING
-        self.state.begin()
+        state.begin()
+        if state.until is not None and now >= state.until:
+            state.until = None
+            state.abort("a black hole closed at last")
+        state.stalled = {way: until for way, until in state.stalled.items() if until > now}
         return self._settle(now)
 
     def replace(self, plan: Plan, now: int) -> Actions:
@@ -154,6 +159,8 @@ class Connection:
     def full(self, direction: Direction) -> bool:
         """Whether enough waits already: read no more from the sender of this direction."""
         state, limits = self.state, self.state.limits
+        if direction in state.stalled:
+            return True
         if state.outlet[direction].bytes > limits.queued:
             return True
         return direction == "request" and (
@@ -308,21 +315,24 @@ class Connection:
     def _settle(self, now: int) -> Actions:
         """At the end of every call: send what is due, see when to wake up and what may be skimmed."""
         state = self.state
+        self.departures.pump("request", now)
         self.responses.own_replies(now)
-        for direction in DIRECTIONS:
-            self.departures.pump(direction, now)
+        self.departures.pump("response", now)
         times = [
             outlet.wake()
             for direction, outlet in state.outlet.items()
             # while a frame passes in pieces, nothing else can leave: its end sets off the rest
             if not (outlet.idle or state.inbound[direction].passing)
         ]
+        times += [state.until, *state.stalled.values()]
         self.wake = min((time for time in times if time is not None), default=None)
         free = self.requests.met and not (
             state.observed
             or state.over
             or state.plan.rules.reorders
+            or state.silent
             or self.departures.expected
+            or self.departures.marked
             or self.requests.replies
             or self.requests.raw_tokens
         )

@@ -18,6 +18,8 @@ class Crossing:
     def __init__(self) -> None:
         self._waiting: list[tuple[State, Held]] = []
         self._ordinals: dict[tuple[Any, ...], int] = {}
+        self.lines: dict[str, int] = {}
+        """Lines of limited rate that connections share: name -> until when each is busy (ns)."""
         self.ready: set[State] = set()
         """Connections with frames that have become due: `tick` them."""
 

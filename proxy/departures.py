@@ -7,15 +7,31 @@ wait here (`early`) until it is their turn in the order in which the client sent
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from captures.exchange import Pending
 from proxy.actions import Finish, Left
-from proxy.effects import Aside, HangUp, Lose, Shuffle, Wait
+from proxy.effects import (
+    Aside,
+    Break,
+    HalfClose,
+    HangUp,
+    Insert,
+    Lose,
+    LoseReply,
+    Pace,
+    Pieces,
+    Repeat,
+    Shuffle,
+    Silence,
+    Stall,
+    Wait,
+)
 from proxy.outlet import Held, Item, Window
 from proxy.rules import Decision
 from proxy.state import State
-from specs.frames import Direction
+from specs.frames import Direction, request_head
 
 
 class Departures:
@@ -27,6 +43,8 @@ class Departures:
         """Requests whose responses must come in this order; empty if no rule reorders requests."""
         self._early: dict[Pending, tuple[Item, list[Decision]]] = {}
         self._finished: set[Direction] = set()
+        self.marked: dict[Pending, str] = {}
+        """Requests whose response is taken out: "" if nobody asked, else the rule that loses it."""
         self.early = 0
         """Bytes of responses that wait for their turn."""
 
@@ -84,23 +102,48 @@ class Departures:
         chosen: Lose | Shuffle | Aside | None = None
         rule = ""
         hang_up: HangUp | None = None
+        inserts: list[Insert] = []
         for decision in decisions:
             for effect in decision.effects:
                 match effect:
                     case Wait():
                         item.at = max(item.at, item.arrived) + effect.ns
+                    case Pace():
+                        item.at = self.state.pace(decision.rule, effect, max(item.at, now))
                     case HangUp():
                         hang_up = effect
-                    case _ if chosen is None or isinstance(effect, Lose):
-                        chosen, rule = effect, decision.rule
+                    case Break():
+                        hang_up = HangUp(forward=True)
+                        item.data = item.data[: effect.keep]
+                        item.changed += ("truncated",)
+                    case HalfClose():
+                        item.half_close = True
+                    case Repeat():
+                        item.copies += effect.times
+                    case Pieces():
+                        item.pieces = effect
+                    case Insert():
+                        inserts.append(effect)
+                    case Stall():
+                        self.state.stalled[effect.direction] = now + effect.ns
+                    case Silence():
+                        self.state.fall_silent(now + effect.at_most)
+                    case LoseReply():
+                        if item.pending is not None:
+                            self.marked[item.pending] = decision.rule
+                    case Lose() | Shuffle() | Aside():
+                        if chosen is None or isinstance(effect, Lose):
+                            chosen, rule = effect, decision.rule
         note = ""
-        if outlet.lost:
+        if self.state.silent:
+            note = f"{direction} lost in a black hole"
+        elif outlet.lost:
             note = f"{direction} lost behind a dropped one"
         elif isinstance(chosen, Lose):
             note = f"{direction} dropped by a rule"
         elif hang_up is not None and not hang_up.forward:
             note = f"{direction} not sent on: a rule closed the connection"
-        waits = chosen is not None or item.at > now or bool(outlet.queue)
+        waits = chosen is not None or item.at > now or bool(outlet.queue) or item.pieces is not None
         left = "never" if note else "later" if waits else "changed" if item.changed else ""
         if at is not None and item.ordinal >= 0 and (decisions or left):
             self.state.cut(direction, at, _comment(item, decisions, left, note))
@@ -110,10 +153,10 @@ class Departures:
                 for other in outlet.lose():
                     self._lost(direction, other, f"{direction} lost behind a dropped one")
             elif hang_up is not None and not outlet.lost:
-                self.state.abort(note)
+                self.state.abort(note, reset=hang_up.reset)
             return
         item.late = item.late or left == "later"
-        item.hang_up = hang_up is not None
+        item.hang_up = hang_up
         if isinstance(chosen, Shuffle):
             outlet.gather(rule, Window(chosen.order, now + chosen.at_most), item)
         elif isinstance(chosen, Aside):
@@ -123,6 +166,22 @@ class Departures:
                 self.state.crossing.wait(self.state, held)
         else:
             outlet.append(item)
+        for insert in inserts:
+            self._insert(insert, item, now)
+
+    def _insert(self, insert: Insert, cause: Item, now: int) -> None:
+        """Let a frame leave that nobody sent."""
+        item = Item(insert.frame, -1, now, changed=("injected",))
+        if insert.direction == "request":
+            item.message = cause.message
+            head = request_head(insert.frame, 4, len(insert.frame))
+            item.pending = Pending(
+                head.correlation_id, head.key, head.version, head.client_id, 0, now, now
+            )
+            item.unanswered = head.acks == 0
+            self.marked[item.pending] = ""
+        item.message = None
+        self.state.outlet[insert.direction].append(item)
 
     def _lost(self, direction: Direction, item: Item, note: str) -> None:
         """Account for an exchange whose request or response will never leave."""
@@ -149,25 +208,31 @@ class Departures:
             if item is None:
                 break
             self._leave(direction, item, now)
-        if outlet.ending and outlet.idle and direction not in self._finished and not state.over:
-            self._finished.add(direction)
-            state.actions.append(Finish(direction))
+        if outlet.ending and outlet.idle and not state.over:
+            self._finish(direction)
 
     def _leave(self, direction: Direction, item: Item, now: int) -> None:
         state, pending, message = self.state, item.pending, item.message
+        if item.pieces is not None and len(item.data) > item.pieces.size:
+            self._leave_in_part(direction, item, item.pieces, now)
+            return
         if item.data:  # nothing leaves of a request that the proxy answers
             state.send(direction, item.data)
             if item.changed or item.late or item.ordinal < 0:
                 comment = _comment(item, [], "", "")
                 state.actions.append(Left(direction, item.data, comment))
             state.outlet[direction].passed()
+        invented = pending in self.marked and not self.marked[pending]
         if pending is not None and direction == "request":
             pending.sent = now
             if item.unanswered:
-                state.done(pending, note="no response (acks=0)")
+                if invented:
+                    del self.marked[pending]
+                else:
+                    state.done(pending, note="no response (acks=0)")
             else:
                 state.pairing.sent(pending)
-                if pending not in self.expected:
+                if pending not in self.expected and not invented:
                     self.expect(pending)
         elif pending is not None:
             came = item.arrived if item.ordinal >= 0 else None
@@ -175,8 +240,41 @@ class Departures:
             state.done(pending, size, body, came=came, left=now, rules=item.rules)
         if message is not None and state.plan.watched(direction, message.key, message.version):
             state.crossing.passed(message)
-        if item.hang_up:
-            state.abort("a rule closed the connection")
+        if item.copies and item.data:
+            self._again(direction, item, now)
+        if item.half_close:
+            state.outlet[direction].lose()
+            self._finish(direction)
+        if item.hang_up is not None:
+            state.abort("a rule closed the connection", reset=item.hang_up.reset)
+
+    def _leave_in_part(self, direction: Direction, item: Item, pieces: Pieces, now: int) -> None:
+        """Send the next piece; the rest goes back to the head of the queue."""
+        piece = item.data[: pieces.size]
+        self.state.send(direction, piece)
+        self.state.actions.append(Left(direction, piece, _comment(item, [], "", "")))
+        rest = replace(
+            item, data=item.data[pieces.size :], at=now + pieces.every, begun=True, late=True
+        )
+        outlet = self.state.outlet[direction]
+        outlet.queue.appendleft(rest)
+        outlet.bytes += rest.cost
+
+    def _again(self, direction: Direction, item: Item, now: int) -> None:
+        """Let a message leave once more; what a broker answers to that is taken out."""
+        comment = {"frame": item.ordinal, "what": ["repeated"]}
+        for _ in range(item.copies):
+            self.state.send(direction, item.data)
+            self.state.actions.append(Left(direction, item.data, comment))
+            if direction == "request" and item.pending is not None and not item.unanswered:
+                copy = replace(item.pending, sent=now)
+                self.marked[copy] = ""
+                self.state.pairing.sent(copy)
+
+    def _finish(self, direction: Direction) -> None:
+        if direction not in self._finished:
+            self._finished.add(direction)
+            self.state.actions.append(Finish(direction))
 
     def ending(self, direction: Direction, now: int) -> None:
         """Nothing more will arrive in this direction: what can't come need not be waited for."""

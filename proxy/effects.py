@@ -6,7 +6,9 @@ socket, a clock or a queue. Times are in ns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from specs.frames import Direction
 
 if TYPE_CHECKING:
     from proxy.matching import Match
@@ -58,6 +60,101 @@ class HangUp(NamedTuple):
     """Both sides of the connection are closed; `forward`: once this message has left."""
 
     forward: bool = False
+    reset: bool = False
+    """With RST instead of FIN: what is still on its way is lost."""
 
 
-Effect = Wait | Aside | Shuffle | Lose | HangUp
+class Break(NamedTuple):
+    """Only the first bytes of the message leave (its size stands in front); then both sides are
+    closed."""
+
+    keep: int
+    """Bytes of the frame, the 4 of its size among them."""
+
+
+class HalfClose(NamedTuple):
+    """Once the message has left, nothing more leaves in its direction and its receiver sees a FIN;
+    the other direction goes on."""
+
+
+class Become(NamedTuple):
+    """The message is another one from here on, for the faults and rules that follow too."""
+
+    body: bytes
+    what: str
+    """What was changed, in words."""
+    head: bytes | None = None
+    """The header, if that is changed."""
+
+
+class Answer(NamedTuple):
+    """The request goes no further: the proxy sends this body when it is the response's turn.
+
+    A Produce with acks=0 gets no answer from anybody: it is only taken out.
+    """
+
+    body: bytes
+
+
+class LoseReply(NamedTuple):
+    """The request goes its way; when its response comes, it is lost and both sides are closed."""
+
+
+class Repeat(NamedTuple):
+    """The message leaves so many times more. What a broker answers to the repetitions of a request
+    is taken out: the client has asked once."""
+
+    times: int
+
+
+class Insert(NamedTuple):
+    """A frame that nobody sent leaves behind the message, or in the other direction at once.
+
+    A broker's answer to it is taken out.
+    """
+
+    direction: Direction
+    frame: bytes
+    """With its size."""
+
+
+class Pace(NamedTuple):
+    """The message leaves when a line of this rate has taken it, and all before it, through."""
+
+    ns: int
+    """How long the line is busy with it."""
+    scope: str
+    """What shares the line, e.g. `client app`; "" for the connection alone."""
+
+
+class Pieces(NamedTuple):
+    """The message leaves in pieces of so many bytes, so long after each other (ns)."""
+
+    size: int
+    every: int
+
+
+class Stall(NamedTuple):
+    """Nothing is read for so long (ns) from whoever sends in this direction."""
+
+    direction: Direction
+    ns: int
+
+
+class Silence(NamedTuple):
+    """From here on no byte passes in either direction, and no end of the connection is told, until
+    the time is up; then both sides are closed."""
+
+    at_most: int
+
+
+Effect = (
+    Wait | Aside | Shuffle | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
+    | Repeat | Insert | Pace | Pieces | Stall | Silence
+)  # fmt: skip
+
+Effects = tuple[Effect, ...]
+"""What a fault asks for, in order."""
+
+FINAL: Final = (Lose, HangUp, Break, Answer, Silence)
+"""Behind one of these no other fault or rule has a say."""

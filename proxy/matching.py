@@ -30,7 +30,8 @@ def _listed(value: Any) -> Any:
     return value if value is None or isinstance(value, tuple | list | frozenset) else (value,)
 
 
-def _key(value: Any) -> int:
+def api_key(value: Any) -> int:
+    """The key of an API by its key or name. Raises ValueError with the nearest name."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"must be the name or key of an API, not {value!r}")
     try:
@@ -39,7 +40,8 @@ def _key(value: Any) -> int:
         raise ValueError(str(error)) from None
 
 
-def _versions(value: Any) -> Any:
+def version_range(value: Any) -> Versions | None:
+    """A range of versions as people write it (`11`, `3-9`, `12+`). Raises ValueError."""
     if value is None:
         return None
     parts = _RANGE.fullmatch(str(value)) if type(value) in (int, str) else None
@@ -68,7 +70,7 @@ _VERSION_SCHEMA: Final = {
         {"type": "string", "pattern": r"^[0-9]+(-[0-9]+|\+)?$"},
     ]
 }
-_ApiKey = Annotated[int, BeforeValidator(_key)]
+_ApiKey = Annotated[int, BeforeValidator(api_key)]
 _Several = Field(strict=False, min_length=1)
 
 
@@ -90,7 +92,7 @@ class Match(Settings):
     ] = None
     """A glob (`orders-*`), or a list of them, in this case. A client without an id matches none."""
     version: Annotated[
-        Versions | None, BeforeValidator(_versions), WithJsonSchema(_VERSION_SCHEMA)
+        Versions | None, BeforeValidator(version_range), WithJsonSchema(_VERSION_SCHEMA)
     ] = None
     """A version of the API (`11`) or a range (`3-9`, `12+`)."""
     broker: Annotated[

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from captures.exchange import body_version
 from specs import api
+from specs.codec import Codec, Unfit
 from specs.frames import Direction
 from specs.jsonform import to_json
 from specs.malformed import Malformed
 
 _UNREAD: Final[Any] = object()
+_SIZE: Final = struct.Struct(">i")
+
+
+class Unable(ValueError):
+    """A fault can't be done to this message, and why: the message stays as it is."""
 
 
 @dataclass(slots=True)
@@ -32,7 +40,51 @@ class Message:
     size: int
     body: bytes | None
     """Without the header; None if it was not collected."""
+    head: bytes = b""
+    """The header, without the frame's size."""
+    correlation_id: int = 0
+    arrived: int = 0
+    """When it came, in ns since the epoch."""
+    acks: int | None = None
+    """Of a Produce request."""
+    listener: Callable[[int], tuple[str, int] | None] = field(default=lambda _: None, repr=False)
+    """Node id -> where clients reach that broker through the proxy, if that is known."""
+    changed: tuple[str, ...] = ()
+    """What rules changed in it, in words."""
     _fields: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+
+    @property
+    def frame(self) -> bytes:
+        """The whole frame, with its size."""
+        body = self.body or b""
+        return _SIZE.pack(len(self.head) + len(body)) + self.head + body
+
+    def become(self, body: bytes, head: bytes | None, what: str) -> None:
+        """Be another message from here on."""
+        self.body = body
+        self.head = self.head if head is None else head
+        self.size = len(self.head) + len(body)
+        self.changed += (what,)
+        self._fields = _UNREAD
+
+    def codec(self) -> Codec:
+        """The codec of its body. Raises LookupError for an unknown API or version."""
+        version = body_version(self.key, self.version, self.direction, self.body or b"")
+        return api(self.key).message(self.direction).codec(version)
+
+    def values(self) -> dict[str, Any]:
+        """Its decoded body, new at each call. Raises Unable if it can't be read."""
+        try:
+            return self.codec().decode(self.body or b"")
+        except (LookupError, Malformed) as problem:
+            raise Unable(str(problem)) from None
+
+    def encoded(self, values: dict[str, Any]) -> bytes:
+        """A body of its API and version. Raises Unable if the values do not fit."""
+        try:
+            return self.codec().encode(values)
+        except (Unfit, LookupError) as problem:
+            raise Unable(str(problem)) from None
 
     def fields(self, *names: str) -> dict[str, Any] | None:
         """The body in its JSON form, or just these of its fields; None if it can't be read.
@@ -50,8 +102,7 @@ class Message:
         if body is None:
             return None
         try:
-            version = body_version(self.key, self.version, self.direction, body)
-            codec = api(self.key).message(self.direction).codec(version)
+            codec = self.codec()
             found = codec.project(*names)(body) if names else codec.decode(body)
         except (LookupError, Malformed):
             return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from captures.exchange import Pending
-from proxy.effects import Aside
+from proxy.effects import Aside, HangUp, Pieces
 from proxy.message import Message
 
 OVERHEAD: Final = 1 << 10
@@ -36,7 +36,15 @@ class Item:
     changed: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     late: bool = False
-    hang_up: bool = False
+    hang_up: HangUp | None = None
+    """The connection ends with it."""
+    half_close: bool = False
+    """This direction ends with it."""
+    copies: int = 0
+    """How many times more it leaves."""
+    pieces: Pieces | None = None
+    begun: bool = False
+    """A piece of it has left: nothing may come in between."""
 
     @property
     def cost(self) -> int:
@@ -100,7 +108,11 @@ class Outlet:
 
     def rejoin(self, item: Item) -> None:
         """Let a frame that stood aside leave before all that came after it."""
-        later = (at for at, other in enumerate(self.queue) if other.ordinal > item.ordinal)
+        later = (
+            at
+            for at, other in enumerate(self.queue)
+            if other.ordinal > item.ordinal and not other.begun
+        )
         self.queue.insert(next(later, len(self.queue)), item)
         self.bytes += item.cost
 

@@ -252,7 +252,7 @@ class Link:
             elif isinstance(action, Say):
                 self.say(action.text)
             elif isinstance(action, Abort):
-                self.close()
+                self.close(action.reset)
         self._ready()
 
     def _half_close(self, side: Side) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from captures.exchange import Pending
 from proxy.departures import Departures
-from proxy.edits import NEWEST_API_VERSIONS
-from proxy.effects import Aside, Lose, Shuffle
+from proxy.edits import NEWEST_API_VERSIONS, refusal
+from proxy.effects import Answer, Aside, Lose, Shuffle, Wait
 from proxy.outlet import Item
 from proxy.plan import SASL_HANDSHAKE, known
 from proxy.rules import Decision
@@ -31,8 +31,8 @@ class Requests:
         """Whether a request has been seen, so that the client id is known."""
         self.raw_tokens = False
         """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens."""
-        self.replies: set[Pending] = set()
-        """Requests that the proxy answers itself."""
+        self.replies: dict[Pending, bytes] = {}
+        """Requests that the proxy answers itself, and the bodies of its answers."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a request: whether it must be whole before it leaves.
@@ -111,25 +111,63 @@ class Requests:
         pending = self._pending(head, now)
         pending.body = frame[4 + head.body :]
         if head.key == API_VERSIONS and head.version > NEWEST_API_VERSIONS:
-            # it has its turn among the requests, but nothing of it leaves
-            self.replies.add(pending)
-            self.departures.expect(pending)
-            state.cut("request", at, {"frame": ordinal, "left": "never", "note": ANSWERED})
-            item = Item(b"", ordinal, now, pending=pending)
-            self.departures.dispose("request", item, [], now, at=None)
+            self._answer(pending, refusal(), ordinal, [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
             pending.group = _group(head.key, head.version, pending.body)
-        message = state.message("request", pending, len(frame) - 4, pending.body)
+        message = state.message(
+            "request",
+            pending,
+            len(frame) - 4,
+            pending.body,
+            head=frame[4 : 4 + head.body],
+            acks=head.acks,
+            arrived=now,
+        )
         candidates = rules.candidates("request", head.key, head.version)
         decisions = rules.decide(candidates, message, state.counts) if candidates else []
         pending.rules = tuple(decision.rule for decision in decisions)
+        for decision in decisions:
+            for effect in decision.effects:
+                if isinstance(effect, Answer):
+                    self._answer(pending, effect.body, ordinal, decisions, now, at, head.acks == 0)
+                    return
         item = Item(frame, ordinal, now, pending=pending, message=message)
+        if message.changed:
+            item.data, item.changed = message.frame, message.changed
         item.unanswered = head.acks == 0
         if not (item.unanswered or _is_lost(decisions)) and _restores(decisions):
             self.departures.expect(pending)
         self.departures.dispose("request", item, decisions, now, at)
+
+    def _answer(
+        self,
+        pending: Pending,
+        body: bytes,
+        ordinal: int,
+        decisions: list[Decision],
+        now: int,
+        at: int,
+        unanswered: bool = False,
+    ) -> None:
+        """The request has its turn among the others, but nothing of it leaves: we answer it."""
+        comment: dict[str, Any] = {"frame": ordinal, "left": "never", "note": ANSWERED}
+        if decisions:
+            comment["rules"] = [decision.rule for decision in decisions]
+            comment["what"] = [text for decision in decisions for text in decision.text]
+        self.state.cut("request", at, comment)
+        if unanswered:
+            pending.note = "taken out by a rule"
+        else:
+            self.replies[pending] = body
+            self.departures.expect(pending)
+        item = Item(b"", ordinal, now, pending=pending, unanswered=unanswered)
+        waits = [
+            decision._replace(effects=tuple(e for e in decision.effects if isinstance(e, Wait)))
+            for decision in decisions
+        ]
+        self.departures.dispose("request", item, waits, now, at=None)
 
     def _meet(self, head: RequestHead) -> None:
         state = self.state

@@ -6,7 +6,8 @@ import struct
 
 from captures.exchange import Pending, body_version
 from proxy.departures import Departures
-from proxy.edits import edit_response, refusal
+from proxy.edits import edit_response
+from proxy.effects import HangUp
 from proxy.outlet import Item
 from proxy.plan import known
 from proxy.requests import ANSWERED, Requests
@@ -14,7 +15,7 @@ from proxy.rules import Decision
 from proxy.state import State
 from specs import NAMES
 from specs.frames import Short, response_body
-from specs.headers import API_VERSIONS
+from specs.headers import API_VERSIONS, response_header_version
 from specs.malformed import Malformed
 
 _SIZE = struct.Struct(">i")
@@ -54,7 +55,7 @@ class Responses:
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
             state.flag("response", inbound.frames, at, reason)
-        if busy or self.departures.must_wait(pending):
+        if busy or self.departures.must_wait(pending) or pending in self.departures.marked:
             return True
         if pending.opaque:
             return False
@@ -76,6 +77,10 @@ class Responses:
         pending, ordinal = self.inbound.pending, self.inbound.frames - 1
         if pending is None:  # nobody asked for it, but it keeps its place
             self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
+        elif self.departures.marked.get(pending) == "":
+            del self.departures.marked[pending]  # the client has not asked for this one
+            note = "the answer to a message that the client did not send"
+            self.state.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
         else:
             self._deliver(frame, pending, ordinal, now, at)
             self.own_replies(now)
@@ -86,8 +91,9 @@ class Responses:
         while waiting and waiting[0] in replies and not self.state.outlet["response"].ending:
             pending = waiting.popleft()
             pending.note = ANSWERED
-            replies.remove(pending)
-            body = refusal()
+            body = replies.pop(pending)
+            if response_header_version(pending.key, pending.version):
+                body = b"\0" + body  # no tags in the header
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
             self._deliver(frame, pending, -1, now, 0)
 
@@ -103,13 +109,27 @@ class Responses:
                 item.changed = (pending.note,)
             elif known(pending.key, pending.version):
                 self._edit(item, offset, at)
-            message = state.message("response", pending, len(item.data) - 4, item.response_body)
+            message = state.message(
+                "response",
+                pending,
+                len(item.data) - 4,
+                item.response_body,
+                head=item.data[4:offset],
+                arrived=now,
+            )
             item.message = message
             rules = state.plan.rules
             candidates = rules.candidates("response", pending.key, pending.version)
             if candidates and not state.over:
                 decisions = rules.decide(candidates, message, state.counts)
                 item.rules = tuple(decision.rule for decision in decisions)
+                if message.changed:
+                    item.data, item.response_body = message.frame, message.body
+                    item.changed += message.changed
+            loser = self.departures.marked.pop(pending, None)
+            if loser is not None:
+                item.rules = (*item.rules, loser)
+                decisions = [Decision(loser, (HangUp(),), ("the reply is lost",))]
         if not state.over:
             self.departures.dispose_in_turn(item, decisions, now, at)
 

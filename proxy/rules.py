@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -10,11 +11,12 @@ from pydantic import BaseModel
 
 from captures.expression import Expression, Unclear, expression
 from proxy.dice import Dice, Key
-from proxy.effects import Effect, HangUp, Lose, Same
+from proxy.effects import FINAL, Become, Effects, Same
 from proxy.faults import KEEP_ORDER
 from proxy.matching import Match, Until
-from proxy.message import Message
-from proxy.scenario_model import Planned, RuleConfig, Scenario, When
+from proxy.message import Message, Unable
+from proxy.scenario_model import Planned, RuleConfig, Scenario
+from proxy.when import Point, When
 from proxy.wording import describe
 from specs.frames import Direction
 
@@ -54,6 +56,8 @@ class Rule:
     name: str
     match: Match
     where: Expression | None
+    keys: tuple[Expression, ...]
+    """What chance goes by, if it is taken from the message."""
     when: When
     faults: tuple[Planned, ...]
     total: Count = field(default_factory=Count)
@@ -63,6 +67,8 @@ class Rule:
     """Messages that stood aside until their time was up; the connection counts them."""
     unclear: int = 0
     """Messages whose body can't be read or on which the condition can't be decided: no match."""
+    unable: int = 0
+    """Faults that could not be done to a message: it stayed as it was."""
     trouble: str = ""
     """Why, for the latest of these."""
     forced: int = 0
@@ -81,7 +87,7 @@ class Rule:
     @property
     def needs_body(self) -> bool:
         """Whether it looks into bodies."""
-        return self.where is not None
+        return self.where is not None or bool(self.keys)
 
     def meets(self, message: Message) -> bool:
         """Whether the condition holds. One that can't be decided does not, and is counted."""
@@ -97,6 +103,15 @@ class Rule:
             self.trouble = str(unclear)
             return False
 
+    def key_of(self, message: Message) -> Iterable[str]:
+        """What chance goes by, as JSON; null where the body does not tell."""
+        fields = message.fields() or {}
+        for key in self.keys:
+            try:
+                yield json.dumps(key.value(fields), sort_keys=True)
+            except Unclear:
+                yield "null"
+
     @property
     def what(self) -> str:
         """What it does and what became of it, in a line."""
@@ -105,6 +120,8 @@ class Rule:
             parts.append(f"{self.released} released")
         if self.expired:
             parts.append(f"{self.expired} timed out")
+        if self.unable:
+            parts.append(f"{self.unable} could not be done: {self.trouble}")
         if self.unclear:
             parts.append(f"{self.unclear} undecided: {self.trouble}")
         return ", ".join(parts)
@@ -114,7 +131,7 @@ class Decision(NamedTuple):
     """What a rule that fired wants done, and the same in words."""
 
     rule: str
-    effects: tuple[Effect, ...]
+    effects: Effects
     text: tuple[str, ...]
 
 
@@ -127,6 +144,8 @@ class Rules:
 
     def __init__(self, scenario: Scenario | None, before: Rules | None = None) -> None:
         self.scenario = scenario
+        self.began: int | None = None
+        """When the scenario was loaded, in ns; the first message's arrival if nobody said so."""
         self._dice = Dice(0 if scenario is None else scenario.seed)
         known = {} if before is None else before._names
         self.rules: tuple[Rule, ...] = tuple(
@@ -171,31 +190,82 @@ class Rules:
             if effects is None:
                 continue
             decisions.append(Decision(rule.name, effects, tuple(map(describe, effects))))
-            if any(isinstance(effect, Lose | HangUp) for effect in effects):
+            if any(isinstance(effect, FINAL) for effect in effects):
                 break
         return decisions
 
-    def _fire(self, rule: Rule, message: Message, counts: Counts) -> tuple[Effect, ...] | None:
+    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Effects | None:
         when = rule.when
+        probability = when.probability
+        if when.timed:
+            found = self._phase(when, message.arrived)
+            if found is None and not rule.forced:
+                return None
+            probability *= 1.0 if found is None else found
         own = counts.of(rule.name)
         count = own if when.scope == "connection" else rule.total
         ordinal, fired = count.matched, count.fired
         own.matched += 1
         rule.total.matched += 1
         forced = rule.forced > 0
-        if not forced and (ordinal < when.skip or (when.times is not None and fired >= when.times)):
+        if not forced and (
+            ordinal < when.skip
+            or (ordinal - when.skip) % when.every
+            or (when.times is not None and fired >= when.times)
+        ):
             return None
         key: Key = (ordinal,)
         if when.scope == "connection":
             key = (message.client_id, message.broker, message.ordinal, ordinal)
+        if when.key:
+            key = tuple(rule.key_of(message))
         roll = self._dice.roll(rule.name, key)
         # The first number is always for this, so that another probability changes nothing else.
-        if roll() >= when.probability and not forced:
+        if roll() >= probability and not forced:
             return None
         rule.forced -= forced
         own.fired += 1
         rule.total.fired += 1
-        return tuple(fault.act(fault.config, roll) for fault in rule.faults)
+        effects: Effects = ()
+        for fault in rule.faults:
+            try:
+                wanted = fault.act(fault.config, message, roll)
+            except Unable as problem:
+                rule.unable += 1
+                rule.trouble = f"{fault.name}: {problem}"
+                continue
+            effects += wanted
+            _become(message, wanted)
+            if any(isinstance(effect, FINAL) for effect in effects):
+                break
+        return effects
+
+    def _phase(self, when: When, now: int) -> float | None:
+        """The share of matches on which a rule fires just now; None: these are no matches."""
+        if self.began is None:
+            self.began = now
+        begun = self.began
+        if when.after is not None:
+            if not self._passed(when.after, now):
+                return None
+            begun += when.after.time or 0
+        if when.until is not None and self._passed(when.until, now):
+            return None
+        if not when.phases:
+            return 1.0
+        into = (now - begun) % sum(phase.lasts for phase in when.phases)
+        for phase in when.phases:
+            if into < phase.lasts:
+                return phase.probability or None
+            into -= phase.lasts
+        raise AssertionError(into)
+
+    def _passed(self, point: Point, now: int) -> bool:
+        if point.time is not None:
+            assert self.began is not None  # noqa: S101 - set by `_phase`
+            return now - self.began >= point.time
+        assert point.rule is not None  # noqa: S101 - one of the two is given
+        return self._names[point.rule].fired >= point.fired
 
     def rule(self, name: str) -> Rule:
         """A rule by its name. Raises LookupError."""
@@ -212,7 +282,15 @@ def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:
 
 def _compiled(config: RuleConfig) -> Rule:
     condition = None if config.where is None else expression(config.where)
-    return Rule(config, config.name, config.match, condition, config.when, config.do)
+    keys = tuple(map(expression, config.when.key))
+    return Rule(config, config.name, config.match, condition, keys, config.when, config.do)
+
+
+def _become(message: Message, effects: Effects) -> None:
+    """Let a message be what these make of it, for the faults and rules that follow."""
+    for effect in effects:
+        if isinstance(effect, Become):
+            message.become(effect.body, effect.head, effect.what)
 
 
 def _untils(rule: Rule) -> list[Until]:

@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from proxy.faults import FAULTS, Fault
 from proxy.scenario_errors import ScenarioError, explain
-from proxy.scenario_model import Planned, RuleConfig, Scenario, When
+from proxy.scenario_model import Planned, RuleConfig, Scenario
 from proxy.scenario_schema import scenario_schema
+from proxy.when import When
 from proxy.yaml_lines import Document, read
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -12,6 +12,7 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
     field_validator,
+    model_validator,
 )
 from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
@@ -21,6 +22,7 @@ from proxy.faults import FAULTS, Act, Fault
 from proxy.matching import Match
 from proxy.scenario_errors import unknown
 from proxy.settings import Loc, Settings, again, refuse, said
+from proxy.when import When
 from proxy.where import check
 
 
@@ -32,23 +34,23 @@ class Planned(NamedTuple):
     act: Act
 
 
-class When(Settings):
-    """How often a rule that matches also fires."""
-
-    skip: Annotated[int, Field(ge=0)] = 0
-    """The first so many matches are let through."""
-    times: Annotated[int, Field(ge=1)] | None = None
-    """It fires at most this often. Without end if absent."""
-    probability: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """It fires on this share of the matches; which ones, the seed decides."""
-    scope: Literal["connection", "rule"] = "connection"
-    """Whether matches are counted on each connection, or on all of them together. The latter
-    depends on the order in which connections get their turn: it is exact in rehearsal only."""
-
-
 def required(model: type[BaseModel]) -> list[str]:
     """The settings that a fault can't do without."""
     return [name for name, field in model.model_fields.items() if field.is_required()]
+
+
+def alone(model: type[BaseModel]) -> str | None:
+    """The setting whose value may stand for all: the only one that is needed, or that there is.
+
+    `close: true` would say something else than it does, so none that is true or false.
+
+    >>> from proxy.faults.delay import Delay
+    >>> alone(Delay)  # `delay: 200ms`
+    'by'
+    """
+    names = required(model) or list(model.model_fields)
+    one = len(names) == 1 and model.model_fields[names[0]].annotation is not bool
+    return names[0] if one else None
 
 
 def _plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
@@ -62,11 +64,11 @@ def _plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             problems.append(said(loc, unknown(what, name, tuple(known), "do")))
             continue
         model, act = known[name]
-        alone = required(model)
+        short = alone(model)
         if settings is None:
             settings = {}
-        elif not isinstance(settings, dict) and len(alone) == 1:
-            settings = {alone[0]: settings}  # delay: 200ms
+        elif not isinstance(settings, dict) and short is not None:
+            settings = {short: settings}  # delay: 200ms
         try:
             planned.append(Planned(name, model.model_validate(settings, context=info.context), act))
         except ValidationError as error:
@@ -112,6 +114,20 @@ class RuleConfig(Settings):
         WithJsonSchema({"description": "One or more faults, in the order written."}),
     ]
 
+    @field_validator("do")
+    @classmethod
+    def _leads(cls, planned: tuple[Planned, ...], info: ValidationInfo) -> tuple[Planned, ...]:
+        match = info.data.get("match")
+        problems = [
+            said((), f"{fault.name}: {problem}")
+            for fault in planned
+            for path in getattr(fault.config, "paths", ())
+            for problem in (check(expression(path), match) if match is not None else ())
+        ]
+        if problems:
+            refuse(problems)
+        return planned
+
     @field_validator("where")
     @classmethod
     def _fits(cls, text: str | None, info: ValidationInfo) -> str | None:
@@ -134,6 +150,25 @@ class Scenario(Settings):
     """Another seed, another chance; the same seed and traffic, the same decisions."""
     rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]
     """Asked in this order."""
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        names = tuple(rule.name for rule in self.rules)
+        problems = [
+            said(
+                ("rules", place, "when", key, "rule"),
+                unknown("rule", point.rule, names, key),
+            )
+            for place, rule in enumerate(self.rules)
+            for key in ("after", "until")
+            if (point := getattr(rule.when, key)) is not None
+            and point.rule is not None
+            and point.rule not in names
+        ]
+        if problems:
+            refuse(problems)
+        return self
+
     _source: str = PrivateAttr("")
 
     def meta(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pydantic.json_schema import models_json_schema
 
 from proxy.faults import FAULTS, Fault
 from proxy.matching import API_SCHEMA, Match, Until, one_or_more
-from proxy.scenario_model import RuleConfig, Scenario, required
+from proxy.scenario_model import RuleConfig, Scenario, alone, required
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """The dialect."""
@@ -30,33 +30,37 @@ def scenario_schema(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
     settings = {}
     for name, model, _ in faults:
         place = places[model, "validation"]
-        settings[name] = _settings(place, definitions[_name(place)], required(model))
-    alone = {"enum": [name for name, model, _ in faults if not required(model)]}
+        settings[name] = _settings(place, definitions[_name(place)], model)
+    bare = {"enum": [name for name, model, _ in faults if not required(model)]}
     entry = {
         "type": "object",
         "properties": settings,
         "additionalProperties": False,
         "minProperties": 1,
     }
-    one = {"anyOf": [alone, entry]}
+    one = {"anyOf": [bare, entry]}
     for model in (Match, Until):  # the long list of names once
         definitions[model.__name__]["properties"]["api"] |= one_or_more({"$ref": "#/$defs/Api"})
     definitions["Api"] = API_SCHEMA
     definitions.pop("BaseModel", None)  # what `do` becomes, not what it is written as
     do = definitions[RuleConfig.__name__]["properties"]["do"]
-    do["anyOf"] = [alone, entry, {"type": "array", "items": one, "minItems": 1}]
+    do["anyOf"] = [bare, entry, {"type": "array", "items": one, "minItems": 1}]
     scenario = definitions.pop(_name(places[Scenario, "validation"]))
     return {"$schema": DRAFT, **scenario, "$defs": definitions}
 
 
-def _settings(place: dict[str, Any], model: dict[str, Any], alone: list[str]) -> dict[str, Any]:
+def _settings(
+    place: dict[str, Any], schema: dict[str, Any], model: type[BaseModel]
+) -> dict[str, Any]:
     """What stands behind a fault's name: its settings, or nothing, or the only one it needs."""
-    if not alone:
-        return {"anyOf": [place, {"type": "null"}]}
-    only = model["properties"][alone[0]]
-    if len(alone) == 1 and "type" in only and only["type"] != "object":
-        return {"anyOf": [place, only]}
-    return place
+    forms = [place]
+    short = alone(model)
+    if short is not None:
+        only = schema["properties"][short]
+        forms += [form for form in only.get("anyOf", [only]) if form.get("type") == "string"]
+    if not required(model):
+        forms.append({"type": "null"})
+    return {"anyOf": forms} if len(forms) > 1 else place
 
 
 def _name(place: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from captures.outcome import outcome
 from captures.tally import Tally
 from proxy.actions import Abort, Action, Cut, Done, Say, Send
 from proxy.crossing import Crossing
+from proxy.effects import Pace
 from proxy.inbound import Inbound
 from proxy.message import Message
 from proxy.outlet import Item, Outlet
@@ -73,6 +74,13 @@ class State:
         self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
         self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
         self.over = False
+        self.silent = False
+        """No byte passes any longer, and nobody is told."""
+        self.stalled: dict[Direction, int] = {}
+        """Until when nothing is read from the sender of a direction."""
+        self.until: int | None = None
+        """When a silent connection is closed."""
+        self._lines: dict[str, int] = {}
         self.actions: list[Action] = []
         self._open: tuple[int, int, int] | None = None
 
@@ -98,7 +106,15 @@ class State:
         return f"connection {self.number} ({client})"
 
     def message(
-        self, direction: Direction, pending: Pending, size: int, body: bytes | None
+        self,
+        direction: Direction,
+        pending: Pending,
+        size: int,
+        body: bytes | None,
+        *,
+        head: bytes = b"",
+        acks: int | None = None,
+        arrived: int = 0,
     ) -> Message:
         """A request, or the response to it, as rules see it."""
         return Message(
@@ -112,6 +128,10 @@ class State:
             group=pending.group,
             size=size,
             body=body,
+            head=head,
+            correlation_id=pending.correlation_id,
+            acks=acks,
+            arrived=arrived,
         )
 
     # actions
@@ -144,11 +164,23 @@ class State:
         """A line for the person."""
         self.actions.append(Say(f"{self.name}: {text}"))
 
-    def abort(self, reason: str) -> None:
+    def abort(self, reason: str, *, reset: bool = False) -> None:
         """Close both sides now."""
         self.over = True
         self._open = None
-        self.actions.append(Abort(reason))
+        self.actions.append(Abort(reason, reset))
+
+    def fall_silent(self, until: int) -> None:
+        """Let no byte pass any longer, and tell nobody; close both sides in the end."""
+        self.silent = True
+        self.until = until if self.until is None else min(self.until, until)
+
+    def pace(self, rule: str, pace: Pace, now: int) -> int:
+        """When a message is through that takes its place on a line of limited rate."""
+        lines = self.crossing.lines if pace.scope else self._lines
+        line = f"{rule} {pace.scope}"
+        lines[line] = max(lines.get(line, 0), now) + pace.ns
+        return lines[line]
 
     def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
         """A frame passes that nobody could read: count it, say so in log and capture."""
@@ -209,4 +241,4 @@ def _let_go(outlet: Outlet, direction: Direction, kept: Collection[str]) -> None
             fired = item.pending.rules
         if fired and not any(rule in kept for rule in fired):
             item.at = 0
-            item.hang_up = False
+            item.hang_up = None

@@ -124,3 +124,12 @@ Duration = Annotated[
     Field(json_schema_extra=_default_with_unit),
 ]
 """A field of a model that holds ns and is written with a unit."""
+
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    WithJsonSchema(
+        {"type": "string", "pattern": rf"^[0-9]+(\.[0-9]+)? ?({'|'.join(SIZES)})$"},
+    ),
+]
+"""Bytes, written with a unit."""

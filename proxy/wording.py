@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from proxy.effects import Aside, Effect, HangUp, Lose, Shuffle, Wait
+from proxy.effects import (
+    Answer,
+    Aside,
+    Become,
+    Break,
+    Effect,
+    HalfClose,
+    HangUp,
+    Insert,
+    Lose,
+    LoseReply,
+    Pace,
+    Pieces,
+    Repeat,
+    Shuffle,
+    Silence,
+    Stall,
+    Wait,
+)
 from proxy.units import show_duration
 
 
@@ -26,6 +44,29 @@ def describe(effect: Effect) -> str:
             return f"shuffle {len(order)}, at most {show_duration(at_most)}"
         case Lose(selective):
             return "drop this exchange" if selective else "drop"
-        case HangUp(forward):
-            return "close behind this message" if forward else "close"
+        case HangUp(forward, reset):
+            end = "reset" if reset else "close"
+            return f"{end} behind this message" if forward else end
+        case Break(keep):
+            return f"break off behind {keep} bytes"
+        case HalfClose():
+            return "half-close behind this message"
+        case Become(what=what):
+            return what
+        case Answer(body):
+            return f"answer with {len(body)} bytes"
+        case LoseReply():
+            return "lose the reply"
+        case Repeat(times):
+            return f"repeat {times} time{'s' if times != 1 else ''}"
+        case Insert(direction, frame):
+            return f"inject a {direction} of {len(frame)} bytes"
+        case Pace(ns, scope):
+            return f"throttle {show_duration(ns)}{f' on the line of {scope}' if scope else ''}"
+        case Pieces(size, every):
+            return f"slice into pieces of {size} bytes, {show_duration(every)} apart"
+        case Stall(direction, ns):
+            return f"stop reading {direction}s for {show_duration(ns)}"
+        case Silence(at_most):
+            return f"blackhole for {show_duration(at_most)}"
     raise AssertionError(effect)

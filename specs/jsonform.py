@@ -11,6 +11,8 @@ import base64
 import uuid
 from typing import Any
 
+from specs.layout import Node
+
 
 def uuid_text(value: uuid.UUID) -> str:
     """A uuid as Kafka writes it (Uuid.java).
@@ -37,3 +39,36 @@ def to_json(value: Any) -> Any:
         case uuid.UUID():
             return uuid_text(value)
     return value
+
+
+def from_json(value: Any, node: Node) -> Any:
+    """The value that a JSON form stands for, as a codec takes it. Raises ValueError.
+
+    What is not written otherwise in JSON comes back as it is: the codec says if it does not fit.
+    """
+    match node.kind, value:
+        case (("bytes" | "records"), str()):
+            return base64.b64decode(value, validate=True)
+        case "uuid", str():
+            return uuid_of(value)
+        case "array", list() | tuple() if node.element is not None:
+            return [from_json(item, node.element) for item in value]
+        case "struct", dict() if node.struct is not None:
+            nodes = {slot.name: slot.node for slot in node.struct.slots}
+            return {
+                name: from_json(inner, nodes[name]) if name in nodes else inner
+                for name, inner in value.items()
+            }
+    return value
+
+
+def uuid_of(text: str) -> uuid.UUID:
+    """The uuid that Kafka writes so. Raises ValueError.
+
+    >>> uuid_of("AAAAAAAAAAAAAAAAAAAAAQ") == uuid.UUID(int=1)
+    True
+    """
+    raw = base64.urlsafe_b64decode(text + "==")
+    if len(text) != 22 or len(raw) != 16:
+        raise ValueError(f"{text!r} is no uuid of 22 characters")
+    return uuid.UUID(bytes=raw)

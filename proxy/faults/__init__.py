@@ -11,26 +11,65 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from proxy.dice import Roll
-from proxy.effects import Effect
+from proxy.effects import Effects
+from proxy.faults.blackhole import Blackhole, blackhole
+from proxy.faults.clamp import Clamp, clamp
 from proxy.faults.close import Close, close
+from proxy.faults.coalesce import Coalesce, coalesce
+from proxy.faults.corrupt import Corrupt, corrupt
 from proxy.faults.delay import Delay, delay
 from proxy.faults.drop import Drop, drop
+from proxy.faults.duplicate import Duplicate, duplicate
+from proxy.faults.edit import Edit, edit
+from proxy.faults.half_close import HalfClose, half_close
 from proxy.faults.hold import Hold, hold
+from proxy.faults.inject import Inject, inject
+from proxy.faults.lose_reply import LoseReply, lose_reply
+from proxy.faults.quota import Quota, quota
 from proxy.faults.reorder import Reorder, reorder
+from proxy.faults.reset import Reset, reset
+from proxy.faults.respond import Respond, respond
+from proxy.faults.skew import Skew, skew
+from proxy.faults.slice import Slice, slice  # noqa: A004
+from proxy.faults.stall import Stall, stall
+from proxy.faults.steer import Steer, steer
+from proxy.faults.throttle import Throttle, throttle
+from proxy.faults.truncate import Truncate, truncate
+from proxy.message import Message
 
-Act = Callable[[Any, Roll], Effect]
-"""What a fault does: (configuration, chance) -> effect."""
+Act = Callable[[Any, Message, Roll], Effects]
+"""What a fault does: (configuration, message, chance) -> effects. Raises proxy.message.Unable."""
 
 Fault = tuple[str, type[BaseModel], Act]
 """A name, its settings, what it does."""
 
+# fmt: off
 FAULTS: Final[tuple[Fault, ...]] = (
     ("delay", Delay, delay),
+    ("throttle", Throttle, throttle),
     ("hold", Hold, hold),
     ("reorder", Reorder, reorder),
     ("drop", Drop, drop),
+    ("lose_reply", LoseReply, lose_reply),
+    ("duplicate", Duplicate, duplicate),
+    ("truncate", Truncate, truncate),
+    ("corrupt", Corrupt, corrupt),
+    ("edit", Edit, edit),
+    ("respond", Respond, respond),
+    ("inject", Inject, inject),
     ("close", Close, close),
+    ("reset", Reset, reset),
+    ("half_close", HalfClose, half_close),
+    ("stall", Stall, stall),
+    ("blackhole", Blackhole, blackhole),
+    ("quota", Quota, quota),
+    ("slice", Slice, slice),
+    ("coalesce", Coalesce, coalesce),
+    ("steer", Steer, steer),
+    ("clamp", Clamp, clamp),
+    ("skew", Skew, skew),
 )
+# fmt: on
 
-KEEP_ORDER: Final = (Delay, Drop, Close)
-"""Those that never let a message overtake another; of any other fault it must be expected."""
+KEEP_ORDER: Final = tuple(model for _, model, _ in FAULTS if model not in (Hold, Reorder))
+"""Those by which no message overtakes another; of any other fault it must be expected."""

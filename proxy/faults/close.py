@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from proxy.dice import Roll
-from proxy.effects import HangUp
+from proxy.effects import Effects, HangUp
+from proxy.message import Message
 from proxy.settings import Settings
 
 
@@ -14,6 +15,6 @@ class Close(Settings):
     """The message still leaves; then the connection is closed."""
 
 
-def close(config: Close, roll: Roll) -> HangUp:
+def close(config: Close, message: Message, roll: Roll) -> Effects:
     """Hang up; nothing is left to chance."""
-    return HangUp(config.forward)
+    return (HangUp(config.forward),)

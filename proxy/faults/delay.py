@@ -6,7 +6,8 @@ from statistics import NormalDist
 from typing import Final, Literal
 
 from proxy.dice import Roll
-from proxy.effects import Wait
+from proxy.effects import Effects, Wait
+from proxy.message import Message
 from proxy.settings import Settings
 from proxy.units import Duration
 
@@ -26,14 +27,14 @@ class Delay(Settings):
     behind `by`, jitter is its mean; at most 100 times jitter."""
 
 
-def delay(config: Delay, roll: Roll) -> Wait:
+def delay(config: Delay, message: Message, roll: Roll) -> Effects:
     """Wait for a time drawn from the distribution.
 
-    >>> delay(Delay.model_validate({"by": "200ms", "jitter": "50ms"}), lambda: 0.0)
-    Wait(ns=150000000)
+    >>> delay(Delay.model_validate({"by": "200ms", "jitter": "50ms"}), ..., lambda: 0.0)
+    (Wait(ns=150000000),)
     """
     if not config.jitter:
-        return Wait(config.by)
+        return (Wait(config.by),)
     chance = roll()
     match config.distribution:
         case "uniform":
@@ -42,4 +43,4 @@ def delay(config: Delay, roll: Roll) -> Wait:
             off = NormalDist().inv_cdf(max(chance, 2.0**-53))
         case "pareto":
             off = min((1 - chance) ** -0.5 - 1, TAIL)
-    return Wait(max(0, config.by + round(config.jitter * off)))
+    return (Wait(max(0, config.by + round(config.jitter * off))),)

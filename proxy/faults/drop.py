@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from proxy.dice import Roll
-from proxy.effects import Lose
+from proxy.effects import Effects, Lose
+from proxy.message import Message
 from proxy.settings import Settings
 
 
@@ -14,6 +15,6 @@ class Drop(Settings):
     """Take out this one exchange only. Java clients then fail on the next correlation id."""
 
 
-def drop(config: Drop, roll: Roll) -> Lose:
+def drop(config: Drop, message: Message, roll: Roll) -> Effects:
     """Lose it; nothing is left to chance."""
-    return Lose(config.selective)
+    return (Lose(config.selective),)

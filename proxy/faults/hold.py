@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from proxy.dice import Roll
-from proxy.effects import Aside
+from proxy.effects import Aside, Effects
 from proxy.matching import Until
+from proxy.message import Message
 from proxy.settings import Settings
 from proxy.units import TIMES, Duration
 
@@ -18,6 +19,6 @@ class Hold(Settings):
     """It leaves after this time at the latest."""
 
 
-def hold(config: Hold, roll: Roll) -> Aside:
+def hold(config: Hold, message: Message, roll: Roll) -> Effects:
     """Stand aside; nothing is left to chance."""
-    return Aside(config.at_most, until=config.until, same=config.until.same)
+    return (Aside(config.at_most, until=config.until, same=config.until.same),)

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from proxy.effects import Effect, Wait
+from proxy.effects import Effects, Wait
 from proxy.faults import FAULTS, Fault
 from proxy.faults.delay import Delay
 from proxy.faults.drop import Drop
 from proxy.faults.hold import Hold
 from proxy.matching import Match
+from proxy.message import Message
 from proxy.scenario import Scenario, ScenarioError, load, loads
+from tests.proxy.faults.given import message
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("barnabas/scenarios").glob("*.yaml"))
 
@@ -112,8 +114,8 @@ WRONG = [
     (done("{hold: 5s}"), "4: until: must be a mapping, not '5s'"),
     (done("{hold: {until: {api: JoinGrop}}}"), "4: api: no API is called 'JoinGrop'; did you mean JoinGroup?"),
     (done("{hold: {until: {sam: any}}}"), "4: unknown key 'sam' in until; did you mean 'same'?"),
-    (done("{reorder: {}}"), "4: reorder: give one of swap and shuffle"),
-    (done("{reorder: {swap: 1, shuffle: 2}}"), "4: reorder: give one of swap and shuffle"),
+    (done("{reorder: {}}"), "4: reorder: give one of swap, reverse and shuffle"),
+    (done("{reorder: {swap: 1, shuffle: 2}}"), "4: reorder: give one of swap, reverse and shuffle"),
     (done("{reorder: {shuffle: 1}}"), "4: shuffle: must be at least 2, not 1"),
     (done("{drop: {selective: 1}}"), "4: selective: must be true or false, not 1"),
     (done("{close: true}"), "4: close: must be a mapping, not true"),
@@ -247,12 +249,12 @@ def test_faults_of_ones_own() -> None:
     class Late(BaseModel):
         factor: int
 
-    def late(config: Late, roll: Any) -> Effect:
-        return Wait(config.factor)
+    def late(config: Late, message: Message, roll: Any) -> Effects:
+        return (Wait(config.factor),)
 
     faults: tuple[Fault, ...] = (*FAULTS, ("late", Late, late))
     (planned,) = loads(done("{late: 3}"), faults=faults).rules[0].do
-    assert planned.act(planned.config, lambda: 0.0) == Wait(3)
+    assert planned.act(planned.config, message(), lambda: 0.0) == (Wait(3),)
     with pytest.raises(ScenarioError, match="did you mean 'late'"):
         loads(done("{lat: 3}"), faults=faults)
     with pytest.raises(ScenarioError, match="s:4: 'factor' is missing in late"):

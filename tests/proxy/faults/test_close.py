@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from proxy.effects import HangUp
 from proxy.faults.close import Close, close
+from tests.proxy.faults.given import only
 
 
 def test_the_message_is_not_forwarded_unless_told() -> None:
-    assert close(Close(), float) == HangUp(forward=False)
-    assert close(Close(forward=True), float) == HangUp(forward=True)
+    assert only(close, Close(), float) == HangUp(forward=False)
+    assert only(close, Close(forward=True), float) == HangUp(forward=True)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from proxy.dice import Dice
 from proxy.faults.delay import TAIL, Delay, delay
+from tests.proxy.faults.given import only
 
 MS = 1_000_000
 CHANCES = st.floats(0, 1, exclude_max=True)
@@ -24,17 +25,17 @@ TIMES = st.integers(0, 60_000 * MS)
 
 @given(TIMES, TIMES, st.sampled_from(DISTRIBUTIONS), CHANCES)
 def test_delays_are_never_negative(by: int, jitter: int, how: str, chance: float) -> None:
-    assert delay(config(by, jitter, how), lambda: chance).ns >= 0
+    assert only(delay, config(by, jitter, how), lambda: chance).ns >= 0
 
 
 @given(TIMES, TIMES, CHANCES)
 def test_uniform_stays_within_its_jitter(by: int, jitter: int, chance: float) -> None:
-    assert max(0, by - jitter) <= delay(config(by, jitter), lambda: chance).ns <= by + jitter
+    assert max(0, by - jitter) <= only(delay, config(by, jitter), lambda: chance).ns <= by + jitter
 
 
 @given(TIMES, TIMES, CHANCES)
 def test_pareto_is_never_early_and_has_an_end(by: int, jitter: int, chance: float) -> None:
-    assert by <= delay(config(by, jitter, "pareto"), lambda: chance).ns <= by + TAIL * jitter
+    assert by <= only(delay, config(by, jitter, "pareto"), lambda: chance).ns <= by + TAIL * jitter
 
 
 @given(TIMES, st.sampled_from(DISTRIBUTIONS))
@@ -42,12 +43,12 @@ def test_without_jitter_nothing_is_drawn(by: int, how: str) -> None:
     def never() -> float:
         raise AssertionError
 
-    assert delay(config(by, 0, how), never).ns == by
+    assert only(delay, config(by, 0, how), never).ns == by
 
 
 def sample(how: str) -> list[float]:
     wanted = config(1000 * MS, 100 * MS, how)
-    return [delay(wanted, Dice(7).roll("r", (n,))).ns / MS for n in range(4000)]
+    return [only(delay, wanted, Dice(7).roll("r", (n,))).ns / MS for n in range(4000)]
 
 
 def test_uniform_uses_all_of_its_range() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -9,6 +10,7 @@ from proxy.dice import Dice
 from proxy.effects import Effect
 from proxy.faults import FAULTS, Fault
 from proxy.wording import describe
+from tests.proxy.faults.given import message
 
 SETTINGS = {
     "delay": {"by": "1s", "jitter": "900ms"},
@@ -16,7 +18,36 @@ SETTINGS = {
     "reorder": {"shuffle": 9},
     "drop": {},
     "close": {},
+    "throttle": {"bytes": "1MB"},
+    "lose_reply": {},
+    "duplicate": {},
+    "truncate": {},
+    "corrupt": {},
+    "edit": {"set": {"group_id": "other"}},
+    "respond": {"error": "NOT_COORDINATOR"},
+    "inject": {"api": "Heartbeat", "version": 0},
+    "reset": {},
+    "half_close": {},
+    "stall": {"time": "1s"},
+    "blackhole": {},
+    "quota": {"throttle": "1s"},
+    "slice": {},
+    "coalesce": {},
+    "steer": {"leader": 2},
+    "clamp": {"versions": {"Fetch": 11}},
+    "skew": {"by": "-1h"},
 }
+
+HEARTBEAT = message(group_id="g")
+MESSAGES = {
+    "quota": message("Heartbeat", "response", 1),
+    "steer": message(
+        "Metadata", "response", 1, topics=[{"name": "t", "partitions": [{"leader_id": 1}]}]
+    ),
+    "clamp": message("ApiVersions", "response", 0),
+    "skew": message("ListOffsets", "request", 1, topics=[{"partitions": [{"timestamp": 5}]}]),
+}
+"""What a fault is asked about, if not a Heartbeat."""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault[0]))
@@ -29,11 +60,16 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
     assert model.__doc__
     assert all(setting.description for setting in model.model_fields.values())
     config = model.model_validate(SETTINGS[name])
-    effects = {act(config, Dice(7).roll(name, (n % 20,))) for n in range(40)}
-    assert len(effects) <= 20  # the same chance, the same effect
-    for effect in effects:
-        assert isinstance(effect, get_args(Effect))
-        assert describe(effect)
+    subject = MESSAGES.get(name, HEARTBEAT)
+    before = replace(subject)
+    found = {act(config, subject, Dice(7).roll(name, (n % 20,))) for n in range(40)}
+    assert subject == before  # it says what is to be done, and does nothing
+    assert len(found) <= 20  # the same chance, the same effects
+    for effects in found:
+        assert effects
+        for effect in effects:
+            assert isinstance(effect, get_args(Effect))
+            assert describe(effect)
 
 
 def test_every_fault_has_its_name_once() -> None:

@@ -1,0 +1,21 @@
+"""`blackhole`: the connection is forgotten."""
+
+from __future__ import annotations
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Silence
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import TIMES, Duration
+
+
+class Blackhole(Settings):
+    """No byte, no FIN and no RST passes any longer, as when a load balancer forgets a flow."""
+
+    at_most: Duration = 10 * TIMES["m"]
+    """After this time both sides are closed."""
+
+
+def blackhole(config: Blackhole, message: Message, roll: Roll) -> Effects:
+    """Fall silent with this message; nothing is left to chance."""
+    return (Silence(config.at_most),)

@@ -1,0 +1,46 @@
+"""`clamp`: a broker offers less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from proxy.dice import Roll
+from proxy.effects import Become, Effects
+from proxy.matching import Versions, api_key, version_range
+from proxy.message import Message, Unable
+from proxy.settings import Settings
+
+
+def _ranges(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ranges = {}
+    for name, versions in value.items():
+        low, high = version_range(versions) or (0, 0)
+        # a single version is the newest that is offered, as with --max-version
+        ranges[api_key(name)] = (0 if low == high else low, high)
+    return ranges
+
+
+class Clamp(Settings):
+    """ApiVersions offers other versions: for each API no more than this, none at all if empty."""
+
+    versions: Annotated[Mapping[int, Versions], BeforeValidator(_ranges), Field(min_length=1)]
+    """API -> newest version (`11`) or range (`3-9`)."""
+
+
+def clamp(config: Clamp, message: Message, roll: Roll) -> Effects:
+    """Narrow what is offered; nothing is left to chance. Raises Unable for other messages."""
+    values = message.values()
+    if "api_keys" not in values:
+        raise Unable("this is about ApiVersions responses")
+    offered = []
+    for entry in values["api_keys"]:
+        low, high = config.versions.get(entry["api_key"], (0, 32767))
+        low, high = max(low, entry["min_version"]), min(high, entry["max_version"])
+        if low <= high:
+            offered.append(entry | {"min_version": low, "max_version": high})
+    return (Become(message.encoded(values | {"api_keys": offered}), "versions clamped"),)

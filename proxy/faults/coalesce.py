@@ -1,0 +1,27 @@
+"""`coalesce`: messages leave together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Shuffle
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import TIMES, Duration
+
+
+class Coalesce(Settings):
+    """Messages of one direction are gathered and leave at once, in their order."""
+
+    count: Annotated[int, Field(ge=2, le=1000)] = 10
+    """So many together."""
+    at_most: Duration = 100 * TIMES["ms"]
+    """They leave after this time at the latest."""
+
+
+def coalesce(config: Coalesce, message: Message, roll: Roll) -> Effects:
+    """Open a window that keeps the order; nothing is left to chance."""
+    return (Shuffle(tuple(range(config.count)), config.at_most),)

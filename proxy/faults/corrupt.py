@@ -1,0 +1,125 @@
+"""`corrupt`: a bit or byte of the message is another one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from proxy.dice import Roll
+from proxy.effects import Become, Effects
+from proxy.faults.edit import Path
+from proxy.message import Message, Unable
+from proxy.paths import node_at, parse_path, places
+from proxy.settings import Settings
+from specs import records
+from specs.malformed import Malformed
+
+_BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
+
+
+class Corrupt(Settings):
+    """A bit or a byte of the message changes on its way; its size never does."""
+
+    what: Literal["bit", "byte"] = "bit"
+    """One bit is flipped, or one byte becomes another."""
+    at: Annotated[int, Field(ge=0)] | None = None
+    """Which byte of the frame, from 0 behind its size. If absent, the seed decides."""
+    path: Path | None = None
+    """A field (`topics[0].partitions[0].records`): a bit or byte of its value. In a record set it is
+    one behind the header of a batch."""
+    crc: Literal["right", "wrong"] = "wrong"
+    """Whether the checksum of a corrupt batch is computed anew, so that nobody notices."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.at is not None and self.path is not None:
+            raise ValueError("give at or path, not both")
+        if self.crc == "right" and self.path is None:
+            raise ValueError("crc: right needs the path of a record set")
+        return self
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths that it names."""
+        return () if self.path is None else (self.path,)
+
+
+def corrupt(config: Corrupt, message: Message, roll: Roll) -> Effects:
+    """Change one bit or byte; the seed decides which. Raises Unable."""
+    if config.path is not None:
+        return (_field(config, config.path, message, roll),)
+    frame = bytearray(message.head + (message.body or b""))
+    at = int(roll() * len(frame)) if config.at is None else config.at
+    if at >= len(frame):
+        raise Unable(f"byte {at}: the frame has {len(frame)}")
+    frame[at] = _other(frame[at], config.what, roll)
+    head = len(message.head)
+    return (Become(bytes(frame[head:]), f"{config.what} corrupt at {at}", bytes(frame[:head])),)
+
+
+def _field(config: Corrupt, path: str, message: Message, roll: Roll) -> Become:
+    steps, values = parse_path(path), message.values()
+    node = node_at(message.codec().layout, steps)
+    found = list(places(values, steps))
+    if node is None or not found:
+        raise Unable(f"{path}: there is nothing")
+    holder, key = found[int(roll() * len(found))]
+    value = holder[key]
+    if node.kind == "records" and value:
+        holder[key] = _record_set(config, value, roll)
+    elif config.crc == "right":
+        raise Unable(f"{path}: no record set")
+    else:
+        holder[key] = _value(config, path, node.kind, value, roll)
+    return Become(message.encoded(values), f"{config.what} corrupt in {path}")
+
+
+def _value(config: Corrupt, path: str, kind: str, value: Any, roll: Roll) -> Any:
+    match value:
+        case bool():
+            return not value
+        case int() if kind in _BITS:
+            size = _BITS[kind] // 8
+            raw = bytearray(value.to_bytes(size, "big", signed=not kind.startswith("u")))
+            at = int(roll() * size)
+            raw[at] = _other(raw[at], config.what, roll)
+            return int.from_bytes(raw, "big", signed=not kind.startswith("u"))
+        case bytes() if value:
+            data = bytearray(value)
+            at = int(roll() * len(data))
+            data[at] = _other(data[at], config.what, roll)
+            return bytes(data)
+        case str() if value and value.isascii():
+            at = int(roll() * len(value))
+            return (
+                value[:at] + chr(_other(ord(value[at]), config.what, roll) & 0x7F) + value[at + 1 :]
+            )
+    raise Unable(f"{path}: {value!r} has no bytes to change")
+
+
+def _record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
+    """A bit or byte behind the header of one batch, which keeps its checksum or gets a new one."""
+    try:
+        batches = list(records.read(data))
+    except Malformed as problem:
+        raise Unable(str(problem)) from None
+    if not batches:
+        raise Unable("no whole batch")
+    batch = batches[int(roll() * len(batches))]
+    start, end = batch.position, batch.position + batch.size
+    first = start + (61 if batch.magic == 2 else 17)
+    at = first + int(roll() * (end - first))
+    if at >= end:
+        raise Unable("an empty batch")
+    changed = bytearray(data)
+    changed[at] = _other(changed[at], config.what, roll)
+    if config.crc == "right":
+        changed[start:end] = records.with_crc(bytes(changed[start:end]))
+    return bytes(changed)
+
+
+def _other(byte: int, what: str, roll: Roll) -> int:
+    if what == "bit":
+        return byte ^ 1 << int(roll() * 8)
+    return (byte + 1 + int(roll() * 255)) % 256

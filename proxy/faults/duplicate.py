@@ -1,0 +1,28 @@
+"""`duplicate`: the message leaves more than once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Repeat
+from proxy.message import Message
+from proxy.settings import Settings
+
+
+class Duplicate(Settings):
+    """The message leaves again right behind itself.
+
+    A broker does what it is asked each time; its answers to the repetitions are taken out. A client
+    that gets a response twice meets a correlation id that it does not wait for.
+    """
+
+    times: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How many times more."""
+
+
+def duplicate(config: Duplicate, message: Message, roll: Roll) -> Effects:
+    """Repeat it; nothing is left to chance."""
+    return (Repeat(config.times),)

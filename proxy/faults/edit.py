@@ -1,0 +1,84 @@
+"""`edit`: fields of the message are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from proxy.dice import Roll
+from proxy.effects import Become, Effects
+from proxy.message import Message, Unable
+from proxy.paths import Steps, fitting, node_at, parse_path, places
+from proxy.settings import Settings
+
+
+def _path(text: str) -> str:
+    parse_path(text)
+    return text
+
+
+Path = Annotated[str, AfterValidator(_path)]
+"""Where a field stands: `topics[0].partitions[*].error_code`."""
+
+
+class Edit(Settings):
+    """Fields are set, appended to or removed, and the message is encoded anew.
+
+    Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters. A message that can't be
+    encoded so, or has no such place, is left as it came, counted and shown.
+    """
+
+    set: Mapping[Path, Any] = Field(default={}, strict=False)
+    """Path -> the new value."""
+    append: Mapping[Path, Any] = Field(default={}, strict=False)
+    """Path of an array -> one more element, whose missing fields take their defaults."""
+    remove: tuple[Path, ...] = Field(default=(), strict=False)
+    """Elements of arrays that are taken out, and fields that are put back to their defaults."""
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not self.paths:
+            raise ValueError("give set, append or remove")
+        return self
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths that it names."""
+        return (*self.set, *self.append, *self.remove)
+
+
+def edit(config: Edit, message: Message, roll: Roll) -> Effects:
+    """Change the fields; nothing is left to chance. Raises Unable."""
+    codec = message.codec()
+    values = message.values()
+    for path, value in config.set.items():
+        steps = parse_path(path)
+        node = node_at(codec.layout, steps)
+        found = list(places(values, steps))
+        if node is None or not found:
+            raise Unable(f"{path}: there is nothing")
+        for holder, key in found:
+            holder[key] = fitting(path, value, node)
+    for path, value in config.append.items():
+        steps = parse_path(path)
+        node = node_at(codec.layout, steps)
+        found = [place for place in places(values, steps) if isinstance(place[0][place[1]], list)]
+        if node is None or node.element is None or not found:
+            raise Unable(f"{path}: there is no array")
+        for holder, key in found:
+            holder[key].append(fitting(path, value, node.element))
+    for path in config.remove:
+        _remove(values, parse_path(path), path)
+    what = [f"{path}={value}" for path, value in config.set.items()]
+    what += [f"{path}+" for path in config.append] + [f"{path}-" for path in config.remove]
+    return (Become(message.encoded(values), f"edit {', '.join(what)}"),)
+
+
+def _remove(values: Any, steps: Steps, path: str) -> None:
+    found = list(places(values, steps))
+    if not found:
+        raise Unable(f"{path}: there is nothing")
+    for holder, key in reversed(found):  # so that places of elements hold
+        del holder[key]

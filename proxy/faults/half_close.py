@@ -1,0 +1,18 @@
+"""`half_close`: one direction ends, the other goes on."""
+
+from __future__ import annotations
+
+from proxy import effects
+from proxy.dice import Roll
+from proxy.effects import Effects
+from proxy.message import Message
+from proxy.settings import Settings
+
+
+class HalfClose(Settings):
+    """The message leaves; its receiver sees a FIN behind it, and nothing more leaves that way."""
+
+
+def half_close(config: HalfClose, message: Message, roll: Roll) -> Effects:
+    """End this direction; nothing is left to chance."""
+    return (effects.HalfClose(),)

@@ -1,0 +1,66 @@
+"""`inject`: a message that nobody sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Insert
+from proxy.matching import API_SCHEMA, api_key
+from proxy.message import Message, Unable
+from proxy.paths import fitting, node_at
+from proxy.settings import Settings
+from specs import api
+from specs.codec import Unfit
+from specs.frames import Direction, Frame, encode_frame
+from specs.headers import request_header_version
+
+
+class Inject(Settings):
+    """One more message, in the direction of the one that set it off and behind it, or (`direction`)
+    in the other. What a broker answers to an injected request is taken out.
+    """
+
+    api: Annotated[int, BeforeValidator(api_key), WithJsonSchema(API_SCHEMA)]
+    """Name or key of its API."""
+    version: Annotated[int, Field(ge=0, le=32767)]
+    """Its version."""
+    body: Mapping[str, Any] = Field(default={}, strict=False)
+    """Its fields as in JSON; missing ones take their defaults."""
+    direction: Direction | None = None
+    """`request`: to the broker; `response`: to the client. As the message itself if absent."""
+    correlation_id: int | None = None
+    """If absent, that of the message."""
+
+    @model_validator(mode="after")
+    def _exists(self) -> Self:
+        low, high = api(self.api).versions
+        if not low <= self.version <= high:
+            raise ValueError(f"version: {api(self.api).name} has {low} to {high}")
+        return self
+
+
+def inject(config: Inject, message: Message, roll: Roll) -> Effects:
+    """Make the frame; nothing is left to chance. Raises Unable."""
+    direction = config.direction or message.direction
+    codec = api(config.api).message(direction).codec(config.version)
+    node = node_at(codec.layout, ())
+    assert node is not None  # noqa: S101 - the body itself
+    header: dict[str, Any] = {
+        "correlation_id": message.correlation_id
+        if config.correlation_id is None
+        else config.correlation_id
+    }
+    if direction == "request":
+        header |= {"request_api_key": config.api, "request_api_version": config.version}
+        if request_header_version(config.api, config.version):
+            header["client_id"] = message.client_id
+    try:
+        body = fitting("body", dict(config.body), node)
+        frame = encode_frame(Frame(direction, config.api, config.version, header, body))
+    except Unfit as problem:
+        raise Unable(str(problem)) from None
+    return (Insert(direction, frame),)

@@ -1,0 +1,23 @@
+"""`lose_reply`: the broker does what was asked, and nobody hears of it."""
+
+from __future__ import annotations
+
+from proxy import effects
+from proxy.dice import Roll
+from proxy.effects import Effects, HangUp
+from proxy.message import Message
+from proxy.settings import Settings
+
+
+class LoseReply(Settings):
+    """The ambiguous outcome: the request is done, its response is lost, the connection is cut.
+
+    On a request with acks=0 the connection is cut behind it.
+    """
+
+
+def lose_reply(config: LoseReply, message: Message, roll: Roll) -> Effects:
+    """Lose the response; nothing is left to chance."""
+    if message.direction == "response":
+        return (HangUp(),)
+    return (HangUp(forward=True),) if message.acks == 0 else (effects.LoseReply(),)

@@ -1,0 +1,29 @@
+"""`quota`: the client is told to wait, and is not read from meanwhile."""
+
+from __future__ import annotations
+
+from proxy.dice import Roll
+from proxy.effects import Become, Effects, Stall
+from proxy.message import Message, Unable
+from proxy.settings import Settings
+from proxy.units import TIMES, Duration
+
+
+class Quota(Settings):
+    """A quota is exceeded, as KIP-219 has it: the response says for how long, and leaves at once;
+    for that time nothing is read from the client."""
+
+    throttle: Duration
+    """What throttle_time_ms says; whole milliseconds."""
+    mute: bool = True
+    """Whether the connection is not read from for that time, as brokers since 2.0 do."""
+
+
+def quota(config: Quota, message: Message, roll: Roll) -> Effects:
+    """Throttle the client; nothing is left to chance. Raises Unable where no response says it."""
+    values = message.values()
+    if message.direction == "request" or "throttle_time_ms" not in values:
+        raise Unable(f"a {message.direction} without throttle_time_ms")
+    ms = config.throttle // TIMES["ms"]
+    changed = Become(message.encoded(values | {"throttle_time_ms": ms}), f"throttle_time_ms={ms}")
+    return (changed, Stall("request", config.throttle)) if config.mute else (changed,)

@@ -1,0 +1,17 @@
+"""`reset`: the connection ends with an RST."""
+
+from __future__ import annotations
+
+from proxy.dice import Roll
+from proxy.effects import Effects, HangUp
+from proxy.message import Message
+from proxy.settings import Settings
+
+
+class Reset(Settings):
+    """Both sides of the connection are reset (RST): what is still on its way is lost."""
+
+
+def reset(config: Reset, message: Message, roll: Roll) -> Effects:
+    """Reset both sides; nothing is left to chance."""
+    return (HangUp(reset=True),)

@@ -1,0 +1,84 @@
+"""`respond`: the proxy answers in the place of the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from proxy.dice import Roll
+from proxy.effects import Answer, Become, Effects
+from proxy.faults.edit import Path
+from proxy.message import Message, Unable
+from proxy.paths import fitting, node_at, parse_path, places
+from proxy.refusal import refusal
+from proxy.settings import Settings
+from specs import api
+from specs.codec import Unfit
+from specs.error_codes import ERROR_CODES
+
+_CODES = {error.name: error.code for error in ERROR_CODES}
+
+
+def _code(value: Any) -> int:
+    if isinstance(value, str):
+        if value.upper() not in _CODES:
+            raise ValueError(f"{value!r} is no error of Kafka's; see `barnabas spec errors`")
+        return _CODES[value.upper()]
+    if isinstance(value, bool) or not isinstance(value, int) or not -32768 <= value <= 32767:
+        raise ValueError(f"{value!r} is no error of Kafka's: give its name or code")
+    return value
+
+
+class Respond(Settings):
+    """A request gets no further: the proxy answers when it is its turn. A response is replaced.
+
+    The answer has an entry for everything that the request names. A Produce with acks=0 is taken
+    out, and nobody answers it, as from a broker.
+    """
+
+    error: Annotated[
+        int, BeforeValidator(_code), WithJsonSchema({"type": ["string", "integer"]})
+    ] = 0
+    """Name or code of an error; it is put wherever the API's response has one."""
+    set: Mapping[Path, Any] = Field(default={}, strict=False)
+    """Path -> another value in the answer (`throttle_time_ms: 500`)."""
+    body: Mapping[str, Any] | None = Field(default=None, strict=False)
+    """The whole body instead; missing fields take their defaults."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.body is not None and (self.error or self.set):
+            raise ValueError("give body alone, or error and set")
+        return self
+
+
+def respond(config: Respond, message: Message, roll: Roll) -> Effects:
+    """Make the answer; nothing is left to chance. Raises Unable."""
+    codec = api(message.key).response.codec(message.version)
+    if config.body is not None:
+        node = node_at(codec.layout, ())
+        assert node is not None  # noqa: S101 - the body itself
+        values = fitting("body", dict(config.body), node)
+    elif message.direction == "response":
+        values = message.values()
+    else:
+        values = refusal(message.key, message.version, message.values(), config.error)
+    if config.body is None and message.direction == "response" and config.error:
+        raise Unable("an error is an answer to a request: match requests, or use edit")
+    for path, value in config.set.items():
+        steps = parse_path(path)
+        node = node_at(codec.layout, steps)
+        found = list(places(values, steps))
+        if node is None or not found:
+            raise Unable(f"{path}: there is nothing")
+        for holder, key in found:
+            holder[key] = fitting(path, value, node)
+    try:
+        body = codec.encode(values)
+    except Unfit as problem:
+        raise Unable(str(problem)) from None
+    if message.direction == "response":
+        return (Become(body, "answered by the proxy"),)
+    return (Answer(body),)

@@ -1,0 +1,102 @@
+"""`skew`: clocks disagree."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from proxy.dice import Roll
+from proxy.effects import Become, Effects
+from proxy.message import Message, Unable
+from proxy.settings import Settings
+from proxy.units import TIMES, parse_duration
+from specs import records
+from specs.codec import Unfit
+from specs.layout import Layout, Node
+from specs.malformed import Malformed
+from specs.records import Batch
+
+_TIMESTAMPS: Final = struct.Struct(">qq")  # base and max, 27 bytes into a batch of magic 2
+
+
+def _signed(text: Any) -> int:
+    if isinstance(text, str) and text.startswith("-"):
+        return -parse_duration(text[1:])
+    return parse_duration(text)
+
+
+class Skew(Settings):
+    """Every timestamp in the message is another one: those of records, and those that responses
+    tell (ListOffsets, Produce, DescribeProducers and so on). -1 stays, and checksums fit."""
+
+    by: Annotated[
+        int,
+        BeforeValidator(_signed),
+        WithJsonSchema(
+            {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)? ?(ns|us|µs|ms|s|m|h)$"}
+        ),
+        Field(),
+    ]
+    """How much later, or (`-1h`) earlier; whole milliseconds."""
+
+
+def skew(config: Skew, message: Message, roll: Roll) -> Effects:
+    """Shift timestamps; nothing is left to chance. Raises Unable where there are none."""
+    ms = config.by // TIMES["ms"]
+    values = message.values()
+    shifted = sum(_struct(values, message.codec().layout, ms))
+    if not shifted:
+        raise Unable("no timestamps")
+    return (Become(message.encoded(values), f"{shifted} timestamps {ms:+} ms"),)
+
+
+def _struct(values: dict[str, Any], layout: Layout, ms: int) -> Iterator[int]:
+    for slot in layout.slots:
+        value = values.get(slot.name)
+        if slot.node.kind == "int64" and _is_time(slot.name) and value is not None and value > 0:
+            values[slot.name] = value + ms
+            yield 1
+        elif slot.node.kind == "records" and value:
+            values[slot.name] = _records(value, ms)
+            yield 1
+        else:
+            yield from _inner(value, slot.node, ms)
+
+
+def _inner(value: Any, node: Node, ms: int) -> Iterator[int]:
+    if isinstance(value, list) and node.element is not None:
+        for item in value:
+            yield from _inner(item, node.element, ms)
+    elif isinstance(value, dict) and node.struct is not None:
+        yield from _struct(value, node.struct, ms)
+
+
+def _is_time(name: str) -> bool:
+    return "timestamp" in name or name.endswith("_time_ms")
+
+
+def _records(data: bytes, ms: int) -> bytes:
+    """A record set whose batches are that much later; what is no whole batch stays."""
+    out, end = [], 0
+    try:
+        for batch in records.read(data):
+            end = batch.position + batch.size
+            out.append(_batch(data[batch.position : end], batch, ms))
+    except (Malformed, Unfit) as problem:
+        raise Unable(f"records: {problem}") from None
+    return b"".join(out) + data[end:]
+
+
+def _batch(raw: bytes, batch: Batch, ms: int) -> bytes:
+    if batch.magic == 2:
+        base, highest = _TIMESTAMPS.unpack_from(raw, 27)
+        times = _TIMESTAMPS.pack(base + ms if base > 0 else base, highest + ms)
+        return records.with_crc(raw[:27] + times + raw[43:])
+    if batch.magic == 1:
+        shifted = [record._replace(timestamp=record.timestamp + ms) for record in batch]
+        return records.rebuild(replace(batch, max_timestamp=batch.max_timestamp + ms), shifted)
+    return raw

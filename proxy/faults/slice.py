@@ -1,0 +1,27 @@
+"""`slice`: the message leaves in small pieces."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Pieces
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import TIMES, Duration, Size
+
+
+class Slice(Settings):
+    """The message leaves in TCP segments of its own, one after the other."""
+
+    size: Annotated[Size, Field(ge=1)] = 1
+    """Bytes in each."""
+    every: Duration = 1 * TIMES["ms"]
+    """The time between two of them; 0 lets the system join them again."""
+
+
+def slice(config: Slice, message: Message, roll: Roll) -> Effects:  # noqa: A001 - the fault's name
+    """Leave in pieces; nothing is left to chance."""
+    return (Pieces(config.size, config.every),)

@@ -1,0 +1,34 @@
+"""`stall`: nothing is read for a while."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from proxy import effects
+from proxy.dice import Roll
+from proxy.effects import Effects
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import Duration
+
+
+class Stall(Settings):
+    """The proxy stops reading: buffers fill, and whoever sends finds that nobody takes it.
+
+    The message itself leaves, as does what was read already.
+    """
+
+    time: Duration
+    """How long."""
+    side: Literal["client", "broker", "both"] = "client"
+    """From whom nothing is read."""
+
+
+def stall(config: Stall, message: Message, roll: Roll) -> Effects:
+    """Stop reading; nothing is left to chance."""
+    found: list[effects.Stall] = []
+    if config.side != "broker":
+        found.append(effects.Stall("request", config.time))
+    if config.side != "client":
+        found.append(effects.Stall("response", config.time))
+    return tuple(found)

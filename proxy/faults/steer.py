@@ -1,0 +1,69 @@
+"""`steer`: a broker sends clients to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Final, Self
+
+from pydantic import Field, model_validator
+
+from proxy.dice import Roll
+from proxy.effects import Become, Effects
+from proxy.message import Message, Unable
+from proxy.settings import Settings
+
+LEADER_NOT_AVAILABLE: Final = 5
+
+
+class Steer(Settings):
+    """Metadata names another leader, FindCoordinator another coordinator."""
+
+    leader: Annotated[int, Field(ge=-1)] | None = None
+    """Node id that Metadata responses name as leader; -1: there is none (LEADER_NOT_AVAILABLE)."""
+    coordinator: Annotated[int, Field(ge=0)] | None = None
+    """Node id that FindCoordinator responses name; one whose address is known."""
+    topic: str = "*"
+    """Only topics of this glob, for `leader`."""
+    partitions: Annotated[frozenset[int], Field(strict=False)] | None = None
+    """Only these partitions, for `leader`. All if absent."""
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.leader is None and self.coordinator is None:
+            raise ValueError("give leader, coordinator, or both")
+        return self
+
+
+def steer(config: Steer, message: Message, roll: Roll) -> Effects:
+    """Name the other node; nothing is left to chance. Raises Unable where none is named."""
+    values = message.values()
+    count = 0
+    if config.leader is not None:
+        for partition in _partitions(config, values):
+            partition["leader_id"] = config.leader
+            if config.leader < 0:
+                partition["error_code"] = LEADER_NOT_AVAILABLE
+            count += 1
+    if config.coordinator is not None:
+        found = [values, *values.get("coordinators", ())]
+        named = [entry for entry in found if "host" in entry and "node_id" in entry]
+        address = message.listener(config.coordinator)
+        if named and address is None:
+            raise Unable(f"the address of node {config.coordinator} is not known yet")
+        for entry in named:
+            assert address is not None  # noqa: S101
+            entry |= {"node_id": config.coordinator, "host": address[0], "port": address[1]}
+            count += 1
+    if not count:
+        raise Unable("no leader or coordinator is named")
+    return (Become(message.encoded(values), f"steered in {count} places"),)
+
+
+def _partitions(config: Steer, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Those of a Metadata response that are meant."""
+    for topic in values.get("topics", ()):
+        if fnmatchcase(topic.get("name") or "", config.topic):
+            for partition in topic.get("partitions", ()):
+                if config.partitions is None or partition["partition_index"] in config.partitions:
+                    yield partition

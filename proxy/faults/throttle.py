@@ -1,0 +1,52 @@
+"""`throttle`: messages pass at a rate."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Pace
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import Size
+
+
+class Throttle(Settings):
+    """Messages pass as over a line of this rate: each leaves when its last byte would have arrived.
+
+    Exact for bytes in bulk and for small messages alike. Give `bytes`, `messages`, or both.
+    """
+
+    bytes: Size | None = None
+    """So many bytes a second."""
+    messages: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    """So many messages a second."""
+    per: Literal["connection", "client", "broker", "rule"] = "connection"
+    """What shares the line. All but `connection` depend on the order in which connections get their
+    turn: they are exact in rehearsal only."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.bytes is None and self.messages is None:
+            raise ValueError("give bytes, messages, or both (a second)")
+        if self.bytes == 0:
+            raise ValueError("bytes: 0 a second would never pass; use stall or blackhole")
+        return self
+
+
+def throttle(config: Throttle, message: Message, roll: Roll) -> Effects:
+    """Take the time that the message needs on the line; nothing is left to chance."""
+    ns = 0
+    if config.bytes is not None:
+        ns = (message.size + 4) * 10**9 // config.bytes
+    if config.messages is not None:
+        ns = max(ns, round(1e9 / config.messages))
+    scope = {
+        "connection": "",
+        "client": f"client {message.client_id}",
+        "broker": f"broker {message.broker}",
+        "rule": "rule",
+    }[config.per]
+    return (Pace(ns, scope),)

@@ -1,0 +1,23 @@
+"""`truncate`: the message breaks off, and the connection with it."""
+
+from __future__ import annotations
+
+from proxy.dice import Roll
+from proxy.effects import Break, Effects
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import Size
+
+
+class Truncate(Settings):
+    """Only the first bytes of the message leave, its size announcing all; then both sides close."""
+
+    keep: Size | None = None
+    """How many bytes, the 4 of the size among them. If absent, the seed decides."""
+
+
+def truncate(config: Truncate, message: Message, roll: Roll) -> Effects:
+    """Break off within the frame, behind one byte at least and before its last at most."""
+    longest = message.size + 3
+    keep = 1 + int(roll() * longest) if config.keep is None else config.keep
+    return (Break(max(1, min(keep, longest))),)

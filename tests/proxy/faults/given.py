@@ -1,0 +1,73 @@
+"""What tests of single faults are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.dice import Roll
+from proxy.faults import Act
+from proxy.message import Message
+from specs import api
+from specs.frames import Direction
+from tests.proxy.playbook import Actor, Stage, bytewise, request, response, whole
+
+
+def message(
+    name: str = "Heartbeat", direction: Direction = "request", version: int = 0, **body: Any
+) -> Message:
+    """A message of an API, its missing fields by default."""
+    found = api(name)
+    encoded = found.message(direction).codec(version).encode(body)
+    head = (
+        b"\0\0\0\x07" if direction == "response" else bytes((0, found.key, 0, version, 0, 0, 0, 7))
+    )
+    return Message(
+        direction=direction,
+        key=found.key,
+        version=version,
+        client_id="me",
+        broker=1,
+        connection=1,
+        ordinal=0,
+        group=None,
+        size=len(head) + len(encoded),
+        body=encoded,
+        head=head,
+        correlation_id=7,
+    )
+
+
+def only(act: Act, config: Any, roll: Roll) -> Any:
+    """The one effect of a fault on just any message."""
+    (effect,) = act(config, message(), roll)
+    return effect
+
+
+# playbooks
+
+slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
+
+
+def stage(do: str, match: str = "{api: Heartbeat, direction: request}", when: str = "{}") -> Actor:
+    """A connection under one rule, `r`."""
+    text = f"version: 1\nseed: 7\nrules:\n- {{name: r, match: {match}, when: {when}, do: {do}}}\n"
+    return Stage(text).actor()
+
+
+def ask(number: int) -> bytes:
+    """A Heartbeat request."""
+    return request("Heartbeat", number, group_id="g", generation_id=1, member_id="m")
+
+
+def beat(number: int, error: int = 0) -> bytes:
+    """A Heartbeat response."""
+    return response("Heartbeat", number, error_code=error)
+
+
+def produce(number: int, acks: int = 1, records: bytes = b"") -> bytes:
+    """A Produce request for one partition."""
+    partition = {"index": 0, "records": records}
+    topics = [{"name": "t", "partition_data": [partition]}]
+    return request("Produce", number, version=7, acks=acks, timeout_ms=10, topic_data=topics)

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.playbook import Chunks
+
+
+@slicings
+def test_the_other_direction_goes_on(chunks: Chunks) -> None:
+    actor = stage("half_close", when="{skip: 1, times: 1}")
+    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    assert actor.sent["request"] == ask(1) + ask(2)
+    assert actor.finished == ["request"]
+    actor.answer(beat(1) + beat(2), chunks)
+    assert actor.sent["response"] == beat(1) + beat(2)
+    assert [x.note for x in actor.done if x.correlation_id == 3] == [
+        "request lost behind a dropped one"
+    ]
+    assert not actor.aborted
+    actor.end("request")
+    assert actor.finished == ["request"]

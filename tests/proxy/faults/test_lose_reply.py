@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.playbook import Chunks
+
+
+@slicings
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_the_broker_is_asked_and_the_client_never_hears(chunks: Chunks, direction: str) -> None:
+    actor = stage("lose_reply", f"{{direction: {direction}}}", when="{skip: 1, times: 1}")
+    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    assert actor.sent["request"] == ask(1) + ask(2) + ask(3)
+    actor.answer(beat(1), chunks)
+    early = actor.aborted
+    actor.answer(beat(2))
+    assert (early, actor.aborted) == (False, True)
+    assert actor.sent["response"] == beat(1)
+    actor.close()
+    lost = next(x for x in actor.done if x.correlation_id == 2)
+    assert "response not sent on: a rule closed the connection" in lost.note
+    assert "r" in lost.rules
+    assert lost.response == {"error_code": 0, "throttle_time_ms": 0}
+    assert {x.correlation_id for x in actor.done} == {1, 2, 3}
+
+
+@slicings
+def test_acks_0_is_cut_behind_the_request(chunks: Chunks) -> None:
+    actor = stage("lose_reply", "{api: Produce, direction: request}")
+    actor.ask(produce(1, acks=0)[:-1], chunks)
+    actor.ask(produce(1, acks=0)[-1:])
+    assert actor.sent["request"] == produce(1, acks=0)
+    assert actor.aborted
