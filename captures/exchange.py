@@ -249,10 +249,18 @@ def first_error(key: int, version: int, body: bytes) -> int:
 
     Only the error codes are read. Raises Malformed, or LookupError for an unknown API or version.
     """
+    return next((code for code in _error_codes(key, version, body) if code), 0)
+
+
+def error_codes(key: int, version: int, body: bytes) -> set[int]:
+    """All error codes in a response's body. Raises Malformed or LookupError."""
+    return set(_error_codes(key, version, body))
+
+
+def _error_codes(key: int, version: int, body: bytes) -> Iterator[int]:
     version = body_version(key, version, "response", body)
     paths = error_paths(key, version)
-    project = api(key).response.codec(version).project(*paths)
-    return next((code for code in _codes(project(body)) if code), 0)
+    return _codes(api(key).response.codec(version).project(*paths)(body))
 
 
 @functools.cache

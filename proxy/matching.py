@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,7 +13,10 @@ from pydantic_core.core_schema import ValidationInfo
 
 from proxy.effects import Same
 from proxy.settings import Settings
+from proxy.units import Size
 from specs import NAMES, api, key_of
+from specs.entities import Entity
+from specs.error_codes import ERROR_CODES, error_name
 from specs.frames import Direction
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ Versions = tuple[int, int]
 """A range of versions, both ends included."""
 
 _NEWEST: Final = 32767
+_ERRORS: Final = {error.name: error.code for error in ERROR_CODES}
 _RANGE: Final = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5})|(\+))?")
 
 
@@ -54,6 +59,30 @@ def version_range(value: Any) -> Versions | None:
     return low, high
 
 
+def error_code(value: Any) -> int:
+    """The code of an error by its name or code. Raises ValueError."""
+    if isinstance(value, str):
+        if value.upper() not in _ERRORS:
+            near = get_close_matches(value.upper(), _ERRORS, 1, cutoff=0)[0]
+            raise ValueError(f"{value!r} is no error of Kafka's; did you mean {near!r}?")
+        return _ERRORS[value.upper()]
+    if isinstance(value, bool) or not isinstance(value, int) or not -32768 <= value <= 32767:
+        raise ValueError(f"{value!r} is no error of Kafka's: give its name or code")
+    return value
+
+
+def _acks(value: Any) -> int:
+    if value == "all":
+        return -1
+    if isinstance(value, bool) or value not in (-1, 0, 1):
+        raise ValueError(f"{value!r} is no acks: 0, 1 or all")
+    return int(value)
+
+
+def _any(globs: tuple[str, ...], name: str) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
+
+
 def one_or_more(item: dict[str, Any]) -> dict[str, Any]:
     """The JSON Schema of one such item, or a list of them."""
     return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
@@ -74,6 +103,33 @@ _ApiKey = Annotated[int, BeforeValidator(api_key)]
 _Several = Field(strict=False, min_length=1)
 
 
+Globs = Annotated[
+    Annotated[tuple[StrictStr, ...], _Several] | None,
+    BeforeValidator(_listed),
+    WithJsonSchema(one_or_more({"type": "string"})),
+]
+_ErrorCode = Annotated[int, BeforeValidator(error_code)]
+_Acks = Annotated[int, BeforeValidator(_acks)]
+
+
+class SizeRange(Settings):
+    """Sizes, both ends included."""
+
+    at_least: Size = 0
+    """No smaller."""
+    at_most: Size | None = None
+    """No larger."""
+
+    def contains(self, size: int) -> bool:
+        """Whether a size in bytes is one of them."""
+        return size >= self.at_least and (self.at_most is None or size <= self.at_most)
+
+    def describe(self) -> str:
+        """In words."""
+        end = "" if self.at_most is None else f" to {self.at_most}"
+        return f"of {self.at_least}{end} bytes"
+
+
 class Match(Settings):
     """Which messages: all that is given must hold, what is left out may be anything."""
 
@@ -85,11 +141,7 @@ class Match(Settings):
     """Name (in any case) or key of an API, or a list of them. Any if absent."""
     direction: Direction | None = None
     """`request` or `response`. Both if absent."""
-    client_id: Annotated[
-        Annotated[tuple[StrictStr, ...], _Several] | None,
-        BeforeValidator(_listed),
-        WithJsonSchema(one_or_more({"type": "string"})),
-    ] = None
+    client_id: Globs = None
     """A glob (`orders-*`), or a list of them, in this case. A client without an id matches none."""
     version: Annotated[
         Versions | None, BeforeValidator(version_range), WithJsonSchema(_VERSION_SCHEMA)
@@ -101,6 +153,33 @@ class Match(Settings):
         WithJsonSchema(one_or_more({"type": "integer"})),
     ] = None
     """Node id of a broker, or a list of them. A broker whose id is not known yet matches none."""
+
+    connection: Annotated[
+        Annotated[frozenset[StrictInt], _Several] | None,
+        BeforeValidator(_listed),
+        WithJsonSchema(one_or_more({"type": "integer"})),
+    ] = None
+    """Ordinal of a connection among that client's to that broker, from 0, or a list of them."""
+    topic: Globs = None
+    """A glob, or a list: the message (or the request that it answers) names such a topic."""
+    group: Globs = None
+    """A glob, or a list: the message (or the request that it answers) names such a group."""
+    transactional_id: Globs = None
+    """A glob, or a list: the message (or the request that it answers) names such an id."""
+    error: Annotated[
+        Annotated[frozenset[_ErrorCode], _Several] | None,
+        BeforeValidator(_listed),
+        WithJsonSchema(one_or_more({"type": ["string", "integer"]})),
+    ] = None
+    """Name or code of an error, or a list: a response that has such an error somewhere."""
+    size: SizeRange | None = None
+    """Bytes of the message's frame."""
+    acks: Annotated[
+        Annotated[frozenset[_Acks], _Several] | None,
+        BeforeValidator(_listed),
+        WithJsonSchema(one_or_more({"enum": [-1, 0, 1, "all"]})),
+    ] = None
+    """What a Produce request waits for: 0, 1 or all (-1), or a list."""
 
     @field_validator("version")
     @classmethod
@@ -122,19 +201,50 @@ class Match(Settings):
             return False
         return self.version is None or self.version[0] <= version <= self.version[1]
 
-    def peer_matches(self, client_id: str | None, broker: int | None) -> bool:
+    def peer_matches(self, message: Message) -> bool:
         """What can be told from who talks to whom."""
-        if self.broker is not None and broker not in self.broker:
+        if self.broker is not None and message.broker not in self.broker:
             return False
-        if self.client_id is None:
-            return True
-        return client_id is not None and any(fnmatchcase(client_id, g) for g in self.client_id)
+        if self.connection is not None and message.ordinal not in self.connection:
+            return False
+        client_id = message.client_id
+        return self.client_id is None or (client_id is not None and _any(self.client_id, client_id))
+
+    def content_matches(self, message: Message) -> bool:
+        """What can be told from the message itself."""
+        if self.size is not None and not self.size.contains(message.size + 4):
+            return False
+        if self.acks is not None and message.acks not in self.acks:
+            return False
+        if self.error is not None and not self.error & message.errors():
+            return False
+        for entity, globs in self.entities:
+            if not any(_any(globs, name) for name in message.names(entity)):
+                return False
+        return True
+
+    @property
+    def entities(self) -> list[tuple[Entity, tuple[str, ...]]]:
+        """What is to be named, and how."""
+        given: list[tuple[Entity, tuple[str, ...] | None]] = [
+            ("topic", self.topic),
+            ("group", self.group),
+            ("transactional_id", self.transactional_id),
+        ]
+        return [(entity, globs) for entity, globs in given if globs is not None]
+
+    @property
+    def needs_body(self) -> bool:
+        """Whether it looks into bodies."""
+        return self.error is not None or bool(self.entities)
 
     def matches(self, message: Message) -> bool:
         """Whether this is such a message."""
-        return self.key_matches(
-            message.direction, message.key, message.version
-        ) and self.peer_matches(message.client_id, message.broker)
+        return (
+            self.key_matches(message.direction, message.key, message.version)
+            and self.peer_matches(message)
+            and self.content_matches(message)
+        )
 
     def kinds(self) -> Iterable[tuple[int, Direction, int]]:
         """Every (key, direction, version) that is declared and meant."""
@@ -159,6 +269,15 @@ class Match(Settings):
             words.append(f"of client {' or '.join(self.client_id)}")
         if self.broker is not None:
             words.append(f"at broker {' or '.join(map(str, sorted(self.broker)))}")
+        if self.connection is not None:
+            words.append(f"on connection {' or '.join(map(str, sorted(self.connection)))}")
+        words += [f"of {entity} {' or '.join(globs)}" for entity, globs in self.entities]
+        if self.error is not None:
+            words.append(f"with {' or '.join(map(error_name, sorted(self.error)))}")
+        if self.size is not None:
+            words.append(self.size.describe())
+        if self.acks is not None:
+            words.append(f"with acks={' or '.join(map(str, sorted(self.acks)))}")
         return " ".join(words)
 
 

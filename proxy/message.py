@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.exchange import body_version
+from captures.exchange import body_version, error_codes
 from specs import api
 from specs.codec import Codec, Unfit
+from specs.entities import Entity, entity_paths, named
 from specs.frames import Direction
 from specs.jsonform import to_json
 from specs.malformed import Malformed
@@ -40,6 +41,8 @@ class Message:
     size: int
     body: bytes | None
     """Without the header; None if it was not collected."""
+    request: bytes | None = None
+    """Of a response: the body of its request, where some rule needs that."""
     head: bytes = b""
     """The header, without the frame's size."""
     correlation_id: int = 0
@@ -85,6 +88,36 @@ class Message:
             return self.codec().encode(values)
         except (Unfit, LookupError) as problem:
             raise Unable(str(problem)) from None
+
+    def names(self, entity: Entity) -> set[str]:
+        """The topics, groups or transactional ids that it names, or that the request names which it
+        answers."""
+        found: set[str] = set()
+        bodies: tuple[tuple[Direction, bytes | None], ...] = (
+            (self.direction, self.body),
+            ("request", None if self.direction == "request" else self.request),
+        )
+        for direction, body in bodies:
+            if body is None:
+                continue
+            try:
+                paths = entity_paths(entity, self.key, direction, self.version)
+                codec = api(self.key).message(direction).codec(self.version)
+                if paths:
+                    projected = codec.project(*map(".".join, paths))(body)
+                    found |= named(entity, self.key, direction, self.version, projected)
+            except (LookupError, Malformed):
+                continue
+        return found
+
+    def errors(self) -> set[int]:
+        """All error codes of a response, 0 if it has one that says so."""
+        if self.direction == "request" or self.body is None:
+            return set()
+        try:
+            return error_codes(self.key, self.version, self.body)
+        except (LookupError, Malformed):
+            return set()
 
     def fields(self, *names: str) -> dict[str, Any] | None:
         """The body in its JSON form, or just these of its fields; None if it can't be read.

@@ -43,6 +43,8 @@ class Plan:
             return True
         elif self.rules.needs_group and self._touched("response", key, version):
             return True  # only the request names the group
+        elif any(match.key_matches("response", key, version) for match in self.rules.needs_request):
+            return True
         return self._touched(direction, key, version)
 
     def _touched(self, direction: Direction, key: int, version: int) -> bool:

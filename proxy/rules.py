@@ -87,7 +87,7 @@ class Rule:
     @property
     def needs_body(self) -> bool:
         """Whether it looks into bodies."""
-        return self.where is not None or bool(self.keys)
+        return self.where is not None or bool(self.keys) or self.match.needs_body
 
     def meets(self, message: Message) -> bool:
         """Whether the condition holds. One that can't be decided does not, and is counted."""
@@ -159,6 +159,12 @@ class Rules:
         """What holds wait for, and where it must pass."""
         self.needs_group: bool = any(until.same == "group" for _, until in waits)
         """Some hold must know which group a message is about."""
+        self.needs_request: tuple[Match, ...] = tuple(
+            match
+            for match in (*(rule.match for rule in self.rules), *(until for _, until in waits))
+            if match.entities and match.direction != "request"
+        )
+        """Who must know of a response what its request named."""
         self.reorders: bool = any(map(_may_reorder_requests, self.rules))
         """Requests may leave in another order than they came."""
 
@@ -171,10 +177,6 @@ class Rules:
                 self._candidates[direction, key, version] = found
         return found
 
-    def for_peer(self, rule: Rule, client_id: str | None, broker: int | None) -> bool:
-        """Whether a candidate is about this client and broker at all."""
-        return rule.match.peer_matches(client_id, broker)
-
     def decide(
         self, candidates: Iterable[Rule], message: Message, counts: Counts
     ) -> list[Decision]:
@@ -182,7 +184,7 @@ class Rules:
         that is lost or whose connection is closed."""
         decisions: list[Decision] = []
         for rule in candidates:
-            if not rule.match.peer_matches(message.client_id, message.broker):
+            if not (rule.match.peer_matches(message) and rule.match.content_matches(message)):
                 continue
             if not rule.meets(message):
                 continue

@@ -128,6 +128,7 @@ class State:
             group=pending.group,
             size=size,
             body=body,
+            request=pending.body if direction == "response" else None,
             head=head,
             correlation_id=pending.correlation_id,
             acks=acks,

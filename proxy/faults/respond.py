@@ -10,25 +10,13 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from proxy.dice import Roll
 from proxy.effects import Answer, Become, Effects
 from proxy.faults.edit import Path
+from proxy.matching import error_code
 from proxy.message import Message, Unable
 from proxy.paths import fitting, node_at, parse_path, places
 from proxy.refusal import refusal
 from proxy.settings import Settings
 from specs import api
 from specs.codec import Unfit
-from specs.error_codes import ERROR_CODES
-
-_CODES = {error.name: error.code for error in ERROR_CODES}
-
-
-def _code(value: Any) -> int:
-    if isinstance(value, str):
-        if value.upper() not in _CODES:
-            raise ValueError(f"{value!r} is no error of Kafka's; see `barnabas spec errors`")
-        return _CODES[value.upper()]
-    if isinstance(value, bool) or not isinstance(value, int) or not -32768 <= value <= 32767:
-        raise ValueError(f"{value!r} is no error of Kafka's: give its name or code")
-    return value
 
 
 class Respond(Settings):
@@ -39,7 +27,7 @@ class Respond(Settings):
     """
 
     error: Annotated[
-        int, BeforeValidator(_code), WithJsonSchema({"type": ["string", "integer"]})
+        int, BeforeValidator(error_code), WithJsonSchema({"type": ["string", "integer"]})
     ] = 0
     """Name or code of an error; it is put wherever the API's response has one."""
     set: Mapping[Path, Any] = Field(default={}, strict=False)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from proxy.matching import Match, Until
 from proxy.message import Message
 from specs.frames import Direction
+from tests.proxy.faults.given import ask, beat, message, stage
 
 
 def made(**settings: Any) -> Match:
@@ -57,7 +60,78 @@ def test_kinds_of_message(
     ],
 )
 def test_peers(match: Match, client_id: str | None, broker: int | None, meets: bool) -> None:
-    assert match.peer_matches(client_id, broker) is meets
+    subject = replace(message(), client_id=client_id, broker=broker)
+    assert match.peer_matches(subject) is meets
+
+
+def test_the_ordinal_of_a_connection() -> None:
+    second = replace(message(), ordinal=1)
+    assert made(connection=1).peer_matches(second)
+    assert made(connection=(0, 1)).peer_matches(second)
+    assert not made(connection=0).peer_matches(second)
+
+
+FETCH = message(
+    "Fetch", "request", 11, topics=[{"topic": "orders"}], forgotten_topics_data=[{"topic": "old"}]
+)
+COMMIT = message("OffsetCommit", "request", 7, group_id="billing", topics=[{"name": "orders"}])
+END = message("EndTxn", "request", 3, transactional_id="tx-1")
+ANSWER = message("OffsetCommit", "response", 7, topics=[{"partitions": [{"error_code": 27}]}])
+ANSWER.request = COMMIT.body
+PRODUCE = replace(message("Produce", "request", 7), acks=-1)
+BROKEN = replace(message("Fetch", "request", 11), body=b"?")
+
+
+@pytest.mark.parametrize(
+    ("match", "subject", "meets"),
+    [
+        (made(topic="orders"), FETCH, True),
+        (made(topic="ord*"), FETCH, True),
+        (made(topic="old"), FETCH, True),
+        (made(topic=("x", "old")), FETCH, True),
+        (made(topic="Orders"), FETCH, False),
+        (made(topic="*"), message(), False),
+        (made(topic="*"), BROKEN, False),
+        (made(group="bill*"), COMMIT, True),
+        (made(group="bill*", topic="orders"), COMMIT, True),
+        (made(group="bill*", topic="clicks"), COMMIT, False),
+        (made(group="billing"), FETCH, False),
+        (made(transactional_id="tx-*"), END, True),
+        (made(transactional_id="ty-*"), END, False),
+        (made(group="billing"), ANSWER, True),  # by its request
+        (made(error="REBALANCE_IN_PROGRESS"), ANSWER, True),
+        (made(error=(3, 27)), ANSWER, True),
+        (made(error="NONE"), ANSWER, False),
+        (made(error="NONE"), message("Heartbeat", "response"), True),
+        (made(error=27), COMMIT, False),
+        (made(acks="all"), PRODUCE, True),
+        (made(acks=(0, 1)), PRODUCE, False),
+        (made(acks=0), FETCH, False),
+        (made(size={"at_least": "10B"}), FETCH, True),
+        (made(size={"at_most": "10B"}), FETCH, False),
+        (made(size={"at_least": "1B", "at_most": "1KiB"}), FETCH, True),
+    ],
+)
+def test_content(match: Match, subject: Message, meets: bool) -> None:
+    assert match.content_matches(subject) is meets
+    assert match.matches(subject) is meets
+    assert match.needs_body is any((match.entities, match.error))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"error": "NOT_AN_ERROR"}, {"acks": 2}, {"acks": True}, {"size": 10}, {"topic": 1}]
+)
+def test_what_can_not_be_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        made(**wrong)
+
+
+def test_a_response_is_matched_by_what_its_request_named() -> None:
+    actor = stage("drop", "{group: g, direction: response}", "{skip: 1}")
+    for number in (1, 2):
+        actor.ask(ask(number))
+        actor.answer(beat(number))
+    assert actor.sent["response"] == beat(1)
 
 
 def test_messages_must_meet_both() -> None:

@@ -63,8 +63,6 @@ def test_what_is_remembered_is_bounded() -> None:
 def test_peers_are_checked() -> None:
     made = rules("match: {client_id: app, broker: 1}, do: close")
     (rule,) = made.rules
-    assert made.for_peer(rule, "app", 1)
-    assert not made.for_peer(rule, "app", 2)
     assert decide(made, HEARTBEAT, Counts())
     assert not decide(made, replace(HEARTBEAT, broker=2), Counts())
     assert not decide(made, replace(HEARTBEAT, client_id=None), Counts())

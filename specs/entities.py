@@ -1,0 +1,98 @@
+"""Where a message names topics, groups and transactional ids.
+
+Kafka's definitions mark such fields (entityType). Their names follow a few customs, and so do these
+rules; a test compares them with the definitions of all messages.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+from specs.contents import api
+from specs.frames import Direction
+from specs.layout import Layout, Node
+
+Entity = Literal["topic", "group", "transactional_id"]
+"""What is named."""
+
+NAMES: Final[dict[Entity, frozenset[str]]] = {
+    "topic": frozenset(("topic", "topic_name", "topic_names", "subscribed_topic_names")),
+    "group": frozenset(("group_id", "group_ids", "groups_names")),
+    "transactional_id": frozenset(
+        ("transactional_id", "transactional_ids", "v3_and_below_transactional_id")
+    ),
+}
+"""Fields that name such a thing wherever they stand."""
+
+OF_TOPICS: Final = frozenset(
+    (
+        "topics",
+        "topic_data",
+        "topic_results",
+        "v3_and_below_topics",
+        "results_by_topic_v3_and_below",
+    )
+)
+"""Arrays whose elements' `name` is a topic's."""
+
+RESPONSES_OF_TOPICS: Final = {0: "responses", 20: "responses", 37: "results", 45: "responses"}
+"""API key -> an array of its response whose elements' `name` is a topic's."""
+
+
+@functools.cache
+def entity_paths(
+    entity: Entity, key: int, direction: Direction, version: int
+) -> tuple[tuple[str, ...], ...]:
+    """The fields that name such things, each as the names of the fields that lead to it.
+
+    >>> entity_paths("topic", 1, "request", 11)
+    (('topics', 'topic'), ('forgotten_topics_data', 'topic'))
+    """
+    return tuple(_walk(entity, key, api(key).message(direction).layout(version), ()))
+
+
+def named(entity: Entity, key: int, direction: Direction, version: int, values: Any) -> set[str]:
+    """What a decoded body names.
+
+    >>> sorted(named("group", 42, "request", 0, {"groups_names": ["a", "b"]}))
+    ['a', 'b']
+    """
+    found: set[str] = set()
+    for path in entity_paths(entity, key, direction, version):
+        found.update(_at(values, path))
+    return found
+
+
+def _walk(
+    entity: Entity, key: int, layout: Layout, path: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
+    for slot in layout.slots:
+        node = slot.node.element or slot.node
+        here = (*path, slot.name)
+        if node.struct is not None:
+            yield from _walk(entity, key, node.struct, here)
+        elif node.kind == "string" and _names(entity, key, slot.name, slot.node, path):
+            yield here
+
+
+def _names(entity: Entity, key: int, name: str, node: Node, path: tuple[str, ...]) -> bool:
+    if name in NAMES[entity]:
+        return True
+    if entity == "group":
+        return name == "groups" and node.kind == "array"
+    if entity == "topic" and name == "name" and path:
+        return path[-1] in OF_TOPICS or path == (RESPONSES_OF_TOPICS.get(key),)
+    return False
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _at(item, path)
+    elif not path:
+        if value is not None:
+            yield value
+    elif isinstance(value, dict):
+        yield from _at(value.get(path[0]), path[1:])

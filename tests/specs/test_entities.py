@@ -1,0 +1,78 @@
+"""The fields that name topics, groups and transactional ids, beside Kafka's own marks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from specs import NAMES, api
+from specs.codec import has_path
+from specs.entities import Entity, entity_paths, named
+from specs.frames import Direction
+
+DEFINITIONS: Final[dict[str, Any]] = json.loads(
+    gzip.decompress((Path(__file__).parents[1] / "golden" / "definitions.json.gz").read_bytes())
+)
+TYPES: Final[dict[Entity, str]] = {
+    "topic": "topicName",
+    "group": "groupId",
+    "transactional_id": "transactionalId",
+}
+STREAMS: Final = re.compile(r"topology(_description)?\.|partitions_by_user_endpoint")
+"""Topics inside the topology of a Streams application are parts of its plan, not what is asked for."""
+
+UNMARKED: Final = range(83, 88)
+"""The share group state APIs, whose group_id Kafka does not mark."""
+
+GROUPS: Final = ("group", "request")
+
+
+def marked(kind: str, definition: dict[str, Any]) -> Iterator[str]:
+    """Paths of the fields with this entityType."""
+    shared = {struct["name"]: struct["fields"] for struct in definition.get("commonStructs", [])}
+
+    def walk(fields: list[dict[str, Any]], prefix: str) -> Iterator[str]:
+        for field in fields:
+            path = prefix + re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", field["name"]).lower()
+            if field.get("entityType") == kind:
+                yield path
+            inner = field.get("fields") or shared.get(field["type"].replace("[]", ""), [])
+            yield from walk(inner, path + ".")
+
+    return walk(definition.get("fields", []), "")
+
+
+@pytest.mark.parametrize("entity", TYPES)
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_they_are_those_that_kafka_marks(entity: Entity, direction: Direction) -> None:
+    for key in NAMES:
+        union = DEFINITIONS["union"][str(key)][direction]
+        theirs = {
+            path
+            for piece in union.get("pieces") or [union]
+            for path in marked(TYPES[entity], piece.get("def", piece))
+            if not STREAMS.search(path)
+        }
+        low, high = api(key).versions
+        for version in range(low, high + 1):
+            layout = api(key).message(direction).layout(version)
+            ours = {".".join(path) for path in entity_paths(entity, key, direction, version)}
+            ours = {path for path in ours if not STREAMS.search(path)}
+            here = {path for path in theirs if has_path(layout, path)}
+            assert here <= ours, (NAMES[key], version)
+            more = {"group_id"} if key in UNMARKED and (entity, direction) == GROUPS else set()
+            assert ours - here == more, (NAMES[key], version)
+
+
+def test_what_a_body_names() -> None:
+    body = {"topics": [{"topic": "a"}, {"topic": "b"}], "forgotten_topics_data": []}
+    assert named("topic", 1, "request", 11, body) == {"a", "b"}
+    assert named("topic", 3, "request", 1, {"topics": None}) == set()
+    assert named("transactional_id", 0, "request", 7, {"transactional_id": None}) == set()
+    assert named("group", 15, "request", 0, {"groups": ["g"]}) == {"g"}
