@@ -159,7 +159,7 @@ class Connection:
     def full(self, direction: Direction) -> bool:
         """Whether enough waits already: read no more from the sender of this direction."""
         state, limits = self.state, self.state.limits
-        if direction in state.stalled:
+        if direction in state.stalled or direction in state.apart:
             return True
         if state.outlet[direction].bytes > limits.queued:
             return True
@@ -324,13 +324,15 @@ class Connection:
             # while a frame passes in pieces, nothing else can leave: its end sets off the rest
             if not (outlet.idle or state.inbound[direction].passing)
         ]
-        times += [state.until, *state.stalled.values()]
+        state.apart = state.crossing.isolated(state.client_id, state.broker, now)
+        times += [state.until, *state.stalled.values(), *state.apart.values()]
         self.wake = min((time for time in times if time is not None), default=None)
         free = self.requests.met and not (
             state.observed
             or state.over
             or state.plan.rules.reorders
             or state.silent
+            or state.crossing.partitions
             or self.departures.expected
             or self.departures.marked
             or self.requests.replies

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from proxy.effects import Partition
 from proxy.message import Message
 from proxy.outlet import Held
 from specs.frames import Direction
@@ -20,6 +22,10 @@ class Crossing:
         self._ordinals: dict[tuple[Any, ...], int] = {}
         self.lines: dict[str, int] = {}
         """Lines of limited rate that connections share: name -> until when each is busy (ns)."""
+        self.states: set[State] = set()
+        """All connections."""
+        self.partitions: list[tuple[int, Partition]] = []
+        """What is isolated, and until when (ns)."""
         self.ready: set[State] = set()
         """Connections with frames that have become due: `tick` them."""
 
@@ -46,10 +52,36 @@ class Crossing:
                 still.append((connection, held))
         self._waiting = still
 
+    def isolate(self, partition: Partition, now: int) -> None:
+        """No byte passes between some clients and brokers for a time."""
+        self.partitions.append((now + partition.ns, partition))
+        self.ready |= self.states
+
+    def isolated(self, client_id: str | None, broker: int | None, now: int) -> dict[Direction, int]:
+        """Until when no byte may pass between these, for each direction in which none may."""
+        if not self.partitions:
+            return {}
+        self.partitions = [(until, other) for until, other in self.partitions if until > now]
+        found: dict[Direction, int] = {}
+        for until, partition in self.partitions:
+            if _between(partition, client_id, broker):
+                for way in partition.ways:
+                    found[way] = max(found.get(way, 0), until)
+        return found
+
     def forget(self, connection: State) -> None:
         """A connection is over."""
         self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
         self.ready.discard(connection)
+        self.states.discard(connection)
+
+
+def _between(partition: Partition, client_id: str | None, broker: int | None) -> bool:
+    if partition.brokers is not None and broker not in partition.brokers:
+        return False
+    if partition.clients is None:
+        return True
+    return any(fnmatchcase(client_id or "", glob) for glob in partition.clients)
 
 
 def _direction(held: Held) -> Direction:

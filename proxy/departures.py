@@ -21,6 +21,7 @@ from proxy.effects import (
     Lose,
     LoseReply,
     Pace,
+    Partition,
     Pieces,
     Repeat,
     Shuffle,
@@ -126,6 +127,8 @@ class Departures:
                         inserts.append(effect)
                     case Stall():
                         self.state.stalled[effect.direction] = now + effect.ns
+                    case Partition():
+                        self.state.crossing.isolate(effect, now)
                     case Silence():
                         self.state.fall_silent(now + effect.at_most)
                     case LoseReply():
@@ -134,6 +137,8 @@ class Departures:
                     case Lose() | Shuffle() | Aside():
                         if chosen is None or isinstance(effect, Lose):
                             chosen, rule = effect, decision.rule
+        apart = self.state.crossing.isolated(self.state.client_id, self.state.broker, now)
+        item.at = max(item.at, apart.get(direction, 0))
         note = ""
         if self.state.silent:
             note = f"{direction} lost in a black hole"

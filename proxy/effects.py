@@ -141,6 +141,23 @@ class Stall(NamedTuple):
     ns: int
 
 
+class Partition(NamedTuple):
+    """For so long (ns) no byte passes these ways between such clients and such brokers, on any
+    connection; None: all of them. What was sent meanwhile arrives behind that."""
+
+    ns: int
+    clients: tuple[str, ...] | None
+    brokers: frozenset[int] | None
+    ways: tuple[Direction, ...]
+
+
+class Reject(NamedTuple):
+    """A connection is not taken (this is about connections only): RST, FIN, or nothing for a time."""
+
+    how: Literal["reset", "close", "hang"]
+    at_most: int
+
+
 class Silence(NamedTuple):
     """From here on no byte passes in either direction, and no end of the connection is told, until
     the time is up; then both sides are closed."""
@@ -150,7 +167,7 @@ class Silence(NamedTuple):
 
 Effect = (
     Wait | Aside | Shuffle | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
-    | Repeat | Insert | Pace | Pieces | Stall | Silence
+    | Repeat | Insert | Pace | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
 
 Effects = tuple[Effect, ...]

@@ -30,7 +30,7 @@ _ERRORS: Final = {error.name: error.code for error in ERROR_CODES}
 _RANGE: Final = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5})|(\+))?")
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
     """A single value as a list of one; None and collections as they are."""
     return value if value is None or isinstance(value, tuple | list | frozenset) else (value,)
 
@@ -105,7 +105,7 @@ _Several = Field(strict=False, min_length=1)
 
 Globs = Annotated[
     Annotated[tuple[StrictStr, ...], _Several] | None,
-    BeforeValidator(_listed),
+    BeforeValidator(listed),
     WithJsonSchema(one_or_more({"type": "string"})),
 ]
 _ErrorCode = Annotated[int, BeforeValidator(error_code)]
@@ -135,7 +135,7 @@ class Match(Settings):
 
     api: Annotated[
         Annotated[frozenset[_ApiKey], _Several] | None,
-        BeforeValidator(_listed),
+        BeforeValidator(listed),
         WithJsonSchema(one_or_more(API_SCHEMA)),
     ] = None
     """Name (in any case) or key of an API, or a list of them. Any if absent."""
@@ -149,14 +149,14 @@ class Match(Settings):
     """A version of the API (`11`) or a range (`3-9`, `12+`)."""
     broker: Annotated[
         Annotated[frozenset[StrictInt], _Several] | None,
-        BeforeValidator(_listed),
+        BeforeValidator(listed),
         WithJsonSchema(one_or_more({"type": "integer"})),
     ] = None
     """Node id of a broker, or a list of them. A broker whose id is not known yet matches none."""
 
     connection: Annotated[
         Annotated[frozenset[StrictInt], _Several] | None,
-        BeforeValidator(_listed),
+        BeforeValidator(listed),
         WithJsonSchema(one_or_more({"type": "integer"})),
     ] = None
     """Ordinal of a connection among that client's to that broker, from 0, or a list of them."""
@@ -168,7 +168,7 @@ class Match(Settings):
     """A glob, or a list: the message (or the request that it answers) names such an id."""
     error: Annotated[
         Annotated[frozenset[_ErrorCode], _Several] | None,
-        BeforeValidator(_listed),
+        BeforeValidator(listed),
         WithJsonSchema(one_or_more({"type": ["string", "integer"]})),
     ] = None
     """Name or code of an error, or a list: a response that has such an error somewhere."""
@@ -176,7 +176,7 @@ class Match(Settings):
     """Bytes of the message's frame."""
     acks: Annotated[
         Annotated[frozenset[_Acks], _Several] | None,
-        BeforeValidator(_listed),
+        BeforeValidator(listed),
         WithJsonSchema(one_or_more({"enum": [-1, 0, 1, "all"]})),
     ] = None
     """What a Produce request waits for: 0, 1 or all (-1), or a list."""
@@ -232,6 +232,11 @@ class Match(Settings):
             ("transactional_id", self.transactional_id),
         ]
         return [(entity, globs) for entity, globs in given if globs is not None]
+
+    @property
+    def only_broker(self) -> bool:
+        """Whether it names brokers, or nothing."""
+        return self.model_fields_set <= {"broker"}
 
     @property
     def needs_body(self) -> bool:

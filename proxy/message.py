@@ -19,6 +19,10 @@ _UNREAD: Final[Any] = object()
 _SIZE: Final = struct.Struct(">i")
 
 
+CONNECT: Final = -2
+"""The key that stands for an attempt to connect, where rules count such attempts."""
+
+
 class Unable(ValueError):
     """A fault can't be done to this message, and why: the message stays as it is."""
 

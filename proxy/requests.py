@@ -63,7 +63,7 @@ class Requests:
             state.flag("request", inbound.frames, at, reason)
         if state.plan.must_be_whole("request", head.key, head.version):
             return True
-        if state.outlet["request"].busy:
+        if state.outlet["request"].busy or state.crossing.partitions:
             return True
         if head.acks != 0:
             inbound.pending = self._pending(head, now)

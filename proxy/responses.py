@@ -37,7 +37,8 @@ class Responses:
         Raises Short if its header is not complete, Malformed if it can't be read.
         """
         state, inbound = self.state, self.inbound
-        busy, waiting = state.outlet["response"].busy, state.pairing.waiting
+        busy = state.outlet["response"].busy or bool(state.crossing.partitions)
+        waiting = state.pairing.waiting
         inbound.pending = None
         opaque = bool(waiting) and waiting[0].opaque
         if not opaque:

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from captures.expression import Expression, Unclear, expression
 from proxy.dice import Dice, Key
-from proxy.effects import FINAL, Become, Effects, Same
-from proxy.faults import KEEP_ORDER
+from proxy.effects import FINAL, Become, Effects, Reject, Same
+from proxy.faults import CONNECTIONS, KEEP_ORDER
 from proxy.matching import Match, Until
-from proxy.message import Message, Unable
+from proxy.message import CONNECT, Message, Unable
 from proxy.scenario_model import Planned, RuleConfig, Scenario
 from proxy.when import Point, When
 from proxy.wording import describe
@@ -153,6 +153,7 @@ class Rules:
             for config in (scenario.rules if scenario else ())
         )
         self._names: dict[str, Rule] = {rule.name: rule for rule in self.rules}
+        self._attempts: Counts = Counts() if before is None else before._attempts
         self._candidates: dict[tuple[Direction, int, int], tuple[Rule, ...]] = {}
         waits = [(rule, until) for rule in self.rules for until in _untils(rule)]
         self.waits_for: tuple[tuple[Match, Same], ...] = tuple((u, u.same) for _, u in waits)
@@ -172,10 +173,27 @@ class Rules:
         """The rules that a message of this kind may meet: () almost always, in one look-up."""
         found = self._candidates.get((direction, key, version))
         if found is None:
-            found = tuple(r for r in self.rules if r.match.key_matches(direction, key, version))
+            found = tuple(
+                rule
+                for rule in self.rules
+                if rule.match.key_matches(direction, key, version)
+                and not isinstance(rule.faults[0].config, CONNECTIONS)
+            )
             if len(self._candidates) < _REMEMBERED:
                 self._candidates[direction, key, version] = found
         return found
+
+    def connecting(self, broker: int | None, ordinal: int, now: int) -> Reject | None:
+        """Whether an attempt to connect is turned away, and how. `ordinal` counts them for a broker."""
+        attempt = Message(
+            "request", CONNECT, 0, None, broker, 0, ordinal, None, 0, None, arrived=now
+        )
+        for rule in self.rules:
+            if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(attempt):
+                for effect in self._fire(rule, attempt, self._attempts) or ():
+                    if isinstance(effect, Reject):
+                        return effect
+        return None
 
     def decide(
         self, candidates: Iterable[Rule], message: Message, counts: Counts

@@ -18,7 +18,7 @@ from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
 from captures.expression import expression
-from proxy.faults import FAULTS, Act, Fault
+from proxy.faults import CONNECTIONS, FAULTS, Act, Fault
 from proxy.matching import Match
 from proxy.scenario_errors import unknown
 from proxy.settings import Loc, Settings, again, refuse, said
@@ -118,6 +118,11 @@ class RuleConfig(Settings):
     @classmethod
     def _leads(cls, planned: tuple[Planned, ...], info: ValidationInfo) -> tuple[Planned, ...]:
         match = info.data.get("match")
+        alone = [isinstance(fault.config, CONNECTIONS) for fault in planned]
+        if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
+            name = next(fault.name for fault in planned if isinstance(fault.config, CONNECTIONS))
+            text = f"{name} is about connections: a rule of its own, whose match names brokers only"
+            refuse([said((), text)])
         problems = [
             said((), f"{fault.name}: {problem}")
             for fault in planned

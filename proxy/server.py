@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
+from proxy.effects import Reject
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
@@ -96,6 +98,7 @@ class Proxy:
         self._listeners: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
+        self._attempts: Counter[int | None] = Counter()
         self._loop: asyncio.AbstractEventLoop
 
     async def start(self) -> None:
@@ -245,6 +248,13 @@ class Proxy:
         name = f"connection {number} ({_text(peer)})"
         with contextlib.ExitStack() as unless_linked:
             unless_linked.callback(client.close)
+            reject = self.rules.connecting(node.id, self._attempts[node.id], clock())
+            self._attempts[node.id] += 1
+            if reject is not None:
+                self.totals.rejected += 1
+                self._say(f"{name}: refused by a rule ({reject.how})")
+                await _reject(client, reject)
+                return
             try:
                 broker, host = await self._dial(node)
             except OSError as problem:
@@ -386,6 +396,14 @@ class Proxy:
         self._links.pop(link.connection.state, None)
         for place, count in enumerate(link.received()):
             self.received[place] += count
+
+
+async def _reject(client: socket.socket, reject: Reject) -> None:
+    """Turn a client away."""
+    if reject.how == "hang":
+        await asyncio.sleep(reject.at_most / 1e9)
+    elif reject.how == "reset":
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def _listen(address: Address) -> socket.socket:

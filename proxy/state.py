@@ -78,11 +78,14 @@ class State:
         """No byte passes any longer, and nobody is told."""
         self.stalled: dict[Direction, int] = {}
         """Until when nothing is read from the sender of a direction."""
+        self.apart: dict[Direction, int] = {}
+        """Until when no byte may pass in a direction: clients and brokers are isolated."""
         self.until: int | None = None
         """When a silent connection is closed."""
         self._lines: dict[str, int] = {}
         self.actions: list[Action] = []
         self._open: tuple[int, int, int] | None = None
+        crossing.states.add(self)
 
     def adopt(self, plan: Plan, kept: Collection[str]) -> None:
         """Go on under other rules; `kept` names those that are still the same.
@@ -93,6 +96,7 @@ class State:
         self.plan = plan
         self.counts.keep(kept)
         self.crossing.forget(self)  # and wait again for those that stay aside
+        self.crossing.states.add(self)
         for direction, outlet in self.outlet.items():
             _let_go(outlet, direction, kept)
             for held in outlet.aside:

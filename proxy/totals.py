@@ -12,5 +12,7 @@ class Totals:
     connections: int = 0
     refused: int = 0
     """Connections closed because the broker could not be reached."""
+    rejected: int = 0
+    """Connections that rules did not take."""
     undecoded: int = 0
     """Frames of unknown APIs, with unreadable headers, or that nobody asked for: passed on."""

@@ -14,7 +14,9 @@ from proxy.effects import (
     Lose,
     LoseReply,
     Pace,
+    Partition,
     Pieces,
+    Reject,
     Repeat,
     Shuffle,
     Silence,
@@ -67,6 +69,15 @@ def describe(effect: Effect) -> str:
             return f"slice into pieces of {size} bytes, {show_duration(every)} apart"
         case Stall(direction, ns):
             return f"stop reading {direction}s for {show_duration(ns)}"
+        case Partition(ns, clients, brokers, ways):
+            who = " or ".join(clients or ("all clients",))
+            where = " and ".join(map(str, sorted(brokers))) if brokers else "all"
+            way = "" if len(ways) == 2 else f", {ways[0]}s only"
+            return f"isolate {who} from brokers {where} for {show_duration(ns)}{way}"
+        case Reject(how, at_most):
+            return f"refuse the connection ({how})" + (
+                f" for {show_duration(at_most)}" if how == "hang" else ""
+            )
         case Silence(at_most):
             return f"blackhole for {show_duration(at_most)}"
     raise AssertionError(effect)

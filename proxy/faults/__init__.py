@@ -24,8 +24,10 @@ from proxy.faults.edit import Edit, edit
 from proxy.faults.half_close import HalfClose, half_close
 from proxy.faults.hold import Hold, hold
 from proxy.faults.inject import Inject, inject
+from proxy.faults.isolate import Isolate, isolate
 from proxy.faults.lose_reply import LoseReply, lose_reply
 from proxy.faults.quota import Quota, quota
+from proxy.faults.refuse import Refuse, refuse
 from proxy.faults.reorder import Reorder, reorder
 from proxy.faults.reset import Reset, reset
 from proxy.faults.respond import Respond, respond
@@ -65,11 +67,16 @@ FAULTS: Final[tuple[Fault, ...]] = (
     ("quota", Quota, quota),
     ("slice", Slice, slice),
     ("coalesce", Coalesce, coalesce),
+    ("refuse", Refuse, refuse),
+    ("isolate", Isolate, isolate),
     ("steer", Steer, steer),
     ("clamp", Clamp, clamp),
     ("skew", Skew, skew),
 )
 # fmt: on
+
+CONNECTIONS: Final = (Refuse,)
+"""Those that are about connections, not messages."""
 
 KEEP_ORDER: Final = tuple(model for _, model, _ in FAULTS if model not in (Hold, Reorder))
 """Those by which no message overtakes another; of any other fault it must be expected."""

@@ -33,6 +33,8 @@ SETTINGS = {
     "quota": {"throttle": "1s"},
     "slice": {},
     "coalesce": {},
+    "refuse": {},
+    "isolate": {"lasts": "1s"},
     "steer": {"leader": 2},
     "clamp": {"versions": {"Fetch": 11}},
     "skew": {"by": "-1h"},

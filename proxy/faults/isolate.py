@@ -1,0 +1,44 @@
+"""`isolate`: clients and brokers do not reach each other."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Partition
+from proxy.matching import Globs, listed, one_or_more
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import Duration
+from specs.frames import Direction
+
+
+class Isolate(Settings):
+    """For a time no byte passes between some clients and some brokers, on any connection; then all
+    that was sent meanwhile arrives, as TCP does once a network is whole again.
+
+    The message that sets it off is held back too if it is between these.
+    """
+
+    lasts: Duration
+    """How long."""
+    clients: Globs = None
+    """Client ids: a glob, or a list. All if absent."""
+    brokers: Annotated[
+        Annotated[frozenset[StrictInt], Field(strict=False, min_length=1)] | None,
+        BeforeValidator(listed),
+        WithJsonSchema(one_or_more({"type": "integer"})),
+    ] = None
+    """Node ids. All if absent, the bootstrap address too."""
+    direction: Literal["both", "request", "response"] = "both"
+    """`request`: nothing reaches the brokers, and what they send still arrives; or the reverse."""
+
+
+def isolate(config: Isolate, message: Message, roll: Roll) -> Effects:
+    """Begin it; nothing is left to chance."""
+    ways: tuple[Direction, ...] = ("request", "response")
+    if config.direction != "both":
+        ways = (config.direction,)
+    return (Partition(config.lasts, config.clients, config.brokers, ways),)

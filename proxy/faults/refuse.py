@@ -1,0 +1,26 @@
+"""`refuse`: connections are not taken."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from proxy.dice import Roll
+from proxy.effects import Effects, Reject
+from proxy.message import Message
+from proxy.settings import Settings
+from proxy.units import TIMES, Duration
+
+
+class Refuse(Settings):
+    """A client that connects is turned away. The rule is about connections, not messages: its match
+    can name brokers only, and `when` counts attempts to connect."""
+
+    how: Literal["reset", "close", "hang"] = "reset"
+    """reset: RST at once. close: FIN at once. hang: nothing at all, as behind a firewall."""
+    at_most: Duration = 30 * TIMES["s"]
+    """With `hang`: closed after this time."""
+
+
+def refuse(config: Refuse, message: Message, roll: Roll) -> Effects:
+    """Turn the client away; nothing is left to chance."""
+    return (Reject(config.how, config.at_most),)

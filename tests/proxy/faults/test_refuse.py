@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+
+from barnabas.loop import run
+from proxy.rules import Rules
+from proxy.scenario import ScenarioError, loads
+from tests.proxy.faults.given import ask, stage
+from tests.proxy.playbook import request
+from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+
+
+@pytest.mark.parametrize(
+    ("how", "seen"), [("reset", ConnectionResetError), ("close", None), ("hang", None)]
+)
+def test_the_second_client_is_turned_away(how: str, seen: type[Exception] | None) -> None:
+    do = f"{{refuse: {{how: {how}, at_most: 50ms}}}}"
+    scenario = f"version: 1\nrules: [{{name: r, when: {{skip: 1, times: 1}}, do: {do}}}]"
+
+    async def main() -> None:
+        async with running(echo_metadata, scenario) as it:
+            for number in range(3):
+                reader, writer = await it.connect()
+                if number == 1:
+                    with pytest.raises(seen) if seen else contextlib.nullcontext():
+                        assert await asyncio.wait_for(reader.read(), SOON) == b""
+                else:
+                    writer.write(request("Metadata", number))
+                    assert await asyncio.wait_for(read_frame(reader), SOON)
+                writer.close()
+            assert it.proxy.totals.rejected == 1
+            assert any(f"refused by a rule ({how})" in line for line in it.said)
+
+    run(main())
+
+
+def test_attempts_are_counted_for_each_broker() -> None:
+    rules = Rules(loads("version: 1\nrules: [{name: r, match: {broker: 2}, do: refuse}]"))
+    assert rules.connecting(2, 0, 0) is not None
+    assert rules.connecting(1, 0, 0) is None
+    assert rules.connecting(None, 0, 0) is None
+    assert rules.rule("r").fired == 1
+
+
+@pytest.mark.parametrize(
+    "rule", ["match: {api: Fetch}, do: refuse", "do: [refuse, close]", "do: [close, refuse]"]
+)
+def test_a_rule_about_messages_is_another(rule: str) -> None:
+    with pytest.raises(ScenarioError, match="refuse is about connections"):
+        loads(f"version: 1\nrules: [{{name: r, {rule}}}]")
+
+
+def test_messages_are_none_of_its_business() -> None:
+    actor = stage("refuse", "{broker: 1}")
+    actor.ask(ask(1))
+    assert actor.sent["request"] == ask(1)
