@@ -108,8 +108,12 @@ def scenario_check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
+    from proxy.never import warnings
+
     for file in files:
         found = read_scenario(file)
+        for line in warnings(found):
+            typer.echo(f"{file}: {line}", err=True)
         count = len(found.rules)
         typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")
 

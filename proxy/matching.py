@@ -234,6 +234,11 @@ class Match(Settings):
         return [(entity, globs) for entity, globs in given if globs is not None]
 
     @property
+    def any_version(self) -> Match:
+        """The same in all versions."""
+        return self.model_copy(update={"version": None})
+
+    @property
     def only_broker(self) -> bool:
         """Whether it names brokers, or nothing."""
         return self.model_fields_set <= {"broker"}

@@ -127,7 +127,7 @@ class RuleConfig(Settings):
             said((), f"{fault.name}: {problem}")
             for fault in planned
             for path in getattr(fault.config, "paths", ())
-            for problem in (check(expression(path), match) if match is not None else ())
+            for problem in (check(expression(path), match.any_version) if match is not None else ())
         ]
         if problems:
             refuse(problems)
@@ -140,7 +140,7 @@ class RuleConfig(Settings):
             return None
         condition = expression(text)
         if "match" in info.data:
-            problems = check(condition, info.data["match"])
+            problems = check(condition, info.data["match"].any_version)
             if problems:
                 refuse(said((), f"where: {problem}") for problem in problems)
         return text

@@ -24,6 +24,7 @@ from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
 from proxy.effects import Reject
+from proxy.never import warnings
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
@@ -104,7 +105,7 @@ class Proxy:
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
         self._loop = asyncio.get_running_loop()
-        for line in self.explain():
+        for line in (*self.explain(), *warnings(self.rules.scenario)):
             self._say(line)
         listener = _listen(self.options.listen)
         self.address = _address(listener.getsockname())
@@ -186,6 +187,8 @@ class Proxy:
             link.replace(self._plan)
         facts = f"{len(self.rules.rules)} rules, {len(same)} of them as before"
         self._say(f"scenario: replaced by {by}: {facts}")
+        for line in warnings(scenario):
+            self._say(line)
         if self.capture is not None:
             self.capture.note(clock(), {"barnabas": "scenario", "by": by, **scenario.meta()})
 

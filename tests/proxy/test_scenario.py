@@ -131,7 +131,6 @@ WRONG = [
     (asking("group_id.x"), f"5: where: no field 'group_id.x' in {COMMIT}; 'group_id' is a string"),
     (asking("'member_id == \"m\"'"), f"5: where: no field 'm' in {COMMIT}; did you mean 'member_id'? Text is written in single quotes: 'm'"),
     (asking("lenght(topics)"), "5: where: no function 'lenght' in JMESPath; did you mean 'length'?"),
-    (asking("throttle_time_ms", "{api: OffsetCommit, version: 0-2}"), "5: where: no field 'throttle_time_ms' in the body of OffsetCommit message v0-2; did you mean 'retention_time_ms'?"),
 ]  # fmt: skip
 
 
