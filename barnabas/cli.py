@@ -103,15 +103,51 @@ def decode_command(
     raise typer.Exit(decode_hex(asked))
 
 
+Faults = Annotated[
+    str | None,
+    typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
+]
+
+
+@app.command(
+    "rehearse",
+    epilog="Examples:\n\n  barnabas rehearse slow.yaml run.pcapng\n\n"
+    "  barnabas rehearse run.pcapng --check",
+)
+def rehearse_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[SCENARIO] CAPTURE", help="Without SCENARIO: that which the capture recorded."
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare with what the capture says was decided.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    faults: Faults = None,
+) -> None:
+    """Run a scenario over a capture, without a network: which rule does what to which message."""
+    from barnabas.own_faults import own_faults
+    from barnabas.rehearse import rehearse
+
+    if len(files) > 2:
+        raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")
+    scenario = read_scenario(files[0], faults) if len(files) == 2 else None
+    found = own_faults(faults)
+    raise typer.Exit(rehearse(scenario, files[-1], as_json=as_json, check=check, faults=found))
+
+
 @scenario_app.command("check")
 def scenario_check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    faults: Faults = None,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
     from proxy.never import warnings
 
     for file in files:
-        found = read_scenario(file)
+        found = read_scenario(file, faults)
         for line in warnings(found):
             typer.echo(f"{file}: {line}", err=True)
         count = len(found.rules)

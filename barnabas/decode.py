@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
+from barnabas.capture_input import opened, watched
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures.conversation import Conversations, Event
+from captures.conversation import Conversations
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
 
 
 def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | None = None) -> int:
     """Print a capture's exchanges, or its frames; returns the exit code."""
     output = output or Output()
-    try:
-        reader = CaptureReader(path)
-    except OSError as problem:
-        raise Trouble(f"can't read the capture {path}: {problem.strerror}") from None
-    except CaptureError as problem:
-        raise Trouble(f"{path} is no capture: {problem}") from None
+    reader = opened(path)
     conversations = Conversations()
     try:
         if frames_only:
-            for frame in frames(_watched(reader, path, output)):
+            for frame in frames(watched(reader, path, output, "decoding")):
                 output.raw(json.dumps(frame.row()) if as_json else _text(frame))
         else:
-            for exchange in conversations.exchanges(_watched(reader, path, output)):
+            for exchange in conversations.exchanges(watched(reader, path, output, "decoding")):
                 if as_json:
                     output.json(exchange)
                 else:
@@ -46,24 +38,6 @@ def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | Non
     if undecoded:
         output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")
     return FINE
-
-
-def _watched(reader: CaptureReader, path: Path, output: Output) -> Iterator[Event]:
-    """The events; with a progress bar if the output goes elsewhere than to the same terminal."""
-    if output.out.is_terminal or not output.err.is_terminal:
-        yield from reader
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=output.err, transient=True) as progress:
-        task = progress.add_task("decoding", total=path.stat().st_size)
-        for event in reader:
-            yield event
-            progress.update(task, completed=reader.position)
 
 
 def _text(frame: SeenFrame) -> str:

@@ -18,6 +18,7 @@ from barnabas.loop import run
 from captures.exchange import Exchange
 from captures.tally import Tally
 from captures.writer import CaptureWriter
+from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy
@@ -42,12 +43,12 @@ class Harness:
             parse_servers(bootstrap), observed=observed, limits=limits or Limits()
         )
         self.rules = Rules(scenario)
+        self.rules.began = clock()
         self.exchanges: list[Exchange] = []
         self.lines: list[str] = []
         self.capture: CaptureWriter | None = None
         if capture is not None:
-            meta = {} if scenario is None else scenario.meta()
-            self.capture = CaptureWriter(Path(capture), limit=None, meta=meta)
+            self.capture = CaptureWriter(Path(capture), limit=None, meta=self.rules.meta())
         self._done = done or self.exchanges.append
         self._say = say or self.lines.append
         self._started = threading.Event()

@@ -101,12 +101,13 @@ def proxy_command(
     raise typer.Exit(run_proxy(job))
 
 
-def read_scenario(path: Path):  # type: ignore[no-untyped-def]
-    """A scenario. Raises Trouble."""
+def read_scenario(path: Path, faults: str | None = None):  # type: ignore[no-untyped-def]
+    """A scenario, perhaps with faults of the user's own. Raises Trouble."""
+    from barnabas.own_faults import own_faults
     from proxy.scenario import ScenarioError, load
 
     try:
-        return load(path)
+        return load(path, own_faults(faults))
     except ScenarioError as problem:
         raise Trouble(str(problem)) from None
     except OSError as problem:

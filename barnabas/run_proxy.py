@@ -21,6 +21,7 @@ from captures.exchange import Exchange
 from captures.writer import CaptureWriter
 from proxy.control.reload import ScenarioFile
 from proxy.history import History
+from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Options, Proxy
@@ -55,9 +56,11 @@ def run_proxy(job: Job) -> int:
     """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
     if job.control is not None:
         check(job.control)
-    capture = open_capture(job.capture, job.capture_limit, job.scenario)
+    rules = Rules(job.scenario)
+    rules.began = clock()
+    capture = open_capture(job.capture, job.capture_limit, rules)
     try:
-        return run(_main(job, capture))
+        return run(_main(job, rules, capture))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
         return FINE
     finally:
@@ -65,21 +68,19 @@ def run_proxy(job: Job) -> int:
             capture.close()
 
 
-def open_capture(
-    path: Path | None, limit: int | None, scenario: Scenario | None
-) -> CaptureWriter | None:
+def open_capture(path: Path | None, limit: int | None, rules: Rules) -> CaptureWriter | None:
     """The capture file. Raises Trouble if it can't be written."""
     if path is None:
         return None
     try:
-        return CaptureWriter(path, limit=limit, meta={} if scenario is None else scenario.meta())
+        return CaptureWriter(path, limit=limit, meta=rules.meta())
     except OSError as problem:
         raise Trouble(
             f"can't write the capture {path}: {problem.strerror}; choose another --capture"
         ) from None
 
 
-async def _main(job: Job, capture: CaptureWriter | None) -> int:
+async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
     output = job.output
     live = Live(output.json if job.log == "json" else output.exchange, output.note)
     history = History(lambda wanted: proxy.observe(wanted))
@@ -90,7 +91,7 @@ async def _main(job: Job, capture: CaptureWriter | None) -> int:
         if job.control is not None:
             history.add(exchange)
 
-    proxy = Proxy(job.options, Rules(job.scenario), capture=capture, done=done, say=live.line)
+    proxy = Proxy(job.options, rules, capture=capture, done=done, say=live.line)
     output.flag = proxy.flag
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()

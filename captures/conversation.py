@@ -23,6 +23,12 @@ Event = Opened | Chunk | Lost | Closed
 
 SASL_HANDSHAKE = 17
 
+CUT_OFF = "a rule closed the connection"
+"""How the capture's note on a frame ends that was not sent on, and the connection with it."""
+
+UNASKED = "the answer to a message that the client did not send"
+"""What the capture says of a response to a repeated or injected request: it never leaves."""
+
 
 @dataclass(slots=True)
 class Conversations:
@@ -77,6 +83,7 @@ class _Conversation:
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
         self._raw_tokens = False
+        self._cut_off = False
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
         self._responses: dict[int, tuple[Pending, CapturedFrame]] = {}
@@ -90,7 +97,11 @@ class _Conversation:
         return self.framings[flow, direction]
 
     def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
+        if self._cut_off:
+            return
         if flow == "arrived":
+            # what stands in the same chunk behind a frame that ended the connection went nowhere
+            self._cut_off = str(facts_of(frame).get("note", "")).endswith(CUT_OFF)
             step = self._request if direction == "request" else self._response
         else:
             step = self._request_left if direction == "request" else self._response_left
@@ -158,6 +169,8 @@ class _Conversation:
         waiting = self.pairing.waiting
         opaque = bool(waiting) and waiting[0].opaque
         correlation_id = None if opaque else int.from_bytes(frame.data[:4], signed=True)
+        if facts_of(frame).get("note") == UNASKED:
+            return None
         # out of turn is no fault here: what left late may stand behind others of the same chunk
         pending, _ = self.pairing.answer(correlation_id)
         if pending is None:

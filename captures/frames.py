@@ -26,6 +26,8 @@ class SeenFrame:
     connection: int
     flow: str
     direction: Direction
+    ordinal: int
+    """Its number among those of its direction in this flow."""
     size: int
     correlation_id: int
     key: int | None
@@ -93,6 +95,7 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
                 event.connection,
                 event.flow,
                 event.direction,
+                frame.ordinal,
                 len(frame.data),
                 correlation_id,
                 key,

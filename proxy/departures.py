@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
+from captures.conversation import CUT_OFF
 from captures.exchange import Pending
 from proxy.actions import Finish, Left
 from proxy.effects import (
@@ -66,8 +67,8 @@ class Departures:
             self._early[pending] = (item, decisions)
             self.early += item.cost
             if item.ordinal >= 0:
-                what = ["put back into the client's order"]
-                comment = {"frame": item.ordinal, "left": "later", "what": what}
+                comment = _comment(item, decisions, "later", "")
+                comment.setdefault("what", []).append("put back into the client's order")
                 self.state.cut("response", at, comment)
             return
         self.dispose("response", item, decisions, now, at)
@@ -103,6 +104,7 @@ class Departures:
         chosen: Lose | Shuffle | Aside | None = None
         rule = ""
         hang_up: HangUp | None = None
+        keep: int | None = None
         inserts: list[Insert] = []
         for decision in decisions:
             for effect in decision.effects:
@@ -114,9 +116,7 @@ class Departures:
                     case HangUp():
                         hang_up = effect
                     case Break():
-                        hang_up = HangUp(forward=True)
-                        item.data = item.data[: effect.keep]
-                        item.changed += ("truncated",)
+                        hang_up, keep = HangUp(forward=True), effect.keep
                     case HalfClose():
                         item.half_close = True
                     case Repeat():
@@ -147,12 +147,21 @@ class Departures:
         elif isinstance(chosen, Lose):
             note = f"{direction} dropped by a rule"
         elif hang_up is not None and not hang_up.forward:
-            note = f"{direction} not sent on: a rule closed the connection"
+            note = f"{direction} not sent on: {CUT_OFF}"
+        if note:
+            keep = None
+        elif keep is not None:
+            note = f"{direction} truncated by a rule"
         waits = chosen is not None or item.at > now or bool(outlet.queue) or item.pieces is not None
         left = "never" if note else "later" if waits else "changed" if item.changed else ""
         if at is not None and item.ordinal >= 0 and (decisions or left):
             self.state.cut(direction, at, _comment(item, decisions, left, note))
-        if note:
+        if keep is not None:
+            # the exchange is over, and what is left of the message still leaves
+            self._lost(direction, item, note)
+            item.pending = item.message = None
+            item.data, item.changed = item.data[:keep], (*item.changed, "truncated")
+        elif note:
             self._lost(direction, item, note)
             if isinstance(chosen, Lose) and not chosen.selective:
                 for other in outlet.lose():
@@ -218,11 +227,11 @@ class Departures:
 
     def _leave(self, direction: Direction, item: Item, now: int) -> None:
         state, pending, message = self.state, item.pending, item.message
-        if item.pieces is not None and len(item.data) > item.pieces.size:
+        if item.pieces is not None and item.gone + item.pieces.size < len(item.data):
             self._leave_in_part(direction, item, item.pieces, now)
             return
         if item.data:  # nothing leaves of a request that the proxy answers
-            state.send(direction, item.data)
+            state.send(direction, item.data[item.gone :])
             if item.changed or item.late or item.ordinal < 0:
                 comment = _comment(item, [], "", "")
                 state.actions.append(Left(direction, item.data, comment))
@@ -251,19 +260,16 @@ class Departures:
             state.outlet[direction].lose()
             self._finish(direction)
         if item.hang_up is not None:
-            state.abort("a rule closed the connection", reset=item.hang_up.reset)
+            state.abort(CUT_OFF, reset=item.hang_up.reset)
 
     def _leave_in_part(self, direction: Direction, item: Item, pieces: Pieces, now: int) -> None:
         """Send the next piece; the rest goes back to the head of the queue."""
-        piece = item.data[: pieces.size]
-        self.state.send(direction, piece)
-        self.state.actions.append(Left(direction, piece, _comment(item, [], "", "")))
-        rest = replace(
-            item, data=item.data[pieces.size :], at=now + pieces.every, begun=True, late=True
-        )
+        self.state.send(direction, item.data[item.gone : item.gone + pieces.size])
+        item.gone += pieces.size
+        item.at = now + pieces.every
         outlet = self.state.outlet[direction]
-        outlet.queue.appendleft(rest)
-        outlet.bytes += rest.cost
+        outlet.queue.appendleft(item)
+        outlet.bytes += item.cost
 
     def _again(self, direction: Direction, item: Item, now: int) -> None:
         """Let a message leave once more; what a broker answers to that is taken out."""

@@ -43,8 +43,8 @@ class Item:
     copies: int = 0
     """How many times more it leaves."""
     pieces: Pieces | None = None
-    begun: bool = False
-    """A piece of it has left: nothing may come in between."""
+    gone: int = 0
+    """How many of its bytes have left, in pieces: nothing may come in between."""
 
     @property
     def cost(self) -> int:
@@ -111,7 +111,7 @@ class Outlet:
         later = (
             at
             for at, other in enumerate(self.queue)
-            if other.ordinal > item.ordinal and not other.begun
+            if other.ordinal > item.ordinal and not other.gone
         )
         self.queue.insert(next(later, len(self.queue)), item)
         self.bytes += item.cost

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+from captures.conversation import UNASKED
 from captures.exchange import Pending, body_version
 from proxy.departures import Departures
 from proxy.edits import edit_response
@@ -80,8 +81,7 @@ class Responses:
             self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
         elif self.departures.marked.get(pending) == "":
             del self.departures.marked[pending]  # the client has not asked for this one
-            note = "the answer to a message that the client did not send"
-            self.state.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
+            self.state.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
         else:
             self._deliver(frame, pending, ordinal, now, at)
             self.own_replies(now)
@@ -130,7 +130,7 @@ class Responses:
             loser = self.departures.marked.pop(pending, None)
             if loser is not None:
                 item.rules = (*item.rules, loser)
-                decisions = [Decision(loser, (HangUp(),), ("the reply is lost",))]
+                decisions = [*decisions, Decision(loser, (HangUp(),), ("the reply is lost",))]
         if not state.over:
             self.departures.dispose_in_turn(item, decisions, now, at)
 

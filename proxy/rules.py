@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
@@ -168,6 +168,12 @@ class Rules:
         """Who must know of a response what its request named."""
         self.reorders: bool = any(map(_may_reorder_requests, self.rules))
         """Requests may leave in another order than they came."""
+
+    def meta(self) -> dict[str, Any]:
+        """What a capture keeps: with this, the same traffic meets the same decisions."""
+        if self.scenario is None:
+            return {}
+        return {**self.scenario.meta(), "began": self.began}
 
     def candidates(self, direction: Direction, key: int, version: int) -> tuple[Rule, ...]:
         """The rules that a message of this kind may meet: () almost always, in one look-up."""

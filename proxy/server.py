@@ -178,6 +178,7 @@ class Proxy:
         `by` is who wants it, for the log and the capture.
         """
         before, self.rules = self.rules, Rules(scenario, self.rules)
+        now = self.rules.began = clock()
         self._plan = Plan(self.rules)
         same = self.rules.shared(before)
         for rule in before.rules:
@@ -190,7 +191,7 @@ class Proxy:
         for line in warnings(scenario):
             self._say(line)
         if self.capture is not None:
-            self.capture.note(clock(), {"barnabas": "scenario", "by": by, **scenario.meta()})
+            self.capture.note(now, {"barnabas": "scenario", "by": by, **scenario.meta()})
 
     # listening
 
