@@ -1,0 +1,114 @@
+"""`barnabas rehearse` on the capture of a run that the test makes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.cli import app
+from barnabas.loop import run
+from barnabas.trouble import Trouble
+from tests.proxy.test_rehearsal import SCENARIO, live
+
+TEXT = SCENARIO.format(
+    seed=7, direction=", direction: request", when="{probability: 0.4}", do="{delay: 1ms}"
+)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rehearse") / "live.pcapng"
+    run(live(TEXT, path))
+    return path
+
+
+def rehearse(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["rehearse", *map(str, arguments)])
+    if isinstance(result.exception, Trouble):
+        return result.exception.code, result.stdout, str(result.exception)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_it_prints_what_rules_do_and_the_same_each_time(capture: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(TEXT)
+    code, out, err = rehearse(scenario, capture)
+    assert code == 0
+    assert out
+    assert all("first: " in line or "second: " in line for line in out.splitlines())
+    assert "first: " in err
+    assert " matched, " in err
+    assert rehearse(scenario, capture)[1] == out
+    assert rehearse(capture)[1] == out
+
+
+def test_rows_for_programs(capture: Path) -> None:
+    rows = [json.loads(line) for line in rehearse(capture, "--json")[1].splitlines()]
+    assert {row["api"] for row in rows} == {"Heartbeat"}
+    assert {rule for row in rows for rule in row["rules"]} == {"first", "second"}
+    assert all(row["what"] for row in rows)
+
+
+def test_what_was_recorded_may_be_checked(capture: Path, tmp_path: Path) -> None:
+    code, out, err = rehearse(capture, "--check")
+    assert (code, out) == (0, "")
+    assert "0 of " in err
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(TEXT.replace("seed: 7", "seed: 8"))
+    code, out, err = rehearse(scenario, capture, "--check")
+    assert code == 1
+    assert "(recorded: " in out
+
+
+OWN = """
+from pydantic import BaseModel
+from proxy.effects import Wait
+class Late(BaseModel):
+    ns: int = 1
+def late(config, message, roll):
+    return (Wait(config.ns),)
+FAULTS = (("late", Late, late),)
+WRONG = ("late",)
+TAKEN = (("delay", Late, late),)
+"""
+
+
+def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_for_test.py").write_text(OWN)
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text("version: 1\nrules: [{name: mine, do: {late: {ns: 5}}}]\n")
+    monkeypatch.chdir(tmp_path)
+    assert rehearse(scenario, capture)[0] == 2
+    code, out, _ = rehearse(scenario, capture, "--faults", "own_for_test:FAULTS")
+    assert code == 0
+    assert "mine: delay 5 ns" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("own_for_test", "write module:TUPLE"),
+        ("no_such_module:FAULTS", "can't import no_such_module"),
+        ("json:FAULTS", "has no tuple called FAULTS"),
+        ("own_for_test:WRONG", "is not (name, settings model, function)"),
+        ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
+    ],
+)
+def test_what_is_no_tuple_of_faults_is_said(
+    name: str, reason: str, capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_for_test.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    code, _, err = rehearse(capture, "--faults", name)
+    assert code == 2
+    assert reason in err
+
+
+def test_what_is_no_capture_is_said(capture: Path, tmp_path: Path) -> None:
+    assert rehearse(tmp_path / "none")[0] == 2
+    (tmp_path / "text").write_text("hello")
+    assert "is no capture" in rehearse(tmp_path / "text")[2]
+    assert "takes a scenario and a capture" in rehearse("a", "b", "c")[2]
