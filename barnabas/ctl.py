@@ -89,7 +89,9 @@ class _AnyOrder(TyperGroup):
         rest: list[str] = []
         words = iter(args)
         for word in words:
-            if word == "--json" or word.partition("=")[0] in OWN:
+            if word == "--":
+                rest += [word, *words]
+            elif word == "--json" or word.partition("=")[0] in OWN:
                 own.append(word)
                 if word in OWN:
                     own += islice(words, 1)

@@ -168,7 +168,9 @@ async def control_port(
 
 
 def _write_token(path: Path, token: str) -> None:
-    """A file that its owner alone can read, whatever was there. Raises Trouble."""
+    """A file that its owner alone can read, whatever file was there. Raises Trouble."""
+    if path.exists() and not path.is_file():
+        raise Trouble(f"--control-token-file {path}: that is no file; choose another")
     try:
         path.unlink(missing_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,6 +67,11 @@ class Tally:
         """The table, most frequent API first."""
         ordered = sorted(self._series.items(), key=lambda item: (-item[1].count, item[0]))
         return [_row(key, series) for key, series in ordered]
+
+    def latencies(self) -> Iterator[tuple[int, int, Mapping[int, int]]]:
+        """(API key, exchanges, how many of them took how long by bucket), for other tables."""
+        for key, series in self._series.items():
+            yield key, series.count, series.buckets
 
     def errors(self) -> list[tuple[str, str, int]]:
         """(API, error, how often), most frequent first."""

@@ -126,14 +126,9 @@ class Connection:
         state.begin()
         kept = plan.rules.shared(old)
         state.adopt(plan, kept)
-        for _, decisions in self.departures._early.values():
-            decisions[:] = [decision for decision in decisions if decision.rule in kept]
+        self.departures.keep(kept)
         if plan.rules.reorders and not old.reorders:
-            # nothing has been out of order so far: what is under way is expected as it was sent
-            queued = (item for item in state.outlet["request"].queue if not item.unanswered)
-            for pending in (*state.pairing.waiting, *(item.pending for item in queued)):
-                if pending is not None and pending not in self.departures.expected:
-                    self.departures.expect(pending)
+            self.departures.expect_all()
         return self._settle(now)
 
     def closed(self, now: int) -> Actions:

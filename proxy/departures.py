@@ -7,6 +7,7 @@ wait here (`early`) until it is their turn in the order in which the client sent
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 from typing import Any
 
 from captures.exchange import Pending
@@ -34,6 +35,19 @@ class Departures:
         """A request has come (or, if its order need not be restored, has left)."""
         if self.state.plan.rules.reorders:
             self.expected.append(pending)
+
+    def expect_all(self) -> None:
+        """From now on requests may be reordered: those under way are expected as they were sent."""
+        state, known = self.state, set(self.expected)
+        queued = (item.pending for item in state.outlet["request"].queue if not item.unanswered)
+        for pending in (*state.pairing.waiting, *queued):
+            if pending is not None and pending not in known:
+                self.expect(pending)
+
+    def keep(self, kept: Collection[str]) -> None:
+        """Other rules are gone: what they decided of responses that wait for their turn is off."""
+        for _, decisions in self._early.values():
+            decisions[:] = [decision for decision in decisions if decision.rule in kept]
 
     def must_wait(self, pending: Pending) -> bool:
         """Whether an earlier request's response must leave before this one's."""

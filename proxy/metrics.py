@@ -55,9 +55,9 @@ class _Collector:
 def _exchanges(tally: Tally, history: History) -> Iterator[Metric]:
     counts: Counter[str] = Counter()
     buckets: dict[str, Counter[int]] = {}
-    for key, series in tally._series.items():
-        counts[_api(key)] += series.count
-        buckets.setdefault(_api(key), Counter()).update(series.buckets)
+    for key, count, latencies in tally.latencies():
+        counts[_api(key)] += count
+        buckets.setdefault(_api(key), Counter()).update(latencies)
     yield _counter(
         "exchanges",
         "Exchanges that are over, with or without a response.",

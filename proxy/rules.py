@@ -192,7 +192,8 @@ class Rules:
         # The first number is always for this, so that another probability changes nothing else.
         if roll() >= when.probability and not forced:
             return None
-        rule.forced -= forced
+        if forced:
+            rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
         return tuple(fault.act(fault.config, roll) for fault in rule.faults)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 from collections.abc import Iterator
@@ -30,10 +31,13 @@ class Client:
     def open(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
         """Send a request. Raises Refused or Unreachable."""
         connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT)
+        headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
         try:
-            connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
+            with contextlib.suppress(BrokenPipeError):  # it may refuse before it has read all
+                connection.request(method, path, body, headers)
             response = connection.getresponse()
         except (OSError, http.client.HTTPException) as problem:
+            connection.close()
             raise Unreachable(
                 f"no proxy can be controlled at {self._where}: {problem}; start it with --control"
             ) from None
