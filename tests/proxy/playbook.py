@@ -101,6 +101,21 @@ class Stage:
                     actor.perform(actor.connection.tick(self.now))
         self.now = until
 
+    def replace(self, scenario: str) -> None:
+        """Go on under another scenario, as `proxy.server.Proxy.replace` does."""
+        self.rules = Rules(loads(scenario) if scenario else None, self.rules)
+        self.plan = Plan(self.rules)
+        for actor in self.actors:
+            actor.perform(actor.connection.replace(self.plan, self.now))
+            self.wake_ready()
+
+    def observe(self, wanted: bool) -> None:
+        """Whether exchanges are reported from now on, as `proxy.server.Proxy.observe` does."""
+        self.observed = wanted
+        for actor in self.actors:
+            actor.connection.state.observed = wanted
+            actor.perform(actor.connection.tick(self.now))
+
     def wake_ready(self) -> None:
         """Frames elsewhere have become due by what has just passed."""
         while self.crossing.ready:
