@@ -84,6 +84,7 @@ async def running(
     scenario: str = "",
     capture: Path | None = None,
     broker_tls: ssl.SSLContext | None = None,
+    shown: Callable[[Exchange], None] = lambda _: None,
     **options: Any,
 ) -> AsyncIterator[Running]:
     done: list[Exchange] = []
@@ -97,7 +98,7 @@ async def running(
         Options([("127.0.0.1", port)], **options),
         Rules(loads(scenario)) if scenario else None,
         capture=None if capture is None else CaptureWriter(capture, limit=None, meta={}),
-        done=done.append,
+        done=lambda exchange: (done.append(exchange), shown(exchange))[0],
         say=said.append,
     )
     await proxy.start()
