@@ -92,6 +92,11 @@ class Desk:
         assert status.split()[1] == b"200", status
         return reader, writer
 
+    async def connection(self, number: int = 1) -> Any:
+        """How one connection is seen; None if it is not open."""
+        found = [row for row in await self.get("/connections") if row["connection"] == number]
+        return found[0] if found else None
+
     async def exchange(self, number: int = 1, **more: Any) -> None:
         """One exchange on a connection of its own."""
         async with self.client() as (reader, writer):
@@ -131,7 +136,7 @@ async def desk(
     """A proxy whose log is off (nothing is observed) unless the options say otherwise."""
     history = History(lambda wanted: found.it.proxy.observe(wanted), **limits or {})
     shown: Callable[[Exchange], None] = history.add
-    options.setdefault("observed", False)
+    options = {"observed": False, "drain": 0.2, **options}
     async with running(broker, scenario, capture, shown=shown, **options) as it:
         token, drained = new_token(), list[bool]()
         app = application(it.proxy, history, lambda: drained.append(True))

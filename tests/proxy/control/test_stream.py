@@ -133,14 +133,14 @@ def test_with_the_log_off_exchanges_are_looked_at_for_as_long_as_somebody_follow
             await it.exchange(1)
             assert it.it.done == []
             reader, writer = await it.follow()
-            assert it.it.proxy.observed
+            assert it.history.followers == 1
             await it.exchange(2)
             name, row = await read_event(reader)
             assert (name, row["correlation_id"], row["api"]) == ("exchange", 2, "Metadata")
             assert [broker["node_id"] for broker in row["response"]["brokers"]] == [0, 1, 2]
             writer.close()
             await it.it.until(lambda: not it.history.followers)
-            assert not it.it.proxy.observed
+            assert it.it.proxy.observed is False
             await it.exchange(3)
             assert [exchange.correlation_id for exchange in it.it.done] == [2]
 
