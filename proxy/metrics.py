@@ -134,7 +134,7 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
             queued[direction] += sum(len(window.items) for window in outlet.windows.values())
     yield _counter(
         "received_bytes",
-        "Bytes that came in, as the system counts them (Linux); with TLS, as they came.",
+        "Bytes that came in, as Linux counts them: an end of stream is one; with TLS, as they came.",
         ("direction",),
         _by_direction(received),
     )

@@ -14,6 +14,8 @@ _RECEIVED: Final = 128
 def received(transport_socket: socket.socket | None) -> int:
     """Bytes received by a TCP socket so far; with TLS as they came. 0 if the system does not say.
 
+    The end of what the other side sends counts as one, as in TCP's sequence numbers.
+
     >>> received(None)
     0
     """

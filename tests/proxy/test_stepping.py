@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 
 from barnabas.loop import run
-from peers.embedded import EmbeddedCluster
 from proxy.relay import Buffers, Link
 from proxy.stepping import OneFrame
 from specs.frames import Direction
@@ -17,9 +16,7 @@ from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, runnin
 
 HEARTBEAT: Final = request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m")
 BEAT: Final = response("Heartbeat", 1, error_code=0)
-COLLECTED: Final = (
-    "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: 0ms}}]\n"
-)
+COLLECTED: Final = "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: 0ms}}]\n"
 
 
 def read(actor: Actor, direction: Direction, step: OneFrame, stream: bytes) -> bytes:
@@ -42,7 +39,7 @@ def test_a_step_ends_with_the_frame_wherever_it_begins(
     actor.ask(HEARTBEAT)  # the first is never skimmed
     actor.ask(HEARTBEAT[:begun])
     step = OneFrame(Buffers(), actor.connection, "request")
-    assert not step.done
+    assert [step.done] == [False]
     left = read(actor, "request", step, HEARTBEAT[begun:] + HEARTBEAT + b"behind")
     assert step.done
     assert left == (b"behind" if begun == len(HEARTBEAT) else HEARTBEAT + b"behind")
@@ -58,9 +55,7 @@ def test_responses_too(begun: int) -> None:
         actor.ask(HEARTBEAT)
     actor.answer(BEAT + BEAT[:begun])
     step = OneFrame(Buffers(), actor.connection, "response")
-    assert read(actor, "response", step, BEAT[begun:] + BEAT) == (b"" if not begun else BEAT)[
-        len(BEAT) if not begun else 0 :
-    ] or begun == 0
+    assert read(actor, "response", step, BEAT[begun:] + BEAT) == BEAT
     assert step.done
 
 
@@ -126,7 +121,11 @@ def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for() -> No
             await still()
             assert frames(link, "response") == 1
             link.resume()
-            assert [(await asyncio.wait_for(read_frame(reader), SOON))[3] for _ in "234"] == [2, 3, 4]
+            assert [(await asyncio.wait_for(read_frame(reader), SOON))[3] for _ in "234"] == [
+                2,
+                3,
+                4,
+            ]
             writer.close()
 
     run(main())
@@ -181,7 +180,8 @@ def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() -> None:
             large = raw(request("Heartbeat", 1, group_id="g")[4:] + bytes(3_000_000))
             writer.write(large + request("Metadata", 2))
             link.step("request")
-            await it.until(lambda: frames(link, "request") == 1 and link.connection.state.inbound["request"].between)
+            inbound = link.connection.state.inbound["request"]
+            await it.until(lambda: inbound.frames == 1 and inbound.between)
             await still()
             assert frames(link, "request") == 1
             link.resume()
@@ -210,14 +210,3 @@ def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -
             link.close()
 
     run(main())
-
-
-def test_a_real_client_does_not_notice_a_pause() -> None:
-    from confluent_kafka.admin import AdminClient
-
-    async def main() -> None:
-        with EmbeddedCluster(1) as cluster:
-            host, port = cluster.bootstrap.rsplit(":", 1)
-            del host, port
-
-    del AdminClient, main

@@ -23,6 +23,10 @@ def test_bytes_received_are_counted_read_or_not() -> None:
             one.sendall(bytes(500))
             other.recv(500, socket.MSG_WAITALL | socket.MSG_PEEK)
             assert (received(one), received(other)) == (0, 1500)
+            one.shutdown(socket.SHUT_WR)
+            assert len(other.recv(500, socket.MSG_WAITALL)) == 500
+            assert other.recv(1) == b""
+            assert (received(one), received(other)) == (0, 1501), "the end is one"
         assert received(other) == 0, "closed"
 
 
