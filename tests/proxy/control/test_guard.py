@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from barnabas.loop import run
-from proxy.control.guard import hosts, is_loopback, new_token
+from proxy.control.guard import guard, hosts, is_loopback, new_token
 from tests.proxy.control.desk import desk
 
 HOST = "Host: {where}"
@@ -58,6 +61,31 @@ def test_only_a_request_with_the_token_the_right_host_and_no_origin(
                 assert it.token not in answer.error
 
     run(main())
+
+
+@pytest.mark.parametrize("values", [(), (b"a:1", b"a:1"), (b"a:1", b"evil"), (b"evil", b"a:1")])
+def test_there_must_be_one_host_also_where_the_server_lets_more_pass(
+    values: tuple[bytes, ...],
+) -> None:
+    sent: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", value) for value in values] + [(b"authorization", b"Bearer t")]
+    scope = {"type": "http", "method": "GET", "headers": headers}
+    run(_awaited(guard(app, "t", ("a:1",))(scope, receive, send)))
+    assert sent[0]["status"] == 403
+
+
+async def _awaited(what: Awaitable[None]) -> None:
+    await what
 
 
 def test_a_preflight_is_refused() -> None:
