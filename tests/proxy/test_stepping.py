@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+import ssl
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
+import trustme
 
 from barnabas.loop import run
+from proxy.authority import minted
 from proxy.relay import Buffers, Link
 from proxy.stepping import OneFrame
+from proxy.tls import Tls
 from specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage, raw, request, response
 from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
 
+CLIENT_AUTH: Final = ssl.Purpose.CLIENT_AUTH
 HEARTBEAT: Final = request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m")
 BEAT: Final = response("Heartbeat", 1, error_code=0)
 COLLECTED: Final = "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: 0ms}}]\n"
@@ -101,10 +107,21 @@ async def still() -> None:
     await asyncio.sleep(0.05)
 
 
-def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for() -> None:
+@pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
+@pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "TLS"])
+def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
+    encrypted: bool, runner: Callable[[Any], None]
+) -> None:
+    ca = trustme.CA()
+    trusting, broker = ssl.create_default_context(), ssl.create_default_context(CLIENT_AUTH)
+    ca.configure_trust(trusting)
+    ca.issue_cert("127.0.0.1").configure_cert(broker)
+    tls = Tls(broker=trusting, client=minted(ca)) if encrypted else Tls()
+
     async def main() -> None:
-        async with running(echo_metadata, observed=False) as it:
-            reader, writer = await it.connect()
+        broker_tls, client_tls = (broker, trusting) if encrypted else (None, None)
+        async with running(echo_metadata, observed=False, broker_tls=broker_tls, tls=tls) as it:
+            reader, writer = await it.connect(client_tls)
             link = await paused(it)
             for number in (1, 2, 3, 4):
                 writer.write(request("Metadata", number))
@@ -121,14 +138,11 @@ def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for() -> No
             await still()
             assert frames(link, "response") == 1
             link.resume()
-            assert [(await asyncio.wait_for(read_frame(reader), SOON))[3] for _ in "234"] == [
-                2,
-                3,
-                4,
-            ]
+            for number in (2, 3, 4):
+                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
             writer.close()
 
-    run(main())
+    runner(main())
 
 
 def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> None:
