@@ -66,6 +66,21 @@ def test_losses_after_the_last_exchange_that_was_taken_are_told_before_the_end()
     run(main())
 
 
+def test_a_loss_just_before_the_end_is_told() -> None:
+    async def main() -> None:
+        history = History(most=0)
+        stream = events(history, lambda _: True)
+        await anext(stream)
+        waiting = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        history.add(exchange(1))
+        history.close()
+        assert parsed(await waiting) == ("lost", {"count": 1})
+        assert [parsed(text) async for text in stream] == [("end", {})]
+
+    run(main())
+
+
 def test_a_comment_shows_now_and_then_that_the_stream_is_alive() -> None:
     async def main() -> None:
         history = History()
