@@ -73,6 +73,17 @@ def test_what_was_decoded_of_an_exchange_is_not_kept_but_its_error_is() -> None:
     assert history.latest()[0]._response is not kept._response
 
 
+def test_one_that_is_kept_without_bodies_still_has_its_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "BODIES", 1)
+    history = History()
+    body = response("Heartbeat", 0, error_code=27)[8:]
+    history.add(Exchange(0, 1, "", None, None, 12, 1, 0, 12, response_body=body))
+    (kept,) = history.latest()
+    assert (kept.response_body, kept.error) == (None, "REBALANCE_IN_PROGRESS")
+
+
 def test_kinds_are_counted_with_their_error() -> None:
     history = History()
     good, bad = (response("Heartbeat", 0, error_code=code)[8:] for code in (0, 27))
