@@ -151,24 +151,22 @@ def test_steering_connections(bench: Bench) -> None:
 
 def test_steering_rules(bench: Bench) -> None:
     assert bench.fine("scenario", "get") == SCENARIO
-    second = (
-        "{name: -second rule/2, match: {api: Produce}, when: {probability: 0}, do: {delay: 1s}}"
-    )
+    second = "{name: --token=second rule/2, match: {api: Produce}, when: {probability: 0}, do: {delay: 1s}}"
     added = bench.fine("rule", "add", "-", stdin=second)
     assert added.splitlines() == [
         "first: 0 matched, 0 fired, delay",
-        "-second rule/2: 0 matched, 0 fired, delay",
+        "--token=second rule/2: 0 matched, 0 fired, delay",
     ]
-    assert bench.json("rule", "fire", "--", "-second rule/2")["to_fire"] == 1
+    assert bench.json("rule", "fire", "--", "--token=second rule/2")["to_fire"] == 1
     begin = time.monotonic()
     bench.produce()
     assert time.monotonic() - begin > 1
     rules = bench.json("scenario", "get")["rules"]
     assert [rule["fired"] for rule in rules] == [0, 1]
     assert bench.fine("rule", "remove", "first").splitlines() == [
-        "-second rule/2: 2 matched, 1 fired, delay"
+        "--token=second rule/2: 2 matched, 1 fired, delay"
     ]
-    assert bench.fine("rule", "remove", "--", "-second rule/2") == "no rules\n"
+    assert bench.fine("rule", "remove", "--", "--token=second rule/2") == "no rules\n"
 
     other = bench.scenario.with_name("other.yaml")
     other.write_text(SCENARIO.replace("first", "other"))
