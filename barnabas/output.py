@@ -12,6 +12,7 @@ from rich.console import Console
 from barnabas import show
 from captures.context import Context
 from captures.exchange import Exchange
+from captures.filters import Filter
 from captures.inside import inside
 from captures.writer import CaptureWriter
 from proxy.rules import Rules
@@ -28,25 +29,35 @@ class Output:
         default_factory=lambda: Console(stderr=True, highlight=False, soft_wrap=True)
     )
     context: Context = field(default_factory=Context)
+    passes: Filter | None = None
+    """Which exchanges are printed (`--filter`); None: all. All are learnt from and counted."""
+    hidden: int = 0
+    """Exchanges that were not printed because they did not pass."""
     undecoded: int = 0
     """Exchanges with a body that no schema reads."""
     flag: Callable[[Exchange], None] = lambda _: None
     """Called with each of those."""
 
     def exchange(self, exchange: Exchange) -> None:
-        """An exchange as one line."""
-        self._look(exchange)
-        show.show(self.out, exchange, self.context.topics)
+        """An exchange as one line, if it passes."""
+        if self._look(exchange):
+            show.show(self.out, exchange, self.context.topics)
 
-    def _look(self, exchange: Exchange) -> None:
+    def _look(self, exchange: Exchange) -> bool:
+        """Learn from an exchange, count it; whether it is to be printed."""
         self.context.learn(exchange)
         if exchange.key in NAMES and exchange.undecodable:
             self.undecoded += 1
             self.flag(exchange)
+        if self.passes is None or self.passes(exchange):
+            return True
+        self.hidden += 1
+        return False
 
     def json(self, exchange: Exchange) -> None:
         """An exchange as one line of JSON, with what hides inside its bytes if there is anything."""
-        self._look(exchange)
+        if not self._look(exchange):
+            return
         hidden = inside(exchange, self.context)
         row = exchange.row() | ({"inside": hidden} if hidden else {})
         self.raw(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
@@ -79,6 +90,8 @@ class Output:
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
             facts.append(f"{undecoded} frames passed on undecoded")
+        if self.hidden:
+            facts.append(f"{self.hidden} exchanges not shown: --filter")
         if lost:
             facts.append(f"{lost} exchanges not printed: the terminal was too slow")
         self.note(", ".join(facts))

@@ -6,7 +6,6 @@ from typing import Final
 
 from captures.exchange import Pending
 from proxy.departures import Departures
-from proxy.edits import NEWEST_API_VERSIONS
 from proxy.effects import Aside, Lose, Shuffle
 from proxy.outlet import Item
 from proxy.plan import SASL_HANDSHAKE, known
@@ -14,10 +13,10 @@ from proxy.rules import Decision
 from proxy.state import State
 from specs import NAMES, api
 from specs.frames import RequestHead, Short, request_head
-from specs.headers import API_VERSIONS
 from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
+REFUSED: Final = "request not sent on: its version is not offered"
 
 
 class Requests:
@@ -33,6 +32,8 @@ class Requests:
         """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens."""
         self.replies: set[Pending] = set()
         """Requests that the proxy answers itself."""
+        self.refused = ""
+        """The first request of a version that is not offered: nothing behind it is read."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a request: whether it must be whole before it leaves.
@@ -110,7 +111,13 @@ class Requests:
             return
         pending = self._pending(head, now)
         pending.body = frame[4 + head.body :]
-        if head.key == API_VERSIONS and head.version > NEWEST_API_VERSIONS:
+        if state.plan.offer.refuses(head.key, head.version) and not state.outlet["request"].lost:
+            self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
+            state.outlet["request"].lost = True
+            state.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            state.done(pending, note=REFUSED)
+            return
+        if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
             # it has its turn among the requests, but nothing of it leaves
             self.replies.add(pending)
             self.departures.expect(pending)

@@ -87,7 +87,7 @@ class Responses:
             pending = waiting.popleft()
             pending.note = ANSWERED
             replies.remove(pending)
-            body = refusal()
+            body = refusal(self.state.plan.offer)
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
             self._deliver(frame, pending, -1, now, 0)
 
@@ -120,7 +120,7 @@ class Responses:
         assert body is not None  # noqa: S101
         version = body_version(pending.key, pending.version, "response", body)
         try:
-            changed = edit_response(pending.key, version, body, state.resolve)
+            changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
         except Malformed as problem:
             reason = f"{NAMES[pending.key]} v{pending.version}: {problem}"
             state.flag("response", item.ordinal, at, reason)
