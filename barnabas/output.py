@@ -11,6 +11,7 @@ from rich.console import Console
 
 from barnabas import show
 from captures.context import Context
+from captures.context.facts import facts
 from captures.exchange import Exchange
 from captures.filters import Filter
 from captures.inside import inside
@@ -41,7 +42,7 @@ class Output:
     def exchange(self, exchange: Exchange) -> None:
         """An exchange as one line, if it passes."""
         if self._look(exchange):
-            show.show(self.out, exchange, self.context.topics)
+            show.show(self.out, exchange, self.context)
 
     def _look(self, exchange: Exchange) -> bool:
         """Learn from an exchange, count it; whether it is to be printed."""
@@ -55,11 +56,17 @@ class Output:
         return False
 
     def json(self, exchange: Exchange) -> None:
-        """An exchange as one line of JSON, with what hides inside its bytes if there is anything."""
+        """An exchange as one line of JSON, with what hides inside its bytes, and what it does not
+        say itself, if there is anything."""
         if not self._look(exchange):
             return
-        hidden = inside(exchange, self.context)
-        row = exchange.row() | ({"inside": hidden} if hidden else {})
+        row = exchange.row()
+        for name, found in (
+            ("inside", inside(exchange, self.context)),
+            ("context", facts(exchange, self.context)),
+        ):
+            if found:
+                row[name] = found
         self.raw(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
     def raw(self, text: str) -> None:
@@ -84,17 +91,19 @@ class Output:
             self.err.print()
             self.err.print(show.rules_table(rules.rules))
         totals = proxy.totals
-        facts = [f"{totals.connections} connections"]
+        said = [f"{totals.connections} connections"]
         if totals.refused:
-            facts.append(f"{totals.refused} closed because the broker could not be reached")
+            said.append(f"{totals.refused} closed because the broker could not be reached")
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
-            facts.append(f"{undecoded} frames passed on undecoded")
+            said.append(f"{undecoded} frames passed on undecoded")
         if self.hidden:
-            facts.append(f"{self.hidden} exchanges not shown: --filter")
+            said.append(f"{self.hidden} exchanges not shown: --filter")
+        if self.context.forgotten:
+            said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
         if lost:
-            facts.append(f"{lost} exchanges not printed: the terminal was too slow")
-        self.note(", ".join(facts))
+            said.append(f"{lost} exchanges not printed: the terminal was too slow")
+        self.note(", ".join(said))
         if capture is not None:
             self.note(capture_line(capture))
 
