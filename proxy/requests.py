@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.exchange import Pending
+from captures.exchange import GSSAPI_START, Pending
 from proxy.departures import Departures
 from proxy.effects import Aside, Lose, Shuffle
 from proxy.outlet import Item
@@ -29,7 +29,8 @@ class Requests:
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
         self.raw_tokens = False
-        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens."""
+        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
+        GSSAPI of 0.9 begins with one."""
         self.replies: set[Pending] = set()
         """Requests that the proxy answers itself."""
         self.refused = ""
@@ -42,6 +43,8 @@ class Requests:
         """
         state, inbound = self.state, self.inbound
         inbound.pending = None
+        if inbound.frames == 0 and have > 4 and view[4] == GSSAPI_START:
+            self.raw_tokens = True
         try:
             head = request_head(view, 4, have)
         except Short:

@@ -66,6 +66,7 @@ class Responses:
         pending = self.inbound.pending
         if pending is None:
             return
+        self.state.pairing.came(pending, now)
         body = None if frame is None else frame[4 + _offset(frame, pending) :]
         self.state.done(pending, self.inbound.size, body, came=now, left=now)
         self.departures.turn(pending, now)
@@ -77,6 +78,7 @@ class Responses:
         if pending is None:  # nobody asked for it, but it keeps its place
             self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
         else:
+            self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
             self.own_replies(now)
 
