@@ -33,7 +33,7 @@ def decode(
     if only is not None:
         if frames_only:
             raise Trouble("--filter is about exchanges: give it without --frames")
-        output.passes = parse_filter(only)
+        output.passes = parse_filter(only, output.context.topics)
     try:
         reader = CaptureReader(path)
     except OSError as problem:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Mapping
 
 from barnabas.trouble import Trouble
 from captures.filters import Filter, exchange_filter
 from proxy.offer import Offer, parse_newest
 
 
-def parse_filter(text: str) -> Filter:
-    """Which exchanges to show. Raises Trouble."""
+def parse_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
+    """Which exchanges to show; topics: names by id. Raises Trouble."""
     try:
-        return exchange_filter(text)
+        return exchange_filter(text, topics)
     except ValueError as problem:
         raise Trouble(f"--filter: {problem}") from None
 

@@ -109,6 +109,9 @@ def proxy_command(
     if control is None and control_token_file is not None:
         raise Trouble("--control-token-file is for --control: give both")
     watched = None if scenario is None else ScenarioFile(scenario)  # before it is read
+    output = Output()
+    if only is not None:
+        output.passes = parse_filter(only, output.context.topics)
     job = Job(
         options,
         scenario=None if scenario is None else read_scenario(scenario),
@@ -119,7 +122,7 @@ def proxy_command(
         capture=capture,
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         log=log.value,
-        output=Output(passes=None if only is None else parse_filter(only)),
+        output=output,
     )
     raise typer.Exit(run_proxy(job))
 

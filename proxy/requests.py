@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from captures.context.naming import group_of
 from captures.exchange import GSSAPI_START, Pending
 from proxy.departures import Departures
 from proxy.effects import Aside, Lose, Shuffle
@@ -11,7 +12,7 @@ from proxy.outlet import Item
 from proxy.plan import SASL_HANDSHAKE, known
 from proxy.rules import Decision
 from proxy.state import State
-from specs import NAMES, api
+from specs import NAMES
 from specs.frames import RequestHead, Short, request_head
 from specs.malformed import Malformed
 
@@ -130,7 +131,7 @@ class Requests:
             return
         rules = state.plan.rules
         if rules.needs_group:
-            pending.group = _group(head.key, head.version, pending.body)
+            pending.group = group_of(head.key, head.version, pending.body)
         message = state.message("request", pending, len(frame) - 4, pending.body)
         candidates = rules.candidates("request", head.key, head.version)
         decisions = rules.decide(candidates, message, state.counts) if candidates else []
@@ -171,14 +172,3 @@ def _restores(decisions: list[Decision]) -> bool:
         for effect in decision.effects
         if isinstance(effect, Aside | Shuffle)
     )
-
-
-def _group(key: int, version: int, body: bytes) -> str | None:
-    """The group that a request names."""
-    if not known(key, version):
-        return None
-    try:
-        group = api(key).request.codec(version).project("group_id")(body).get("group_id")
-    except Malformed:
-        return None
-    return group if isinstance(group, str) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 from captures.exchange import Pending, body_version
+from proxy.crossing import METADATA
 from proxy.departures import Departures
 from proxy.edits import edit_response, refusal
 from proxy.outlet import Item
@@ -105,6 +106,8 @@ class Responses:
                 item.changed = (pending.note,)
             elif known(pending.key, pending.version):
                 self._edit(item, offset, at)
+            if pending.key == METADATA and state.plan.rules.needs_topics:
+                state.crossing.learn(pending.version, item.response_body)
             message = state.message("response", pending, len(item.data) - 4, item.response_body)
             item.message = message
             rules = state.plan.rules

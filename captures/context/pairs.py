@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from captures.context.reading import fields
+from captures.context.reading import fields_of
 from captures.exchange import Exchange
 from specs.contents import NAMES, api
 from specs.frames import Direction
@@ -40,54 +40,71 @@ class Place(NamedTuple):
 
 def pairs(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever an exchange has both."""
-    for found, name in _read(exchange, kind, named=True):
+    for direction, body in _bodies(exchange):
+        yield from pairs_in(exchange.key, exchange.version, direction, body, kind)
+
+
+def pairs_in(
+    key: int, version: int, direction: Direction, body: bytes, kind: Kind
+) -> Iterator[tuple[Any, str]]:
+    """(id, name) wherever a message has both."""
+    for found, name in _read(key, version, direction, body, kind, named=True):
         if name:
             yield found, name
 
 
 def lone(exchange: Exchange, kind: Kind) -> Iterator[Any]:
     """The ids that stand in an exchange without a name."""
-    for found, _ in _read(exchange, kind, named=False):
-        yield found
+    for direction, body in _bodies(exchange):
+        message = exchange.key, exchange.version, direction, body
+        for found, _ in _read(*message, kind, named=False):
+            yield found
 
 
-def _read(exchange: Exchange, kind: Kind, *, named: bool) -> Iterator[tuple[Any, str | None]]:
-    directions: tuple[Direction, ...] = ("request", "response")
-    for direction in directions:
-        wanted = [
-            place
-            for place in places(exchange.key, exchange.version, direction, kind)
-            if (place.name is not None) == named
-        ]
-        if not wanted:
-            continue
-        paths = [
-            ".".join((*place.path, name))
-            for place in wanted
-            for name in (place.id, place.name)
-            if name is not None
-        ]
-        body = fields(exchange, direction, *paths)
-        for place in wanted:
-            for struct in _structs(body, place.path):
-                found = struct.get(place.id)
-                if found is not None and int(found) > 0:  # a nil uuid, and -1: none
-                    yield found, struct.get(place.name) if place.name else None
+def _bodies(exchange: Exchange) -> Iterator[tuple[Direction, bytes]]:
+    if exchange.request_body is not None:
+        yield "request", exchange.request_body
+    if exchange.response_body is not None:
+        yield "response", exchange.response_body
 
 
-def _structs(value: Any, path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _read(
+    key: int, version: int, direction: Direction, body: bytes, kind: Kind, *, named: bool
+) -> Iterator[tuple[Any, str | None]]:
+    wanted = [
+        place
+        for place in places(key, version, direction, kind)
+        if (place.name is not None) == named
+    ]
+    if not wanted:
+        return
+    paths = [
+        ".".join((*place.path, name))
+        for place in wanted
+        for name in (place.id, place.name)
+        if name is not None
+    ]
+    values = fields_of(key, version, direction, body, *paths)
+    for place in wanted:
+        for struct in structs(values, place.path):
+            found = struct.get(place.id)
+            if found is not None and int(found) > 0:  # a nil uuid, and -1: none
+                yield found, struct.get(place.name) if place.name else None
+
+
+def structs(value: Any, path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The structures at a path, through arrays."""
     if isinstance(value, list):
         for item in value:
-            yield from _structs(item, path)
+            yield from structs(item, path)
     elif isinstance(value, dict):
         if path:
-            yield from _structs(value.get(path[0]), path[1:])
+            yield from structs(value.get(path[0]), path[1:])
         else:
             yield value
 
 
-@functools.cache
+@functools.lru_cache(4096)
 def places(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Place, ...]:
     """Where such ids stand in a message. None in one that is not known.
 

@@ -116,3 +116,33 @@ def test_15_a_heartbeat_response_names_no_group_its_request_does(chunks: Chunks)
         other.ask(request("Heartbeat", 2, group_id=group), chunks)
         other.answer(response("Heartbeat", 2), chunks)
     assert actor.ids("request") == [1]
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
+    chunks: Chunks, observed: bool
+) -> None:
+    scenario = (
+        "version: 1\nrules:\n  - name: r\n    match: {api: Fetch, direction: request}\n"
+        "    where: \"topics[?topic == 'orders']\"\n    do: {delay: 1s}\n"
+    )
+    stage = Stage(scenario, observed=observed)
+    actor, other = stage.actor(), stage.actor()
+    asked = request("Fetch", 1, version=13, **fetch(0, 0, 0))
+    actor.ask(asked, chunks)
+    actor.answer(response("Fetch", 1, version=13), chunks)
+    (rule,) = stage.rules.rules
+    assert (rule.matched, rule.unclear) == (0, 1)
+    assert rule.trouble == "the name of a topic id is not known yet"
+    other.ask(request("Metadata", 1, version=12), chunks)  # whoever asks, all know it then
+    topics = [{"name": "orders", "topic_id": ORDERS}]
+    other.answer(response("Metadata", 1, version=12, topics=topics), chunks)
+    actor.ask(asked, chunks)
+    assert (rule.matched, rule.unclear) == (1, 1)
+    assert actor.frames("request") == [asked]
+    stage.wait(1000)
+    assert actor.frames("request") == [asked, asked]
+    by_id = request("Fetch", 2, version=13, session_id=1, session_epoch=1, topics=[])
+    actor.ask(by_id, chunks)
+    assert (rule.matched, rule.unclear) == (1, 1)  # it names no topic at all
