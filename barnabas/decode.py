@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.output import Output
+from barnabas.parsing import parse_filter
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.conversation import Conversations, Event
 from captures.frames import SeenFrame, frames
@@ -16,9 +17,23 @@ from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
 
 
-def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | None = None) -> int:
-    """Print a capture's exchanges, or its frames; returns the exit code."""
+def decode(
+    path: Path,
+    *,
+    as_json: bool,
+    frames_only: bool,
+    only: str | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print a capture's exchanges (those that meet `only`), or its frames; returns the exit code.
+
+    Raises Trouble for a file that can't be read, or a condition that can't be meant.
+    """
     output = output or Output()
+    if only is not None:
+        if frames_only:
+            raise Trouble("--filter is about exchanges: give it without --frames")
+        output.passes = parse_filter(only, output.context.topics)
     try:
         reader = CaptureReader(path)
     except OSError as problem:
@@ -42,6 +57,8 @@ def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | Non
         output.note(f"{path} ends in the middle of a block; all before it is shown")
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
+    if output.hidden:
+        output.note(f"{output.hidden} exchanges not shown: --filter")
     undecoded = conversations.undecoded + output.undecoded
     if undecoded:
         output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")

@@ -16,6 +16,9 @@ PROXY_EXAMPLES: Final = (
     "  barnabas proxy --bootstrap-server b1:9092,b2:9092 --listen 127.0.0.1:19092 "
     "--scenario slow.yaml --capture run.pcapng\n\n"
     "  barnabas proxy --bootstrap-server localhost:9092 --listen localhost:0 --log json | jq .api"
+    "\n\n"
+    "  barnabas proxy --bootstrap-server localhost:9092 "
+    "--filter \"api == 'Produce' && latency_ms > 100\""
 )
 """What stands below its help."""
 
@@ -53,9 +56,23 @@ def proxy_command(
     log: Annotated[
         Log, typer.Option(help="How exchanges are printed; off reads only headers.")
     ] = Log.pretty,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", metavar="EXPR", help="Print only exchanges that meet it (JMESPath)."
+        ),
+    ] = None,
     broker_ports: Annotated[
         str | None,
         typer.Option(metavar="FIRST-LAST", help="Ports for the brokers, first + node id if free."),
+    ] = None,
+    max_version: Annotated[
+        list[str] | None,
+        typer.Option(metavar="API=N[,...]", help="Offer no newer version, e.g. Fetch=11."),
+    ] = None,
+    pretend: Annotated[
+        str | None,
+        typer.Option(metavar="X.Y", help="Offer what this release of Kafka did, e.g. 2.8."),
     ] = None,
     frame_limit: Annotated[
         str,
@@ -72,6 +89,8 @@ def proxy_command(
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_ports, parse_servers
+    from barnabas.output import Output
+    from barnabas.parsing import parse_filter, parse_offer
     from barnabas.run_proxy import Control, Job, run_proxy
     from proxy.control.reload import ScenarioFile
     from proxy.server import Options
@@ -82,11 +101,17 @@ def proxy_command(
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != Log.off,
+        offer=parse_offer(pretend, max_version or ()),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
+    if only is not None and log == Log.off:
+        raise Trouble("--filter says what the log shows: give it without --log off")
     if control is None and control_token_file is not None:
         raise Trouble("--control-token-file is for --control: give both")
     watched = None if scenario is None else ScenarioFile(scenario)  # before it is read
+    output = Output()
+    if only is not None:
+        output.passes = parse_filter(only, output.context.topics)
     job = Job(
         options,
         scenario=None if scenario is None else read_scenario(scenario),
@@ -97,6 +122,7 @@ def proxy_command(
         capture=capture,
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         log=log.value,
+        output=output,
     )
     raise typer.Exit(run_proxy(job))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from captures.exchange import Exchange, Pairing, Pending
+from captures.exchange import GSSAPI_START, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
 from captures.reader import Chunk, Closed, Lost, Opened
@@ -110,6 +110,8 @@ class _Conversation:
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)
         head = head_of(frame.data)
+        if frame.ordinal == 0 and frame.data[:1] == bytes([GSSAPI_START]):
+            self._raw_tokens = True
         if head is None or (self._raw_tokens and not _known(head.key, head.version)):
             self.undecoded += not self._raw_tokens
             size = len(frame.data)
@@ -163,6 +165,7 @@ class _Conversation:
         if pending is None:
             self.undecoded += 1
             return None
+        self.pairing.came(pending, frame.ts)
         facts = facts_of(frame)
         left = facts.get("left")
         if left in ("later", "changed"):

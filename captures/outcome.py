@@ -35,7 +35,7 @@ def outcome(
         request_size=pending.size,
         response_size=response_size,
         latency_ms=None if answered is None else (answered - pending.arrived) / 1e6,
-        broker_ms=None if received is None else (received - pending.sent) / 1e6,
+        broker_ms=None if received is None else (received - max(pending.sent, pending.begun)) / 1e6,
         rules=pending.rules + rules,
         request_body=pending.body,
         response_body=response_body,

@@ -306,6 +306,10 @@ class Connection:
         self.responses.own_replies(now)
         for direction in DIRECTIONS:
             self.departures.pump(direction, now)
+        if self.requests.refused and self.idle and not state.over:
+            reason = f"{self.requests.refused} is not offered; connection closed"
+            state.say(reason)
+            state.abort(reason)
         times = [
             outlet.wake()
             for direction, outlet in state.outlet.items()
@@ -320,6 +324,7 @@ class Connection:
             or self.departures.expected
             or self.requests.replies
             or self.requests.raw_tokens
+            or self.requests.refused
         )
         for direction in DIRECTIONS:
             outlet, inbound = state.outlet[direction], state.inbound[direction]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.edits import NEWEST_API_VERSIONS, needs_body
+from proxy.edits import needs_body
+from proxy.offer import Offer
 from proxy.rules import Rules
 from specs import NAMES, api
 from specs.frames import Direction
@@ -24,8 +25,9 @@ def known(key: int, version: int) -> bool:
 class Plan:
     """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, offer: Offer | None = None) -> None:
         self.rules = rules
+        self.offer = offer or Offer()
         self.quiet: dict[Direction, set[int]] = {"request": set(), "response": set()}
         """Kinds of messages that pass without a look at their body; filled as they are met."""
 
@@ -34,12 +36,16 @@ class Plan:
         waits_for = self.rules.waits_for
         return any(match.key_matches(direction, key, version) for match, _ in waits_for)
 
+    def answers(self, key: int, version: int) -> bool:
+        """Whether the proxy answers such a request itself: it asks for more than is offered."""
+        return key == API_VERSIONS and version > self.offer.newest_api_versions
+
     def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a message of this kind is read whole before any of it leaves."""
         if direction == "response":
             if known(key, version) and needs_body(key, version):
                 return True
-        elif key == API_VERSIONS and version > NEWEST_API_VERSIONS:
+        elif self.answers(key, version) or self.offer.refuses(key, version):
             return True
         elif self.rules.needs_group and self._touched("response", key, version):
             return True  # only the request names the group

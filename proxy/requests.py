@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.exchange import Pending
+from captures.context.naming import group_of
+from captures.exchange import GSSAPI_START, Pending
 from proxy.departures import Departures
-from proxy.edits import NEWEST_API_VERSIONS
 from proxy.effects import Aside, Lose, Shuffle
 from proxy.outlet import Item
 from proxy.plan import SASL_HANDSHAKE, known
 from proxy.rules import Decision
 from proxy.state import State
-from specs import NAMES, api
+from specs import NAMES
 from specs.frames import RequestHead, Short, request_head
-from specs.headers import API_VERSIONS
 from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
+REFUSED: Final = "request not sent on: its version is not offered"
 
 
 class Requests:
@@ -30,9 +30,12 @@ class Requests:
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
         self.raw_tokens = False
-        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens."""
+        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
+        GSSAPI of 0.9 begins with one."""
         self.replies: set[Pending] = set()
         """Requests that the proxy answers itself."""
+        self.refused = ""
+        """The first request of a version that is not offered: nothing behind it is read."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a request: whether it must be whole before it leaves.
@@ -41,6 +44,8 @@ class Requests:
         """
         state, inbound = self.state, self.inbound
         inbound.pending = None
+        if inbound.frames == 0 and have > 4 and view[4] == GSSAPI_START:
+            self.raw_tokens = True
         try:
             head = request_head(view, 4, have)
         except Short:
@@ -110,7 +115,13 @@ class Requests:
             return
         pending = self._pending(head, now)
         pending.body = frame[4 + head.body :]
-        if head.key == API_VERSIONS and head.version > NEWEST_API_VERSIONS:
+        if state.plan.offer.refuses(head.key, head.version) and not state.outlet["request"].lost:
+            self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
+            state.outlet["request"].lost = True
+            state.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            state.done(pending, note=REFUSED)
+            return
+        if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
             # it has its turn among the requests, but nothing of it leaves
             self.replies.add(pending)
             self.departures.expect(pending)
@@ -120,7 +131,7 @@ class Requests:
             return
         rules = state.plan.rules
         if rules.needs_group:
-            pending.group = _group(head.key, head.version, pending.body)
+            pending.group = group_of(head.key, head.version, pending.body)
         message = state.message("request", pending, len(frame) - 4, pending.body)
         candidates = rules.candidates("request", head.key, head.version)
         decisions = rules.decide(candidates, message, state.counts) if candidates else []
@@ -161,14 +172,3 @@ def _restores(decisions: list[Decision]) -> bool:
         for effect in decision.effects
         if isinstance(effect, Aside | Shuffle)
     )
-
-
-def _group(key: int, version: int, body: bytes) -> str | None:
-    """The group that a request names."""
-    if not known(key, version):
-        return None
-    try:
-        group = api(key).request.codec(version).project("group_id")(body).get("group_id")
-    except Malformed:
-        return None
-    return group if isinstance(group, str) else None

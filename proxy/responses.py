@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 from captures.exchange import Pending, body_version
+from proxy.crossing import METADATA
 from proxy.departures import Departures
 from proxy.edits import edit_response, refusal
 from proxy.outlet import Item
@@ -66,6 +67,7 @@ class Responses:
         pending = self.inbound.pending
         if pending is None:
             return
+        self.state.pairing.came(pending, now)
         body = None if frame is None else frame[4 + _offset(frame, pending) :]
         self.state.done(pending, self.inbound.size, body, came=now, left=now)
         self.departures.turn(pending, now)
@@ -77,6 +79,7 @@ class Responses:
         if pending is None:  # nobody asked for it, but it keeps its place
             self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
         else:
+            self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
             self.own_replies(now)
 
@@ -87,7 +90,7 @@ class Responses:
             pending = waiting.popleft()
             pending.note = ANSWERED
             replies.remove(pending)
-            body = refusal()
+            body = refusal(self.state.plan.offer)
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
             self._deliver(frame, pending, -1, now, 0)
 
@@ -103,6 +106,8 @@ class Responses:
                 item.changed = (pending.note,)
             elif known(pending.key, pending.version):
                 self._edit(item, offset, at)
+            if pending.key == METADATA and state.plan.rules.needs_topics:
+                state.crossing.learn(pending.version, item.response_body)
             message = state.message("response", pending, len(item.data) - 4, item.response_body)
             item.message = message
             rules = state.plan.rules
@@ -120,7 +125,7 @@ class Responses:
         assert body is not None  # noqa: S101
         version = body_version(pending.key, pending.version, "response", body)
         try:
-            changed = edit_response(pending.key, version, body, state.resolve)
+            changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
         except Malformed as problem:
             reason = f"{NAMES[pending.key]} v{pending.version}: {problem}"
             state.flag("response", item.ordinal, at, reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -17,6 +18,8 @@ from proxy.message import Message
 from proxy.scenario_model import Planned, RuleConfig, Scenario, When
 from proxy.wording import describe
 from specs.frames import Direction
+
+_WORD: Final = re.compile(r"\w+")
 
 _REMEMBERED: Final = 4096
 """Kinds of message whose candidates are remembered: a client may send any key and version."""
@@ -91,7 +94,10 @@ class Rule:
         try:
             if fields is None:
                 raise Unclear("the body can't be read")
-            return self.where.holds(fields)
+            met = self.where.holds(fields)
+            if not met and message.unnamed.intersection(_WORD.findall(self.where.text)):
+                raise Unclear("the name of a topic id is not known yet")
+            return met
         except Unclear as unclear:
             self.unclear += 1
             self.trouble = str(unclear)
@@ -140,6 +146,8 @@ class Rules:
         """What holds wait for, and where it must pass."""
         self.needs_group: bool = any(until.same == "group" for _, until in waits)
         """Some hold must know which group a message is about."""
+        self.needs_topics: bool = any(rule.needs_body for rule in self.rules)
+        """Some rule looks into bodies, and may ask for a topic by name."""
         self.reorders: bool = any(map(_may_reorder_requests, self.rules))
         """Requests may leave in another order than they came."""
 

@@ -22,6 +22,7 @@ from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
+from proxy.offer import Offer
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
@@ -58,6 +59,8 @@ class Options:
     drain: float = 5.0
     """Seconds that exchanges under way get to finish when the proxy stops."""
     tls: Tls = field(default_factory=Tls)
+    offer: Offer = field(default_factory=Offer)
+    """The versions that clients are offered."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -89,7 +92,7 @@ class Proxy:
         self.address: Address = options.listen
         self._done = done
         self._say = say
-        self._plan = Plan(self.rules)
+        self._plan = Plan(self.rules, self.options.offer)
         self._crossing = Crossing()
         self._buffers = Buffers()
         self._links: dict[State, Link] = {}
@@ -115,7 +118,7 @@ class Proxy:
         limits = self.options.limits
         per_side = (limits.frame + limits.queued) >> 20
         return [
-            *explain(),
+            *explain(self.options.offer),
             *self.options.tls.explain(),
             f"memory: a connection keeps at most {per_side} MiB in each direction "
             f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
@@ -174,7 +177,7 @@ class Proxy:
         `by` is who wants it, for the log and the capture.
         """
         before, self.rules = self.rules, Rules(scenario, self.rules)
-        self._plan = Plan(self.rules)
+        self._plan = Plan(self.rules, self.options.offer)
         same = self.rules.shared(before)
         for rule in before.rules:
             if rule.name not in same:

@@ -112,6 +112,7 @@ class State:
             group=pending.group,
             size=size,
             body=body,
+            topics=self.crossing.topics,
         )
 
     # actions

@@ -51,6 +51,17 @@ def end_txn(request: Body, response: Body, names: Names) -> str:
     return joined(request["transactional_id"], "commit" if request["committed"] else "abort")
 
 
+def write_txn_markers(request: Body, response: Body, names: Names) -> str:
+    """WriteTxnMarkers: producers, how their transactions end, and where."""
+
+    def one(marker: Body) -> str:
+        how = "commit" if marker["transaction_result"] else "abort"
+        where = partitions_of(marker["topics"], "partition_indexes", names, ranges)
+        return joined(f"producer {marker['producer_id']}", how, where)
+
+    return listed(map(one, request.get("markers") or ()), "marker", WIDTH - 16)
+
+
 def sasl_handshake(request: Body, response: Body, names: Names) -> str:
     """SaslHandshake: the mechanism; if it is refused, those on offer."""
     offered = response.get("mechanisms") if response.get("error_code") else None

@@ -66,6 +66,17 @@ def bytewise(data: bytes) -> Iterator[bytes]:
         yield data[at : at + 1]
 
 
+def trailing(data: bytes) -> Iterator[bytes]:
+    """Each frame together with the first five bytes of the next."""
+    start = at = 0
+    while at + 4 <= len(data):
+        at += 4 + int.from_bytes(data[at : at + 4])
+        yield data[start : at + 5]
+        start = at + 5
+    if start < len(data):
+        yield data[start:]
+
+
 class Stage:
     """What the connections of one proxy share."""
 
