@@ -57,6 +57,8 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--broker-ports", "9-1"), "is no range of ports"),
         ((*PROXY, "--capture-limit", "1000", "-c", "x.pcapng"), "--capture-limit"),
         ((*PROXY, "--frame-limit", "many"), "--frame-limit"),
+        ((*PROXY, "--connect-timeout", "10"), "--connect-timeout: 10 needs a unit"),
+        ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
         ((*PROXY, "--scenario", "missing.yaml"), "can't read the scenario missing.yaml"),
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
