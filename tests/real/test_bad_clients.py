@@ -117,6 +117,10 @@ def unharmed(proxy: ProxyProcess, at_rest: int) -> Iterator[None]:
     assert ask(proxy) == 7
 
 
+def wait_for_descriptors(proxy: ProxyProcess, count: int) -> None:
+    until(lambda: proxy.descriptors >= count, "all are connected")
+
+
 @contextmanager
 def connected(proxy: ProxyProcess, at_rest: int, count: int) -> Iterator[list[socket.socket]]:
     """So many clients, each with its connection to the broker.
@@ -127,7 +131,7 @@ def connected(proxy: ProxyProcess, at_rest: int, count: int) -> Iterator[list[so
         clients: list[socket.socket] = []
         while len(clients) < count:
             clients += [stack.enter_context(connect(proxy)) for _ in range(5)]
-            until(lambda: proxy.descriptors >= at_rest + 2 * len(clients), "all are connected")
+            wait_for_descriptors(proxy, at_rest + 2 * len(clients))
         yield clients
 
 
