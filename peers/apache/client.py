@@ -103,6 +103,24 @@ class JavaClient:
         )
         return [(partition, offset) for partition, offset in answer["sent"]]
 
+    def pace(
+        self,
+        topic: str,
+        count: int,
+        *,
+        size: int,
+        rate: int,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[int]:
+        """Send records of so many bytes, so many a second, with a new producer, one after the other.
+
+        Gives the microseconds from each one's sending (or when it was due, if others took too long)
+        to its acknowledgement. Raises JavaError.
+        """
+        answer = self._ask("pace", settings, topic=topic, count=count, size=size, rate=rate)
+        took: list[int] = answer["took"]
+        return took
+
     def consume(
         self,
         topic: str,

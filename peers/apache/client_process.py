@@ -51,6 +51,32 @@ def produce(request: dict[str, Any]) -> dict[str, Any]:
         producer.close()
 
 
+def pace(request: dict[str, Any]) -> dict[str, Any]:
+    """Send records at a fixed rate, one under way at a time; how long each took until acknowledged.
+
+    One that is late because others took long counts from when it was due. In microseconds.
+    """
+    settings = dict.fromkeys(("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer")
+    clients = jpype.JPackage("org.apache.kafka.clients.producer")
+    producer = clients.KafkaProducer(_properties(settings | request["settings"]))
+    record = clients.ProducerRecord(request["topic"], _array("x" * request["size"]))
+    took: list[int] = []
+    try:
+        producer.send(record).get()  # connections and metadata are not measured
+        begun = time.perf_counter_ns()
+        for number in range(request["count"]):
+            due = begun + number * 1_000_000_000 // request["rate"]
+            now = time.perf_counter_ns()
+            if now < due:
+                time.sleep((due - now) / 1e9)
+                due = time.perf_counter_ns()
+            producer.send(record).get()
+            took.append((time.perf_counter_ns() - due) // 1000)
+        return {"took": took}
+    finally:
+        producer.close()
+
+
 def consume(request: dict[str, Any]) -> dict[str, Any]:
     """Read a topic as a member of a group, until there are `count` records or time is up."""
     names = ("key.deserializer", "value.deserializer")
@@ -101,6 +127,7 @@ def _string(value: Any) -> str | None:
 
 DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "produce": produce,
+    "pace": pace,
     "consume": consume,
 }
 """What can be asked for."""
