@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 from collections import Counter
@@ -434,4 +435,6 @@ def _text(address: Address) -> str:
 
 
 def _reason(problem: OSError) -> str:
+    if isinstance(problem, ConnectionError) and problem.errno:
+        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
     return problem.strerror or str(problem) or type(problem).__name__

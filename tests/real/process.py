@@ -36,7 +36,7 @@ class ProxyProcess:
             *("--listen", "127.0.0.1:0", "--log", "off", *options),
         ]
         self.address = ("", 0)
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed at the end
+        self._said = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed at the end
 
     @property
     def bootstrap(self) -> str:
