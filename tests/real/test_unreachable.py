@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import resource
 import socket
+import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -11,10 +13,16 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 import pytest
 
 from tests.bench import machine
-from tests.proxy.playbook import request
+from tests.proxy.playbook import raw, request
 from tests.real.process import SOON, ProxyProcess, until
 
 METADATA = request("Metadata", 7)
+
+UNKNOWN = raw(struct.pack(">hhih", 999, 0, 7, -1))
+"""A request whose answer passes as it comes."""
+
+FLOOD = 16 << 20
+"""Bytes of an answer: more than the kernel keeps for a connection."""
 
 Broker = Callable[[], AbstractContextManager[str]]
 
@@ -63,19 +71,41 @@ def test_a_broker_that_has_vanished_closes_its_client_after_the_connect_timeout(
         until(lambda: proxy.descriptors <= before + 1, "descriptors are given back")
 
 
-@pytest.mark.parametrize("broker", [silent, vanished])
+@contextmanager
+def flooding() -> Iterator[str]:
+    """A broker that answers with more than a client takes that does not read."""
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as server, ExitStack() as stack:
+
+        def serve() -> None:
+            with suppress(OSError):  # the server is closed
+                while True:
+                    client = stack.enter_context(server.accept()[0])
+                    client.setblocking(False)
+                    client.send(struct.pack(">ii", FLOOD, 7) + bytes(FLOOD))
+
+        worker = threading.Thread(target=serve)
+        worker.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        worker.join()
+
+
+@pytest.mark.parametrize("broker", [silent, vanished, flooding])
 def test_it_stops_in_time_whatever_brokers_and_clients_do(broker: Broker) -> None:
-    """Requests wait for answers that never come, connections are under way, clients do not read."""
-    with broker() as address, ProxyProcess(address, "--drain", "500ms") as proxy:
-        with ExitStack() as stack:
-            for number in range(20):
-                client = stack.enter_context(socket.create_connection(proxy.address, timeout=SOON))
-                client.sendall(METADATA * (1 + 1000 * (number % 2)))
-            until(lambda: proxy.sockets >= 2 * 20, "all are connected")
-            begun = time.monotonic()
-            proxy.terminate()
-            assert proxy.wait() == 0
-            assert time.monotonic() - begun < 0.5 + FLUSH + SLACK
+    """Requests wait for answers that never come, for brokers, or answers for clients that read."""
+    with (
+        broker() as address,
+        ProxyProcess(address, "--drain", "500ms") as proxy,
+        ExitStack() as stack,
+    ):
+        for number in range(20):
+            client = stack.enter_context(socket.create_connection(proxy.address, timeout=SOON))
+            client.sendall(UNKNOWN * (1 + 1000 * (number % 2)))
+        until(lambda: proxy.sockets >= 2 * 20, "all are connected")
+        begun = time.monotonic()
+        proxy.terminate()
+        assert proxy.wait() == 0
+        assert time.monotonic() - begun < 0.5 + FLUSH + SLACK
 
 
 def test_it_goes_on_after_its_descriptors_had_run_out() -> None:
