@@ -12,7 +12,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final
 
 import jpype
@@ -52,29 +54,43 @@ def produce(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def pace(request: dict[str, Any]) -> dict[str, Any]:
-    """Send records at a fixed rate, one under way at a time; how long each took until acknowledged.
+    """Send records at a fixed rate, whatever becomes of them; microseconds that each one took.
 
-    One that is late because others took long counts from when it was due. In microseconds.
+    One that could not be sent when it was due counts from then.
     """
     settings = dict.fromkeys(("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer")
     clients = jpype.JPackage("org.apache.kafka.clients.producer")
     producer = clients.KafkaProducer(_properties(settings | request["settings"]))
     record = clients.ProducerRecord(request["topic"], _array("x" * request["size"]))
-    took: list[int] = []
+    under_way: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     try:
         producer.send(record).get()  # connections and metadata are not measured
-        begun = time.perf_counter_ns()
-        for number in range(request["count"]):
-            due = begun + number * 1_000_000_000 // request["rate"]
-            now = time.perf_counter_ns()
-            if now < due:
-                time.sleep((due - now) / 1e9)
-                due = time.perf_counter_ns()
-            producer.send(record).get()
-            took.append((time.perf_counter_ns() - due) // 1000)
-        return {"took": took}
+        with ThreadPoolExecutor(1) as waiting:
+            took = waiting.submit(_wait_for_all, under_way)
+            try:
+                begun = time.perf_counter_ns()
+                for number in range(request["count"]):
+                    due = begun + number * 1_000_000_000 // request["rate"]
+                    early = due - time.perf_counter_ns()
+                    if early > 0:
+                        time.sleep(early / 1e9)
+                        due = time.perf_counter_ns()
+                    under_way.put((due, producer.send(record)))
+            finally:
+                under_way.put(None)
+            return {"took": took.result()}
     finally:
         producer.close()
+
+
+def _wait_for_all(under_way: SimpleQueue[tuple[int, Any] | None]) -> list[int]:
+    """The times of records under way, which are acknowledged in their order."""
+    took = []
+    while (one := under_way.get()) is not None:
+        due, sent = one
+        sent.get()
+        took.append((time.perf_counter_ns() - due) // 1000)
+    return took
 
 
 def consume(request: dict[str, Any]) -> dict[str, Any]:

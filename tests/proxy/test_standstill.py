@@ -41,12 +41,16 @@ class Stopped:
             writer.transport.abort()
 
 
-async def clog(it: Running, writer: asyncio.StreamWriter) -> None:
-    """Send until the broker takes no more; what the kernel still takes from the client is little."""
+async def clog(it: Running, writer: asyncio.StreamWriter) -> int:
+    """Send until the broker takes no more; how many bytes. None of them waits in this process."""
+    sent = 0
     while not any(link.broker.clogged for link in it.proxy.links):
-        writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(50_000)))
+        frame = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(50_000))
+        sent += len(frame)
+        writer.write(frame)
         await writer.drain()
         await asyncio.sleep(0.001)
+    return sent
 
 
 @pytest.mark.parametrize("clogged", [False, True])
@@ -60,8 +64,10 @@ def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(clo
                 await it.until(lambda n=number: len(broker.writers) == n)  # type: ignore[misc]
                 if clogged:
                     await clog(it, writer)
+                (link,) = it.proxy.links
                 writer.close()
-                await it.until(lambda: not it.proxy.connections)
+                await it.until(lambda x=link: not x.open)  # type: ignore[misc]
+                assert not it.proxy.connections
             assert sum("the broker stands still; closed" in line for line in it.said) == 3
             broker.end()
 
@@ -104,6 +110,51 @@ def test_a_broker_that_moves_is_waited_for() -> None:
             writer.write_eof()
             assert await asyncio.wait_for(reader.read(), SOON) == answer
             writer.close()
+
+    run(main())
+
+
+def test_a_broker_that_takes_slowly_gets_everything() -> None:
+    begin, end = asyncio.Event(), asyncio.Event()
+    took: list[int] = []
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await begin.wait()
+        while data := await reader.read(1 << 18):
+            took.append(len(data))
+            await asyncio.sleep(LINGER / 8)
+        writer.close()
+        end.set()
+
+    async def main() -> None:
+        async with running(broker, linger=LINGER) as it:
+            _, writer = await it.connect()
+            sent = await clog(it, writer)
+            writer.close()
+            begin.set()
+            await asyncio.wait_for(end.wait(), SOON)
+            assert sum(took) == sent
+            assert len(took) > 8  # it took longer than a broker may stand still
+            await it.until(lambda: not it.proxy.connections)
+
+    run(main())
+
+
+def test_one_that_a_person_has_paused_stays() -> None:
+    async def main() -> None:
+        broker = Stopped()
+        async with running(broker, linger=LINGER) as it:
+            _, writer = await it.connect()
+            writer.write(request("Metadata", 1))
+            await it.until(lambda: broker.writers)
+            (link,) = it.proxy.links
+            link.pause()
+            writer.close()
+            await asyncio.sleep(3 * LINGER)
+            assert it.proxy.connections == 1
+            link.resume()
+            await it.until(lambda: not it.proxy.connections)
+            broker.end()
 
     run(main())
 
