@@ -78,6 +78,14 @@ def proxy_command(
         str,
         typer.Option(metavar="SIZE", help="The largest frame; a larger one closes its connection."),
     ] = "100MiB",
+    connect_timeout: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="A broker not reached by then costs its connection."),
+    ] = "10s",
+    drain: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="What is under way gets that long when it stops."),
+    ] = "5s",
     control: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
@@ -102,6 +110,8 @@ def proxy_command(
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != Log.off,
         offer=parse_offer(pretend, max_version or ()),
+        connect_timeout=_seconds(connect_timeout, "--connect-timeout"),
+        drain=_seconds(drain, "--drain"),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
     if only is not None and log == Log.off:
@@ -137,6 +147,15 @@ def read_scenario(path: Path):  # type: ignore[no-untyped-def]
         raise Trouble(str(problem)) from None
     except OSError as problem:
         raise Trouble(f"can't read the scenario {path}: {problem.strerror}") from None
+
+
+def _seconds(text: str, option: str) -> float:
+    from proxy.units import TIMES, parse_duration
+
+    try:
+        return parse_duration(text) / TIMES["s"]
+    except ValueError as problem:
+        raise Trouble(f"{option}: {problem}") from None
 
 
 def _size(text: str, option: str) -> int:

@@ -207,8 +207,9 @@ class Link:
         With TLS: the context for the client; that for the broker, with the name it is to have.
         Raises TlsError if a handshake fails, or another OSError.
         """
-        for sock in (client, broker):
+        for sock in (client, broker):  # as Kafka's clients and brokers do (Selector, SocketServer)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         context, name = broker_tls or (None, None)
         with _handshake("to the broker", context):
             await self.loop.create_connection(
@@ -256,15 +257,16 @@ class Link:
         self._ready()
 
     def _half_close(self, side: Side) -> None:
-        """Nothing more will be sent to this side; if that holds for both, the connection is over."""
+        """Nothing more will be sent to this side; if that holds for both, the connection is over.
+
+        It is over as well if nobody waits for anything: a peer that has vanished would never say so.
+        """
         side.finished = True
-        if side.peer.finished:
+        if side.peer.finished or self.connection.idle:
             self.close()
-        elif side.open and side.transport.can_write_eof():
+        elif side.open and side.transport.can_write_eof():  # TLS has no half-close
             with contextlib.suppress(OSError, RuntimeError):
                 side.transport.write_eof()
-        elif side.open and self.connection.idle:
-            self.close()  # TLS has no half-close, and nobody waits for anything
 
     def settle(self) -> None:
         """After anything that may change it: who may be read from, and when to wake up."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 from collections import Counter
@@ -27,6 +28,7 @@ from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
 from proxy.scenario_model import Scenario
+from proxy.standstill import Standstill
 from proxy.state import Limits, State
 from proxy.tls import Tls
 from proxy.topology import Address, Node, NoPort, Topology
@@ -58,6 +60,9 @@ class Options:
     """Seconds to wait for a broker."""
     drain: float = 5.0
     """Seconds that exchanges under way get to finish when the proxy stops."""
+    linger: float = 30.0
+    """Seconds that a broker may stand still after its client has gone before both are closed; as
+    long as clients wait themselves (request.timeout.ms)."""
     tls: Tls = field(default_factory=Tls)
     offer: Offer = field(default_factory=Offer)
     """The versions that clients are offered."""
@@ -99,6 +104,8 @@ class Proxy:
         self._listeners: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
+        self._turn = -1
+        """Which bootstrap address the last connection began with."""
         self._loop: asyncio.AbstractEventLoop
 
     async def start(self) -> None:
@@ -112,6 +119,7 @@ class Proxy:
         self._serve(listener, node)
         if self.capture is not None:
             self._watch_capture()
+        self._watch_standstill(Standstill(self.options.linger))
 
     def explain(self) -> list[str]:
         """A line for each thing that it does without a rule, and for what bounds its memory."""
@@ -314,8 +322,15 @@ class Proxy:
         return link
 
     async def _dial(self, node: Node) -> tuple[socket.socket, str]:
-        """A connection to a node, and the host; the bootstrap addresses are tried in turn."""
-        addresses = self.options.bootstrap if node.id is None else [node.upstream]
+        """A connection to a node, and the host.
+
+        Each bootstrap connection begins with another address, as clients do: one that accepts and
+        never answers must not be what all of them get.
+        """
+        addresses = [node.upstream]
+        if node.id is None:
+            first = self._turn = (self._turn + 1) % len(self.options.bootstrap)
+            addresses = [*self.options.bootstrap[first:], *self.options.bootstrap[:first]]
         problem: OSError = ConnectionRefusedError("no address")
         for host, port in addresses:
             try:
@@ -385,6 +400,15 @@ class Proxy:
         else:
             self._loop.call_later(LOOK, self._watch_capture)
 
+    def _watch_standstill(self, standstill: Standstill) -> None:
+        """Close what would stay for ever; looked at now and then."""
+        for link in list(standstill.find(self._links.values(), self._loop.time())):
+            name = link.connection.state.name
+            self._say(f"{name}: the client has gone, and the broker stands still; closed")
+            link.close()
+            link.abort()
+        self._loop.call_later(self.options.linger / 4, self._watch_standstill, standstill)
+
     def _ended(self, link: Link) -> None:
         self._links.pop(link.connection.state, None)
         for place, count in enumerate(link.received()):
@@ -414,4 +438,6 @@ def _text(address: Address) -> str:
 
 
 def _reason(problem: OSError) -> str:
+    if isinstance(problem, ConnectionError) and problem.errno:
+        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
     return problem.strerror or str(problem) or type(problem).__name__

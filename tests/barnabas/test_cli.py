@@ -66,6 +66,8 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--max-version", "Fetch"), "--max-version: 'Fetch' is no API and version"),
         ((*PROXY, "--max-version", "Fetsh=3"), "did you mean Fetch?"),
         ((*PROXY, "--pretend", "0.9"), "--pretend: no release '0.9' with ApiVersions is known"),
+        ((*PROXY, "--connect-timeout", "10"), "--connect-timeout: 10 needs a unit"),
+        ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
         ((*PROXY, "--scenario", "missing.yaml"), "can't read the scenario missing.yaml"),
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
