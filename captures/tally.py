@@ -42,18 +42,18 @@ class Tally:
     def __init__(self) -> None:
         self._series: dict[int, _Series] = {}
 
-    def note(self, key: int, latency_ns: int | None) -> None:
-        """Count an exchange by the time that the client waited; None if no response came."""
+    def note(self, key: int, latency_ns: int | None, times: int = 1) -> None:
+        """Count exchanges by the time that the client waited; None if no response came."""
         series = self._series.get(key)
         if series is None:
             series = self._series[key] = _Series()
-        series.count += 1
+        series.count += times
         if latency_ns is None:
             return
         if latency_ns > series.largest:
             series.largest = latency_ns
         bucket = int(math.log2(latency_ns) * PER_OCTAVE) if latency_ns > 1 else 0
-        series.buckets[bucket] = series.buckets.get(bucket, 0) + 1
+        series.buckets[bucket] = series.buckets.get(bucket, 0) + times
 
     def error(self, key: int, name: str) -> None:
         """Note what a response said: the name of its error, or an empty name if it said none."""

@@ -12,6 +12,7 @@ of one frame, and `Limits.queued` bytes of frames that wait; then reading pauses
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Final
 
 from captures.tally import Tally
@@ -34,6 +35,10 @@ HEAD: Final = 64 << 10
 """A request's header is read no further than this; a client id and its tags need far less."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
+
+Skim = Callable[[State, memoryview, int], int]
+
+_SKIM: Final[dict[Direction, Skim]] = {"request": skim_requests, "response": skim_responses}
 
 _SIZE = struct.Struct(">i")
 
@@ -71,7 +76,7 @@ class Connection:
         self.requests = Requests(self.state, self.departures)
         self.responses = Responses(self.state, self.departures, self.requests)
         self.wake: int | None = None
-        self._skimming: dict[Direction, bool] = dict.fromkeys(DIRECTIONS, False)
+        self._skim: dict[Direction, Skim | None] = dict.fromkeys(DIRECTIONS)
 
     def receive(self, direction: Direction, data: memoryview, now: int) -> Actions:
         """A chunk has arrived. `PASS` if it may be sent on as it is.
@@ -79,8 +84,8 @@ class Connection:
         Slices of `data` may be in the actions: carry them out before its buffer is used again.
         """
         start = 0
-        if self._skimming[direction]:
-            skim = skim_requests if direction == "request" else skim_responses
+        skim = self._skim[direction]
+        if skim is not None:
             start = skim(self.state, data, now)
             if start == len(data):
                 return PASS
@@ -136,7 +141,7 @@ class Connection:
         state = self.state
         state.begin()
         state.over = True
-        self._skimming = dict.fromkeys(DIRECTIONS, False)
+        self._skim = dict.fromkeys(DIRECTIONS)
         state.crossing.forget(state)
         self._cut_off("response")
         stuck = self.departures.abandon()
@@ -339,5 +344,5 @@ class Connection:
                     handler = self.requests if direction == "request" else self.responses
                     handler.passed(None, now)
                 inbound.head = inbound.pending = inbound.copy = None  # what is skimmed has none
-            self._skimming[direction] = skimming
+            self._skim[direction] = _SKIM[direction] if skimming else None
         return state.actions

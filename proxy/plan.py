@@ -1,4 +1,4 @@
-"""Which messages can pass unread: decided once for each API, version and direction."""
+"""Which messages can pass unread: decided for each API, version and direction."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Plan:
     def __init__(self, rules: Rules, offer: Offer | None = None) -> None:
         self.rules = rules
         self.offer = offer or Offer()
-        self.quiet: dict[Direction, set[int]] = {"request": set(), "response": set()}
-        """Kinds of messages that pass without a look at their body; filled as they are met."""
+        self.quiet: set[int] = set()
+        """Kinds of responses that pass without a look at their body; filled as they are met."""
 
     def watched(self, direction: Direction, key: int, version: int) -> bool:
         """Whether some rule may wait for such a message to pass."""
@@ -41,25 +41,37 @@ class Plan:
         return key == API_VERSIONS and version > self.offer.newest_api_versions
 
     def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether a message of this kind is read whole before any of it leaves."""
+        """Whether a message of this kind is read whole before any of it leaves.
+
+        A request for the sake of rules only (`glances`) need not, if a look at its beginning shows
+        that they are not about it.
+        """
+        return self._is_whole(direction, key, version) or bool(
+            self.rules.candidates(direction, key, version)
+        )
+
+    def glances(self, key: int, version: int) -> bool:
+        """Whether nothing but the rules' own conditions keeps requests of this kind from passing."""
+        # what follows a SASL handshake may have no header, so that one never passes unread
+        skimmable = known(key, version) and key != SASL_HANDSHAKE
+        return skimmable and not self._is_whole("request", key, version)
+
+    def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether all messages of this kind are read whole, whatever the rules would say of them."""
         if direction == "response":
             if known(key, version) and needs_body(key, version):
                 return True
         elif self.answers(key, version) or self.offer.refuses(key, version):
             return True
-        elif self.rules.needs_group and self._touched("response", key, version):
+        elif self.rules.needs_group and (
+            self.rules.candidates("response", key, version)
+            or self.watched("response", key, version)
+        ):
             return True  # only the request names the group
-        return self._touched(direction, key, version)
+        return self.watched(direction, key, version)
 
-    def _touched(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether some rule is about such a message, or may wait for it."""
-        return bool(self.rules.candidates(direction, key, version)) or self.watched(
-            direction, key, version
-        )
-
-    def note(self, direction: Direction, key: int, version: int) -> None:
-        """Remember a kind of message that was met, if it can pass unread from now on."""
-        # what follows a SASL handshake may have no header, so that one is never skimmed
+    def note(self, key: int, version: int) -> None:
+        """Remember a kind of response that was met, if it can pass unread from now on."""
         skimmable = known(key, version) and key != SASL_HANDSHAKE
-        if skimmable and not self.must_be_whole(direction, key, version):
-            self.quiet[direction].add(code(key, version))
+        if skimmable and not self.must_be_whole("response", key, version):
+            self.quiet.add(code(key, version))

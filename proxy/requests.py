@@ -8,12 +8,14 @@ from captures.context.naming import group_of
 from captures.exchange import GSSAPI_START, Pending
 from proxy.departures import Departures
 from proxy.effects import Aside, Lose, Shuffle
+from proxy.glance import familiar, glance
 from proxy.outlet import Item
-from proxy.plan import SASL_HANDSHAKE, known
+from proxy.plan import SASL_HANDSHAKE, code, known
 from proxy.rules import Decision
 from proxy.state import State
 from specs import NAMES
-from specs.frames import RequestHead, Short, request_head
+from specs.frames import PRODUCE, RequestHead, Short, request_head
+from specs.headers import API_VERSIONS
 from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
@@ -66,7 +68,7 @@ class Requests:
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
             state.flag("request", inbound.frames, at, reason)
-        if state.plan.must_be_whole("request", head.key, head.version):
+        if self._needs_all(head, view, have):
             return True
         if state.outlet["request"].busy:
             return True
@@ -149,7 +151,17 @@ class Requests:
             state.ordinal = state.crossing.ordinal(head.client_id, state.broker)
             self.met = True
         self.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
-        state.plan.note("request", head.key, head.version)
+
+    def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
+        """Whether a request must be whole before it leaves; if not, those like it are familiar."""
+        state, key, version = self.state, head.key, head.version
+        if not state.plan.glances(key, version):
+            return state.plan.must_be_whole("request", key, version)
+        rules = state.plan.rules.candidates("request", key, version)
+        end = glance(rules, head, view, have, state.broker) if rules or key == PRODUCE else None
+        if end is not None or not (rules or key == PRODUCE):
+            state.familiar[code(key, version)] = familiar(head, view, end)
+        return bool(rules) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.inbound.size

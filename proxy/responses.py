@@ -59,7 +59,7 @@ class Responses:
             return True
         if pending.opaque:
             return False
-        state.plan.note("response", pending.key, pending.version)
+        state.plan.note(pending.key, pending.version)
         return state.plan.must_be_whole("response", pending.key, pending.version)
 
     def passed(self, frame: bytes | None, now: int) -> None:

@@ -11,6 +11,7 @@ from captures.outcome import outcome
 from captures.tally import Tally
 from proxy.actions import Abort, Action, Cut, Done, Say, Send
 from proxy.crossing import Crossing
+from proxy.glance import Familiar
 from proxy.inbound import Inbound
 from proxy.message import Message
 from proxy.outlet import Item, Outlet
@@ -69,6 +70,8 @@ class State:
         self.ordinal = 0
         """Of the connection among that client's to that broker."""
         self.counts = Counts()
+        self.familiar: dict[int, Familiar] = {}
+        """Requests that pass unread, by `plan.code`; filled as they are met."""
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
         self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
         self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
@@ -83,6 +86,7 @@ class State:
         can't go on behind a gap.
         """
         self.plan = plan
+        self.familiar = {}
         self.counts.keep(kept)
         self.crossing.forget(self)  # and wait again for those that stay aside
         for direction, outlet in self.outlet.items():

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from peers.apache import UnavailableError
-from tests.bench import batches, codecs, generation, machine, proxies, real_kafka
+from tests.bench import batches, codecs, endurance, generation, machine, proxies, real_kafka
 
 EXAMPLES = """\
 examples:
@@ -19,6 +19,7 @@ examples:
   python -m tests.bench --only codec
   python -m tests.bench --only proxy --json figures.json
   python -m tests.bench --only real                the Java producer and a real broker
+  python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 
 
@@ -32,6 +33,14 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--only", choices=("proxy", "codec", "real"), help="measure one of them")
+    parser.add_argument(
+        "--long",
+        type=int,
+        nargs="?",
+        const=endurance.FRAMES,
+        metavar="FRAMES",
+        help="a long run through one connection instead: does memory grow?",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the medians to a file")
     asked = parser.parse_args()
     console = Console()
@@ -40,7 +49,12 @@ def main() -> None:
     rounds, seconds, slice_ = (2, 0.3, 0.01) if asked.quick else (5, 0.8, 0.05)
     console.print(f"machine: {machine.describe()}", highlight=False)
     found: dict[str, Any] = {"machine": machine.describe(), "rounds": rounds}
-    if asked.only in (None, "codec"):
+    if asked.long:
+        with console.status("long run") as status:
+            run = endurance.measure(asked.long, status.update)
+        console.print(endurance.table(run))
+        found["long"] = endurance.as_json(run)
+    elif asked.only in (None, "codec"):
         with console.status("codecs") as status:
             tasks, remark = codecs.measure(max(rounds, 3), slice_, status.update)
         console.print(codecs.table(tasks, remark))
@@ -53,12 +67,12 @@ def main() -> None:
             made = generation.measure(max(rounds, 3), status.update)
         console.print(generation.table(made))
         found["generation"] = generation.as_json(made)
-    if asked.only in (None, "proxy"):
+    if asked.only in (None, "proxy") and not asked.long:
         with console.status("proxy") as status:
             rows, remark = proxies.measure(rounds, seconds, status.update)
         console.print(*proxies.tables(rows, remark), sep="\n")
         found["proxy"] = proxies.as_json(rows)
-    if asked.only in (None, "real"):
+    if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=2) + "\n")
