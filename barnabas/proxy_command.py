@@ -15,7 +15,8 @@ PROXY_EXAMPLES: Final = (
     "  barnabas proxy --bootstrap-server localhost:9092\n\n"
     "  barnabas proxy --bootstrap-server b1:9092,b2:9092 --listen 127.0.0.1:19092 "
     "--scenario slow.yaml --capture run.pcapng\n\n"
-    "  barnabas proxy --bootstrap-server localhost:9092 --listen localhost:0 --log json | jq .api"
+    "  barnabas proxy --bootstrap-server localhost:9092 --listen localhost:0 --log json | jq .api\n\n"
+    "  barnabas proxy --bootstrap-server kafka.example.org:9093 --broker-tls --client-tls"
 )
 """What stands below its help."""
 
@@ -61,6 +62,43 @@ def proxy_command(
         str,
         typer.Option(metavar="SIZE", help="The largest frame; a larger one closes its connection."),
     ] = "100MiB",
+    advertise: Annotated[
+        str | None,
+        typer.Option(metavar="HOST", help="The host that clients are told for all listeners."),
+    ] = None,
+    broker_tls: Annotated[
+        bool,
+        typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
+    ] = False,
+    broker_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS to the brokers, checked by this CA.")
+    ] = None,
+    broker_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The certificate that brokers are shown.")
+    ] = None,
+    broker_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    broker_server_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The name in the brokers' certificates, if not the host."
+        ),
+    ] = None,
+    broker_insecure: Annotated[
+        bool, typer.Option("--broker-insecure", help="TLS to whoever answers: nothing is checked.")
+    ] = False,
+    client_tls: Annotated[
+        bool,
+        typer.Option("--client-tls", help="TLS to the clients, by a CA that is made on first use."),
+    ] = False,
+    client_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TLS to the clients with this certificate (PEM)."),
+    ] = None,
+    client_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    client_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Clients must show a certificate by this CA."),
+    ] = None,
     control: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
@@ -71,17 +109,32 @@ def proxy_command(
     ] = None,
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
-    from barnabas.addresses import parse_address, parse_ports, parse_servers
+    from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
     from barnabas.run_proxy import Control, Job, run_proxy
+    from barnabas.tls_options import TlsOptions, make_tls
     from proxy.control.reload import ScenarioFile
     from proxy.server import Options
     from proxy.state import Limits
 
+    tls = TlsOptions(
+        broker_tls,
+        broker_ca,
+        broker_cert,
+        broker_key,
+        broker_server_name,
+        broker_insecure,
+        client_tls,
+        client_cert,
+        client_key,
+        client_ca,
+    )
     options = Options(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != Log.off,
+        advertise=None if advertise is None else parse_host(advertise, "--advertise"),
+        tls=make_tls(tls),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
     if control is None and control_token_file is not None:

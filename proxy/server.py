@@ -57,6 +57,8 @@ class Options:
     """Seconds to wait for a broker."""
     drain: float = 5.0
     """Seconds that exchanges under way get to finish when the proxy stops."""
+    advertise: str | None = None
+    """The host that clients are told for all listeners; None: the one that they listen on."""
     tls: Tls = field(default_factory=Tls)
     limits: Limits = field(default_factory=Limits)
 
@@ -116,11 +118,18 @@ class Proxy:
         per_side = (limits.frame + limits.queued) >> 20
         return [
             *explain(),
+            *self._advertised(),
             *self.options.tls.explain(),
             f"memory: a connection keeps at most {per_side} MiB in each direction "
             f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
             f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
         ]
+
+    def _advertised(self) -> list[str]:
+        host = self.options.advertise
+        return (
+            [] if host is None else [f"edit: clients are told {host} as the host of all listeners"]
+        )
 
     async def stop(self) -> None:
         """Listen no more, let what is under way finish for a while, close everything."""
@@ -271,7 +280,8 @@ class Proxy:
     ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
         """What TLS needs for the client and for the broker, where it is spoken."""
         tls = self.options.tls
-        names = (self.options.listen[0], host, "localhost", "127.0.0.1")
+        here = self.options.advertise or self.options.listen[0]
+        names = (here, host, "localhost", "127.0.0.1")
         client = None if tls.client is None else tls.client(names)
         return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
 
@@ -288,7 +298,7 @@ class Proxy:
             crossing=self._crossing,
             tally=self.tally,
             totals=self.totals,
-            resolve=self.topology.resolver(here[0]),
+            resolve=self.topology.resolver(here[0], self.options.advertise),
             observed=self.observed,
             limits=self.options.limits,
         )
