@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from proxy.edits import NEWEST_API_VERSIONS, needs_body
 from proxy.rules import Rules
 from specs import NAMES, api
@@ -9,6 +11,11 @@ from specs.frames import Direction
 from specs.headers import API_VERSIONS
 
 SASL_HANDSHAKE = 17
+SASL = (SASL_HANDSHAKE, 36)
+"""SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""
+
+Hides = Callable[[Direction, int], bool]
+"""(direction, key of an API) -> whether there may be something in such a message."""
 
 
 def code(key: int, version: int) -> int:
@@ -24,8 +31,10 @@ def known(key: int, version: int) -> bool:
 class Plan:
     """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, hides: Hides | None = None) -> None:
         self.rules = rules
+        self.hides = hides
+        """Which messages must be whole to be masked for the capture; None: there is none."""
         self.quiet: dict[Direction, set[int]] = {"request": set(), "response": set()}
         """Kinds of messages that pass without a look at their body; filled as they are met."""
 
@@ -36,6 +45,8 @@ class Plan:
 
     def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a message of this kind is read whole before any of it leaves."""
+        if key in SASL or (self.hides is not None and self.hides(direction, key)):
+            return True
         if direction == "response":
             if known(key, version) and needs_body(key, version):
                 return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.exchange import Pending
+from captures.exchange import SASL_TOKEN, Pending
 from proxy.departures import Departures
 from proxy.edits import NEWEST_API_VERSIONS
 from proxy.effects import Aside, Lose, Shuffle
@@ -52,7 +52,7 @@ class Requests:
                 raise
             head = None
         if self.raw_tokens and (head is None or not known(head.key, head.version)):
-            return self.headless(now)
+            return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
         inbound.head = head
@@ -61,7 +61,8 @@ class Requests:
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
             state.flag("request", inbound.frames, at, reason)
-        if state.plan.must_be_whole("request", head.key, head.version):
+        hidden = state.hide("request", head.key, head.version)
+        if hidden or state.plan.must_be_whole("request", head.key, head.version):
             return True
         if state.outlet["request"].busy:
             return True
@@ -70,17 +71,20 @@ class Requests:
             self._enter(inbound.pending)
         return False
 
-    def headless(self, now: int, note: str = "") -> bool:
+    def headless(self, now: int, key: int, note: str = "") -> bool:
         """A request without a header, or none that can be read: its answer is paired by order alone.
 
-        No rule is about it, but it keeps its place: True if it can't leave yet.
+        `key` is that of its API, as far as can be told, or SASL_TOKEN. No rule is about it, but it
+        keeps its place: True if it can't leave yet.
         """
         inbound, client_id = self.inbound, self.state.client_id
         inbound.head = None
         inbound.pending = Pending(
             0, SASL_HANDSHAKE, 0, client_id, inbound.size, now, now, opaque=True, note=note
         )
-        if self.state.outlet["request"].busy:
+        unknown = key not in NAMES  # it may be a token: GSSAPI of 0.9 begins without a handshake
+        hidden = self.state.hide("request", SASL_TOKEN if unknown else key, -1)
+        if hidden or self.state.outlet["request"].busy:
             return True
         self._enter(inbound.pending)
         return False

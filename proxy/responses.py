@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from captures.exchange import Pending, body_version
+from captures.exchange import SASL_TOKEN, Pending, body_version
+from captures.masking import UNSOLICITED
 from proxy.departures import Departures
 from proxy.edits import edit_response, refusal
 from proxy.outlet import Item
@@ -50,11 +51,13 @@ class Responses:
         if pending is None:
             reason = f"nobody waits for correlation id {correlation_id}"
             state.flag("response", inbound.frames, at, reason)
-            return busy
+            return state.hide("response", UNSOLICITED, -1) or busy
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
             state.flag("response", inbound.frames, at, reason)
-        if busy or self.departures.must_wait(pending):
+        key = SASL_TOKEN if pending.opaque else pending.key
+        hidden = state.hide("response", key, pending.version)
+        if hidden or busy or self.departures.must_wait(pending):
             return True
         if pending.opaque:
             return False

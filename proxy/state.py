@@ -114,6 +114,17 @@ class State:
             body=body,
         )
 
+    def hide(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether a capture must not have the present frame as it is: then it is to be whole.
+
+        `key` may be one of those in `captures.masking` that stand for none.
+        """
+        hides = self.plan.hides
+        if hides is None or not hides(direction, key):
+            return False
+        self.inbound[direction].hidden = (key, version)
+        return True
+
     # actions
 
     def begin(self) -> None:
