@@ -51,6 +51,12 @@ def proxy_command(
         str | None,
         typer.Option(metavar="SIZE", help="Stop capturing at this size, e.g. 1GiB."),
     ] = None,
+    no_payload: Annotated[
+        bool,
+        typer.Option(
+            "--no-payload", help="Keep record keys, values and headers out of log and capture."
+        ),
+    ] = False,
     log: Annotated[
         Log, typer.Option(help="How exchanges are printed; off reads only headers.")
     ] = Log.pretty,
@@ -112,6 +118,7 @@ def proxy_command(
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
     from barnabas.run_proxy import Control, Job, run_proxy
     from barnabas.tls_options import TlsOptions, make_tls
+    from captures.masking import Masking
     from proxy.control.reload import ScenarioFile
     from proxy.server import Options
     from proxy.state import Limits
@@ -135,6 +142,7 @@ def proxy_command(
         observed=log != Log.off,
         advertise=None if advertise is None else parse_host(advertise, "--advertise"),
         tls=make_tls(tls),
+        masking=Masking.of_payload() if no_payload else Masking(),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
     if control is None and control_token_file is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from captures.exchange import SASL_TOKEN, Exchange, body_version
-from captures.phrases import cluster, groups, offsets, records, transactions
+from captures.phrases import cluster, groups, offsets, records, sasl, transactions
 from captures.wording import WIDTH, Body, Names, listed, printable, shorten, size
 from specs.contents import NAMES, api
 from specs.frames import Direction
@@ -31,6 +31,8 @@ def details(exchange: Exchange, names: Names | None = None) -> str:
 
     names: what the topics of some ids are called; others are shown by the start of their id.
     """
+    if exchange.sasl:
+        return shorten(exchange.sasl, WIDTH)
     if exchange.key == SASL_TOKEN:
         came = "?" if exchange.response_size is None else exchange.response_size
         return f"{exchange.request_size} bytes → {came} bytes"
@@ -131,7 +133,7 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
     ),
     15: (("groups",), ("groups.group_id", "groups.group_state"), groups.describe_groups),
     16: ((), ("groups.group_id",), groups.list_groups),
-    17: (("mechanism",), ("error_code", "mechanisms"), transactions.sasl_handshake),
+    17: (("mechanism",), ("error_code", "mechanisms"), sasl.sasl_handshake),
     18: (
         ("client_software_name", "client_software_version"),
         ("api_keys.api_key",),
@@ -157,7 +159,7 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
     25: (("transactional_id", "group_id"), (), transactions.add_offsets_to_txn),
     26: (("transactional_id", "committed"), (), transactions.end_txn),
     28: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
-    36: (("auth_bytes",), ("auth_bytes",), transactions.sasl_authenticate),
+    36: (("auth_bytes",), ("auth_bytes",), sasl.sasl_authenticate),
     60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), cluster.describe_cluster),
     68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
     76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),

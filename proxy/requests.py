@@ -9,8 +9,9 @@ from proxy.departures import Departures
 from proxy.edits import NEWEST_API_VERSIONS
 from proxy.effects import Aside, Lose, Shuffle
 from proxy.outlet import Item
-from proxy.plan import SASL_HANDSHAKE, known
+from proxy.plan import SASL, SASL_HANDSHAKE, known
 from proxy.rules import Decision
+from proxy.sasl import heard
 from proxy.state import State
 from specs import NAMES, api
 from specs.frames import RequestHead, Short, request_head
@@ -84,7 +85,7 @@ class Requests:
         )
         unknown = key not in NAMES  # it may be a token: GSSAPI of 0.9 begins without a handshake
         hidden = self.state.hide("request", SASL_TOKEN if unknown else key, -1)
-        if hidden or self.state.outlet["request"].busy:
+        if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
             return True
         self._enter(inbound.pending)
         return False
@@ -108,12 +109,17 @@ class Requests:
         ordinal = self.inbound.frames - 1
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
+            if not pending.note:  # a token, and not a header that can't be read
+                pending.body = frame[4:]
+                self._sasl(pending, ordinal, at)
             self.departures.expect(pending)
             item = Item(frame, ordinal, now, pending=pending)
             self.departures.dispose("request", item, [], now, at)
             return
         pending = self._pending(head, now)
         pending.body = frame[4 + head.body :]
+        if head.key in SASL:
+            self._sasl(pending, ordinal, at)
         if head.key == API_VERSIONS and head.version > NEWEST_API_VERSIONS:
             # it has its turn among the requests, but nothing of it leaves
             self.replies.add(pending)
@@ -134,6 +140,12 @@ class Requests:
         if not (item.unanswered or _is_lost(decisions)) and _restores(decisions):
             self.departures.expect(pending)
         self.departures.dispose("request", item, decisions, now, at)
+
+    def _sasl(self, pending: Pending, ordinal: int, at: int) -> None:
+        """A request of an authentication: the capture says who it is, since it can't show the token."""
+        heard(self.state.sasl, pending)
+        if pending.sasl:
+            self.state.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
     def _meet(self, head: RequestHead) -> None:
         state = self.state

@@ -9,9 +9,10 @@ from captures.masking import UNSOLICITED
 from proxy.departures import Departures
 from proxy.edits import edit_response, refusal
 from proxy.outlet import Item
-from proxy.plan import known
+from proxy.plan import SASL, known
 from proxy.requests import ANSWERED, Requests
 from proxy.rules import Decision
+from proxy.sasl import answered
 from proxy.state import State
 from specs import NAMES
 from specs.frames import Short, response_body
@@ -60,7 +61,7 @@ class Responses:
         if hidden or busy or self.departures.must_wait(pending):
             return True
         if pending.opaque:
-            return False
+            return not pending.note
         state.plan.note("response", pending.key, pending.version)
         return state.plan.must_be_whole("response", pending.key, pending.version)
 
@@ -99,8 +100,12 @@ class Responses:
         state = self.state
         item = Item(frame, ordinal, now, pending=pending)
         decisions: list[Decision] = []
+        offset = 4 + _offset(frame, pending)
+        if (pending.key in SASL) and not pending.note:
+            outcome = answered(state.sasl, pending, frame[offset:])
+            if outcome:
+                state.cut("response", at, {"frame": ordinal, "sasl": outcome})
         if not pending.opaque:
-            offset = 4 + _offset(frame, pending)
             item.response_body = frame[offset:]
             if ordinal < 0:
                 item.changed = (pending.note,)

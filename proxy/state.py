@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from captures.exchange import Pairing, Pending
 from captures.outcome import outcome
+from captures.sasl import Sasl
 from captures.tally import Tally
 from proxy.actions import Abort, Action, Cut, Done, Say, Send
 from proxy.crossing import Crossing
@@ -69,6 +70,8 @@ class State:
         self.ordinal = 0
         """Of the connection among that client's to that broker."""
         self.counts = Counts()
+        self.sasl = Sasl()
+        """What is known of the client's authentication."""
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
         self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
         self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
