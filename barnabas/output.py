@@ -79,7 +79,13 @@ class Output:
     def note(self, text: str) -> None:
         """A line for the person."""
         self.err.print(
-            text, style="dim" if text.startswith(("edit:", "memory:")) else None, markup=False
+            text,
+            style="bold red"
+            if text.startswith("WARNING:")
+            else "dim"
+            if text.startswith(("edit:", "memory:", "tls:", "mask:"))
+            else None,
+            markup=False,
         )
 
     def summary(

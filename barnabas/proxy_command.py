@@ -18,7 +18,8 @@ PROXY_EXAMPLES: Final = (
     "  barnabas proxy --bootstrap-server localhost:9092 --listen localhost:0 --log json | jq .api"
     "\n\n"
     "  barnabas proxy --bootstrap-server localhost:9092 "
-    "--filter \"api == 'Produce' && latency_ms > 100\""
+    "--filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas proxy --bootstrap-server kafka.example.org:9093 --broker-tls --client-tls"
 )
 """What stands below its help."""
 
@@ -53,6 +54,12 @@ def proxy_command(
         str | None,
         typer.Option(metavar="SIZE", help="Stop capturing at this size, e.g. 1GiB."),
     ] = None,
+    no_payload: Annotated[
+        bool,
+        typer.Option(
+            "--no-payload", help="Keep record keys, values and headers out of log and capture."
+        ),
+    ] = False,
     log: Annotated[
         Log, typer.Option(help="How exchanges are printed; off reads only headers.")
     ] = Log.pretty,
@@ -86,6 +93,43 @@ def proxy_command(
         str,
         typer.Option(metavar="TIME", help="What is under way gets that long when it stops."),
     ] = "5s",
+    advertise: Annotated[
+        str | None,
+        typer.Option(metavar="HOST", help="The host that clients are told for all listeners."),
+    ] = None,
+    broker_tls: Annotated[
+        bool,
+        typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
+    ] = False,
+    broker_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS to the brokers, checked by this CA.")
+    ] = None,
+    broker_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The certificate that brokers are shown.")
+    ] = None,
+    broker_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    broker_server_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The name in the brokers' certificates, if not the host."
+        ),
+    ] = None,
+    broker_insecure: Annotated[
+        bool, typer.Option("--broker-insecure", help="TLS to whoever answers: nothing is checked.")
+    ] = False,
+    client_tls: Annotated[
+        bool,
+        typer.Option("--client-tls", help="TLS to the clients, by a CA that is made on first use."),
+    ] = False,
+    client_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TLS to the clients with this certificate (PEM)."),
+    ] = None,
+    client_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    client_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Clients must show a certificate by this CA."),
+    ] = None,
     control: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
@@ -96,14 +140,28 @@ def proxy_command(
     ] = None,
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
-    from barnabas.addresses import parse_address, parse_ports, parse_servers
+    from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
     from barnabas.output import Output
     from barnabas.parsing import parse_filter, parse_offer
     from barnabas.run_proxy import Control, Job, run_proxy
+    from barnabas.tls_options import TlsOptions, make_tls
+    from captures.masking import Masking
     from proxy.control.reload import ScenarioFile
     from proxy.server import Options
     from proxy.state import Limits
 
+    tls = TlsOptions(
+        broker_tls,
+        broker_ca,
+        broker_cert,
+        broker_key,
+        broker_server_name,
+        broker_insecure,
+        client_tls,
+        client_cert,
+        client_key,
+        client_ca,
+    )
     options = Options(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
@@ -112,6 +170,9 @@ def proxy_command(
         offer=parse_offer(pretend, max_version or ()),
         connect_timeout=_seconds(connect_timeout, "--connect-timeout"),
         drain=_seconds(drain, "--drain"),
+        advertise=None if advertise is None else parse_host(advertise, "--advertise"),
+        tls=make_tls(tls),
+        masking=Masking.of_payload() if no_payload else Masking(),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
     if only is not None and log == Log.off:

@@ -55,7 +55,8 @@ def run_proxy(job: Job) -> int:
     """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
     if job.control is not None:
         check(job.control)
-    capture = open_capture(job.capture, job.capture_limit, job.scenario)
+    masked = {"masked": job.options.masking.kinds}
+    capture = open_capture(job.capture, job.capture_limit, job.scenario, masked)
     try:
         return run(_main(job, capture))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
@@ -66,13 +67,14 @@ def run_proxy(job: Job) -> int:
 
 
 def open_capture(
-    path: Path | None, limit: int | None, scenario: Scenario | None
+    path: Path | None, limit: int | None, scenario: Scenario | None, meta: dict[str, Any]
 ) -> CaptureWriter | None:
     """The capture file. Raises Trouble if it can't be written."""
     if path is None:
         return None
     try:
-        return CaptureWriter(path, limit=limit, meta={} if scenario is None else scenario.meta())
+        meta = meta | ({} if scenario is None else scenario.meta())
+        return CaptureWriter(path, limit=limit, meta=meta)
     except OSError as problem:
         raise Trouble(
             f"can't write the capture {path}: {problem.strerror}; choose another --capture"

@@ -15,6 +15,7 @@ from captures.exchange import GSSAPI_START, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
 from captures.reader import Chunk, Closed, Lost, Opened
+from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
 from specs.malformed import Malformed
@@ -116,6 +117,7 @@ class _Conversation:
             self.undecoded += not self._raw_tokens
             size = len(frame.data)
             token = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
+            token.sasl = facts.get("sasl", "")
             self.pairing.sent(token)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
@@ -130,6 +132,8 @@ class _Conversation:
             frame.ts,
             body=frame.data[head.body :],
             rules=tuple(facts.get("rules", ())),
+            sasl=facts.get("sasl", ""),
+            payload=facts.get("payload", {}),
         )
         left, note = facts.get("left"), facts.get("note", "")
         if left == "later":
@@ -167,23 +171,30 @@ class _Conversation:
             return None
         self.pairing.came(pending, frame.ts)
         facts = facts_of(frame)
+        pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
         left = facts.get("left")
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
             return None
         size, rules = len(frame.data), tuple(facts.get("rules", ()))
         if left == "never":
-            note = facts.get("note", "")
-            return self._outcome(
-                pending, came=frame.ts, size=size, body=frame.data, rules=rules, note=note
-            )
+            note, left_at = facts.get("note", ""), None
+        else:
+            note, left_at = "", frame.ts
         return self._outcome(
-            pending, came=frame.ts, left=frame.ts, size=size, body=frame.data, rules=rules
+            pending,
+            came=frame.ts,
+            left=left_at,
+            size=size,
+            body=frame.data,
+            rules=rules,
+            note=note,
+            payload=facts.get("payload"),
         )
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
-        number = _number(frame)
-        rules = tuple(facts_of(frame).get("rules", ()))
+        number, facts = _number(frame), facts_of(frame)
+        rules = tuple(facts.get("rules", ()))
         size = len(frame.data)
         if number < 0:  # made by the proxy
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
@@ -195,7 +206,13 @@ class _Conversation:
             return None
         pending, arrived = entry
         return self._outcome(
-            pending, came=arrived.ts, left=frame.ts, size=size, body=frame.data, rules=rules
+            pending,
+            came=arrived.ts,
+            left=frame.ts,
+            size=size,
+            body=frame.data,
+            rules=rules,
+            payload=facts.get("payload"),
         )
 
     def _outcome(
@@ -208,6 +225,7 @@ class _Conversation:
         body: bytes | None = None,
         rules: tuple[str, ...] = (),
         note: str = "",
+        payload: dict[str, str] | None = None,
     ) -> Exchange:
         if body is not None:
             body = body[_offset(body, pending) :]
@@ -222,6 +240,7 @@ class _Conversation:
             response_body=body,
             rules=rules,
             note=note,
+            payload=payload,
         )
 
 

@@ -88,6 +88,10 @@ class Pending:
     begun: int = 0
     """When the response before it had come, as `sent`: a broker works on one request of a connection
     at a time, so it can't have begun with this one earlier."""
+    sasl: str = ""
+    """What is known of an authentication, see `Exchange.sasl`."""
+    payload: dict[str, str] = field(default_factory=dict)
+    """Hashes in place of the request's payload, if it was taken out of a capture."""
 
 
 class Pairing:
@@ -165,6 +169,11 @@ class Exchange:
     response_body: bytes | None = None
     note: str = ""
     """What else there is to say: "no response (acks=0)", "dropped", "connection closed" ..."""
+    sasl: str = ""
+    """What is known of an authentication: mechanism, user, outcome; never a secret."""
+    payload: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By direction and path: hashes that stand for a payload which was taken out, see
+    `captures.masking`."""
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
@@ -214,9 +223,13 @@ class Exchange:
         """The exchange in JSON form, in the order of COLUMNS, secrets redacted.
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
+        Without names, `payload` and `sasl` stand beside them if there is anything to say.
         """
-        names = _COLUMN_NAMES if columns is None else columns
-        return {name: self._cell(name) for name in names}
+        if columns is not None:
+            return {name: self._cell(name) for name in columns}
+        found = {name: self._cell(name) for name in _COLUMN_NAMES}
+        beside = {"sasl": self.sasl, "payload": self.payload}
+        return found | {name: value for name, value in beside.items() if value}
 
     def _cell(self, column: str) -> Any:
         match column:

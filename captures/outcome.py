@@ -17,6 +17,7 @@ def outcome(
     response_body: bytes | None = None,
     rules: tuple[str, ...] = (),
     note: str = "",
+    payload: dict[str, str] | None = None,
 ) -> Exchange:
     """What came of a request.
 
@@ -40,4 +41,10 @@ def outcome(
         request_body=pending.body,
         response_body=response_body,
         note="; ".join(filter(None, (pending.note, note))),
+        sasl=pending.sasl,
+        payload={
+            direction: hashes
+            for direction, hashes in (("request", pending.payload), ("response", payload))
+            if hashes
+        },
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 from captures.context import Context
 from captures.exchange import SASL_TOKEN, Exchange, body_version
-from captures.phrases import cluster, groups, offsets, records, transactions
+from captures.phrases import cluster, groups, offsets, records, sasl, transactions
 from captures.phrases.learnt import learnt
 from captures.wording import WIDTH, Body, Names, joined, listed, printable, shorten, size
 from specs.contents import NAMES, api
@@ -35,6 +35,8 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     shown by the start of their id.
     """
     context = Context() if context is None else context
+    if exchange.sasl:
+        return shorten(exchange.sasl, WIDTH)
     if exchange.key == SASL_TOKEN:
         came = "?" if exchange.response_size is None else exchange.response_size
         return f"{exchange.request_size} bytes → {came} bytes"
@@ -136,7 +138,7 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
     ),
     15: (("groups",), ("groups.group_id", "groups.group_state"), groups.describe_groups),
     16: ((), ("groups.group_id",), groups.list_groups),
-    17: (("mechanism",), ("error_code", "mechanisms"), transactions.sasl_handshake),
+    17: (("mechanism",), ("error_code", "mechanisms"), sasl.sasl_handshake),
     18: (
         ("client_software_name", "client_software_version"),
         ("api_keys.api_key",),
@@ -167,7 +169,7 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
         transactions.write_txn_markers,
     ),
     28: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
-    36: (("auth_bytes",), ("auth_bytes",), transactions.sasl_authenticate),
+    36: (("auth_bytes",), ("auth_bytes",), sasl.sasl_authenticate),
     60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), cluster.describe_cluster),
     68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
     76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),

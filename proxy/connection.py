@@ -15,8 +15,9 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
+from captures.masked_flow import Hidden
 from captures.tally import Tally
-from proxy.actions import NOTHING, PASS, Actions
+from proxy.actions import NOTHING, PASS, Actions, Hide
 from proxy.crossing import Crossing
 from proxy.departures import Departures
 from proxy.inbound import foreign
@@ -173,6 +174,15 @@ class Connection:
             return 4 - begun
         return 4 + int(_SIZE.unpack_from(inbound.start)[0]) - begun
 
+    def undecided(self, direction: Direction) -> int:
+        """Bytes that came of a frame of which it is not known yet what it is, or that is to be
+        masked and not whole: the capture must not have them."""
+        inbound = self.state.inbound[direction]
+        if self.state.plan.hides is None:
+            return 0
+        collected = len(inbound.frame) if inbound.hidden is not None and inbound.need else 0
+        return len(inbound.start) + collected
+
     @property
     def idle(self) -> bool:
         """Whether no request waits for its response, and no frame to leave or for its rest."""
@@ -225,6 +235,7 @@ class Connection:
             self._refuse(direction, bytes(view[:4]), size)
             return at
         inbound.size = size
+        inbound.hidden = None
         have = min(len(view), 4 + size)
         collect = False
         try:
@@ -234,9 +245,10 @@ class Connection:
             if have < HEAD:
                 inbound.start = bytearray(view[:have])
                 return at + have - before
-            collect = self._unreadable(direction, now, at, "a header of over 64 KiB")
+            reason = "a header of over 64 KiB"
+            collect = self._unreadable(direction, bytes(view[4:6]), now, at, reason)
         except Malformed as problem:
-            collect = self._unreadable(direction, now, at, str(problem))
+            collect = self._unreadable(direction, bytes(view[4:6]), now, at, str(problem))
         inbound.start = bytearray()
         inbound.frames += 1
         at += have - before
@@ -258,12 +270,15 @@ class Connection:
             self._passed(direction, now)
         return at
 
-    def _unreadable(self, direction: Direction, now: int, at: int, reason: str) -> bool:
-        """A frame whose header can't be read: whether it must wait for others."""
+    def _unreadable(
+        self, direction: Direction, first: bytes, now: int, at: int, reason: str
+    ) -> bool:
+        """A frame whose header can't be read: whether it must wait for others, or be whole."""
         state = self.state
         state.flag(direction, state.inbound[direction].frames, at, reason)
         if direction == "request":
-            return self.requests.headless(now, "the header can't be read")
+            key = int.from_bytes(first[:2], signed=True)
+            return self.requests.headless(now, key, "the header can't be read")
         return state.outlet[direction].busy
 
     def _cut_off(self, direction: Direction) -> None:
@@ -301,6 +316,9 @@ class Connection:
         inbound = self.state.inbound[direction]
         frame = bytes(inbound.frame)
         inbound.frame = bytearray()
+        if inbound.hidden is not None:
+            what = Hidden(at, len(frame), inbound.frames - 1, *inbound.hidden)
+            self.state.actions.append(Hide(direction, what))
         handler = self.requests if direction == "request" else self.responses
         handler.whole(frame, now, at)
         self.departures.pump(direction, now)

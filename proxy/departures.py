@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Collection
 from typing import Any
 
-from captures.exchange import Pending
+from captures.exchange import SASL_TOKEN, Pending
+from captures.masking import UNSOLICITED
 from proxy.actions import Finish, Left
 from proxy.effects import Aside, HangUp, Lose, Shuffle, Wait
 from proxy.outlet import Held, Item, Window
@@ -173,7 +174,7 @@ class Departures:
             state.send(direction, item.data)
             if item.changed or item.late or item.ordinal < 0:
                 comment = _comment(item, [], "", "")
-                state.actions.append(Left(direction, item.data, comment))
+                state.actions.append(Left(direction, item.data, comment, *_kind(item)))
             state.outlet[direction].passed()
         if pending is not None and direction == "request":
             pending.sent = now
@@ -215,6 +216,14 @@ class Departures:
         self._early.clear()
         self.early = 0
         return count
+
+
+def _kind(item: Item) -> tuple[int, int]:
+    """Key and version of what is in a frame, as `captures.masking` has them."""
+    pending = item.pending
+    if pending is None:
+        return UNSOLICITED, -1
+    return SASL_TOKEN if pending.opaque else pending.key, pending.version
 
 
 def _comment(item: Item, decisions: list[Decision], left: str, note: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from proxy.edits import needs_body
 from proxy.offer import Offer
 from proxy.rules import Rules
@@ -10,6 +12,11 @@ from specs.frames import Direction
 from specs.headers import API_VERSIONS
 
 SASL_HANDSHAKE = 17
+SASL = (SASL_HANDSHAKE, 36)
+"""SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""
+
+Hides = Callable[[Direction, int], bool]
+"""(direction, key of an API) -> whether there may be something in such a message."""
 
 
 def code(key: int, version: int) -> int:
@@ -25,9 +32,13 @@ def known(key: int, version: int) -> bool:
 class Plan:
     """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
 
-    def __init__(self, rules: Rules, offer: Offer | None = None) -> None:
+    def __init__(
+        self, rules: Rules, offer: Offer | None = None, hides: Hides | None = None
+    ) -> None:
         self.rules = rules
         self.offer = offer or Offer()
+        self.hides = hides
+        """Which messages must be whole to be masked for the capture; None: there is none."""
         self.quiet: set[int] = set()
         """Kinds of responses that pass without a look at their body; filled as they are met."""
 
@@ -58,6 +69,8 @@ class Plan:
 
     def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
         """Whether all messages of this kind are read whole, whatever the rules would say of them."""
+        if key in SASL or (self.hides is not None and self.hides(direction, key)):
+            return True
         if direction == "response":
             if known(key, version) and needs_body(key, version):
                 return True

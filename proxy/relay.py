@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from captures.exchange import Exchange
 from captures.tcp import SEGMENT
-from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
+from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Hide, Left, Say, Send
 from proxy.connection import Connection
 from proxy.plan import Plan
 from proxy.stepping import OneFrame
@@ -28,7 +28,7 @@ from proxy.tls import HANDSHAKE, reason
 from specs.frames import Direction
 
 if TYPE_CHECKING:
-    from captures.writer import FlowWriter
+    from captures.masked_flow import MaskedFlow
 
 BUFFER: Final = 2 * SEGMENT
 """Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
@@ -127,7 +127,9 @@ class Side(asyncio.BufferedProtocol):
             return
         if link.flow is not None:
             cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
-            link.flow.arrived(self.direction, data, now, cuts)
+            hidden = [a.frame for a in actions if isinstance(a, Hide)]
+            rest = link.connection.undecided(self.direction)
+            link.flow.took(self.direction, data, now, cuts, hidden, rest)
         link.perform(actions, now)
         if self.peer.clogged and self.peer.kept is None:
             self.peer.kept = self.buffers.keep()
@@ -172,7 +174,7 @@ class Link:
         *,
         loop: asyncio.AbstractEventLoop,
         buffers: Buffers,
-        flow: FlowWriter | None,
+        flow: MaskedFlow | None,
         done: Callable[[Exchange], None],
         say: Callable[[str], None],
         ready: Callable[[], None],
@@ -249,7 +251,8 @@ class Link:
                 self._done(action.exchange)
             elif isinstance(action, Left):
                 if self.flow is not None:
-                    self.flow.left(action.direction, action.data, now, action.comment)
+                    way, data, comment, key, version = action
+                    self.flow.left(way, data, now, comment, key, version)
             elif isinstance(action, Finish):
                 side = self.broker if action.direction == "request" else self.client
                 self._half_close(side)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from captures.context.naming import group_of
-from captures.exchange import GSSAPI_START, Pending
+from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
 from proxy.departures import Departures
 from proxy.effects import Aside, Lose, Shuffle
 from proxy.glance import familiar, glance
 from proxy.outlet import Item
-from proxy.plan import SASL_HANDSHAKE, code, known
+from proxy.plan import SASL, SASL_HANDSHAKE, code, known
 from proxy.rules import Decision
+from proxy.sasl import heard
 from proxy.state import State
 from specs import NAMES
 from specs.frames import PRODUCE, RequestHead, Short, request_head
-from specs.headers import API_VERSIONS
 from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
@@ -59,7 +59,7 @@ class Requests:
                 raise
             head = None
         if self.raw_tokens and (head is None or not known(head.key, head.version)):
-            return self.headless(now)
+            return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
         inbound.head = head
@@ -68,7 +68,7 @@ class Requests:
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
             state.flag("request", inbound.frames, at, reason)
-        if self._needs_all(head, view, have):
+        if state.hide("request", head.key, head.version) or self._needs_all(head, view, have):
             return True
         if state.outlet["request"].busy:
             return True
@@ -77,17 +77,20 @@ class Requests:
             self._enter(inbound.pending)
         return False
 
-    def headless(self, now: int, note: str = "") -> bool:
+    def headless(self, now: int, key: int, note: str = "") -> bool:
         """A request without a header, or none that can be read: its answer is paired by order alone.
 
-        No rule is about it, but it keeps its place: True if it can't leave yet.
+        `key` is that of its API, as far as can be told, or SASL_TOKEN. No rule is about it, but it
+        keeps its place: True if it can't leave yet.
         """
         inbound, client_id = self.inbound, self.state.client_id
         inbound.head = None
         inbound.pending = Pending(
             0, SASL_HANDSHAKE, 0, client_id, inbound.size, now, now, opaque=True, note=note
         )
-        if self.state.outlet["request"].busy:
+        unknown = key not in NAMES  # it may be a token: GSSAPI of 0.9 begins without a handshake
+        hidden = self.state.hide("request", SASL_TOKEN if unknown else key, -1)
+        if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
             return True
         self._enter(inbound.pending)
         return False
@@ -111,6 +114,9 @@ class Requests:
         ordinal = self.inbound.frames - 1
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
+            if not pending.note:  # a token, and not a header that can't be read
+                pending.body = frame[4:]
+                self._sasl(pending, ordinal, at)
             self.departures.expect(pending)
             item = Item(frame, ordinal, now, pending=pending)
             self.departures.dispose("request", item, [], now, at)
@@ -123,6 +129,8 @@ class Requests:
             state.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
             state.done(pending, note=REFUSED)
             return
+        if head.key in SASL:
+            self._sasl(pending, ordinal, at)
         if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
             # it has its turn among the requests, but nothing of it leaves
             self.replies.add(pending)
@@ -143,6 +151,12 @@ class Requests:
         if not (item.unanswered or _is_lost(decisions)) and _restores(decisions):
             self.departures.expect(pending)
         self.departures.dispose("request", item, decisions, now, at)
+
+    def _sasl(self, pending: Pending, ordinal: int, at: int) -> None:
+        """A request of an authentication: the capture says who it is, since it can't show the token."""
+        heard(self.state.sasl, pending)
+        if pending.sasl:
+            self.state.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
     def _meet(self, head: RequestHead) -> None:
         state = self.state

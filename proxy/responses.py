@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import struct
 
-from captures.exchange import Pending, body_version
+from captures.exchange import SASL_TOKEN, Pending, body_version
+from captures.masking import UNSOLICITED
 from proxy.crossing import METADATA
 from proxy.departures import Departures
 from proxy.edits import edit_response, refusal
 from proxy.outlet import Item
-from proxy.plan import known
+from proxy.plan import SASL, known
 from proxy.requests import ANSWERED, Requests
 from proxy.rules import Decision
+from proxy.sasl import answered
 from proxy.state import State
 from specs import NAMES
 from specs.frames import Short, response_body
@@ -51,14 +53,16 @@ class Responses:
         if pending is None:
             reason = f"nobody waits for correlation id {correlation_id}"
             state.flag("response", inbound.frames, at, reason)
-            return busy
+            return state.hide("response", UNSOLICITED, -1) or busy
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
             state.flag("response", inbound.frames, at, reason)
-        if busy or self.departures.must_wait(pending):
+        key = SASL_TOKEN if pending.opaque else pending.key
+        hidden = state.hide("response", key, pending.version)
+        if hidden or busy or self.departures.must_wait(pending):
             return True
         if pending.opaque:
-            return False
+            return not pending.note
         state.plan.note(pending.key, pending.version)
         return state.plan.must_be_whole("response", pending.key, pending.version)
 
@@ -99,8 +103,12 @@ class Responses:
         state = self.state
         item = Item(frame, ordinal, now, pending=pending)
         decisions: list[Decision] = []
+        offset = 4 + _offset(frame, pending)
+        if (pending.key in SASL) and not pending.note:
+            outcome = answered(state.sasl, pending, frame[offset:])
+            if outcome:
+                state.cut("response", at, {"frame": ordinal, "sasl": outcome})
         if not pending.opaque:
-            offset = 4 + _offset(frame, pending)
             item.response_body = frame[offset:]
             if ordinal < 0:
                 item.changed = (pending.note,)

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from captures.exchange import Exchange
+from captures.masked_flow import MaskedFlow
+from captures.masking import Masking
 from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
@@ -66,6 +68,10 @@ class Options:
     tls: Tls = field(default_factory=Tls)
     offer: Offer = field(default_factory=Offer)
     """The versions that clients are offered."""
+    advertise: str | None = None
+    """The host that clients are told for all listeners; None: the one that they listen on."""
+    masking: Masking = field(default_factory=Masking)
+    """What log and capture must not hold."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -97,7 +103,7 @@ class Proxy:
         self.address: Address = options.listen
         self._done = done
         self._say = say
-        self._plan = Plan(self.rules, self.options.offer)
+        self._plan = self._planned()
         self._crossing = Crossing()
         self._buffers = Buffers()
         self._links: dict[State, Link] = {}
@@ -127,11 +133,27 @@ class Proxy:
         per_side = (limits.frame + limits.queued) >> 20
         return [
             *explain(self.options.offer),
+            *self._advertised(),
             *self.options.tls.explain(),
+            *self.options.masking.explain(),
             f"memory: a connection keeps at most {per_side} MiB in each direction "
             f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
             f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
         ]
+
+    def _advertised(self) -> list[str]:
+        host = self.options.advertise
+        return (
+            [] if host is None else [f"edit: clients are told {host} as the host of all listeners"]
+        )
+
+    def _planned(self) -> Plan:
+        """What each kind of message needs, under the present rules; a capture must hide some."""
+        return Plan(
+            self.rules,
+            self.options.offer,
+            None if self.capture is None else self.options.masking.hides,
+        )
 
     async def stop(self) -> None:
         """Listen no more, let what is under way finish for a while, close everything."""
@@ -185,7 +207,7 @@ class Proxy:
         `by` is who wants it, for the log and the capture.
         """
         before, self.rules = self.rules, Rules(scenario, self.rules)
-        self._plan = Plan(self.rules, self.options.offer)
+        self._plan = self._planned()
         same = self.rules.shared(before)
         for rule in before.rules:
             if rule.name not in same:
@@ -282,7 +304,8 @@ class Proxy:
     ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
         """What TLS needs for the client and for the broker, where it is spoken."""
         tls = self.options.tls
-        names = (self.options.listen[0], host, "localhost", "127.0.0.1")
+        here = self.options.advertise or self.options.listen[0]
+        names = (here, host, "localhost", "127.0.0.1")
         client = None if tls.client is None else tls.client(names)
         return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
 
@@ -299,14 +322,15 @@ class Proxy:
             crossing=self._crossing,
             tally=self.tally,
             totals=self.totals,
-            resolve=self.topology.resolver(here[0]),
+            resolve=self.topology.resolver(here[0], self.options.advertise),
             observed=self.observed,
             limits=self.options.limits,
         )
         flow = None
         if self.capture is not None:
             comment = {"client": _text(peer), "broker": node.id}
-            flow = self.capture.open(number, peer, here, clock(), comment)
+            arrived = self.capture.open(number, peer, here, clock(), comment)
+            flow = MaskedFlow(arrived, self.options.masking)
             flow.upstream(_address(broker.getsockname()), _address(broker.getpeername()))
         link = Link(
             connection,
@@ -362,7 +386,7 @@ class Proxy:
         error = exchange.error
         if error is not None:
             self.tally.error(exchange.key, error)
-        self._done(exchange)
+        self._done(self.options.masking.exchange(exchange))
 
     def flag(self, exchange: Exchange) -> None:
         """Note in the capture that a body could not be read. For the thread that reads bodies."""

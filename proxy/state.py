@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from captures.exchange import Pairing, Pending
 from captures.outcome import outcome
+from captures.sasl import Sasl
 from captures.tally import Tally
 from proxy.actions import Abort, Action, Cut, Done, Say, Send
 from proxy.crossing import Crossing
@@ -72,6 +73,8 @@ class State:
         self.counts = Counts()
         self.familiar: dict[int, Familiar] = {}
         """Requests that pass unread, by `plan.code`; filled as they are met."""
+        self.sasl = Sasl()
+        """What is known of the client's authentication."""
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
         self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
         self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
@@ -118,6 +121,17 @@ class State:
             body=body,
             topics=self.crossing.topics,
         )
+
+    def hide(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether a capture must not have the present frame as it is: then it is to be whole.
+
+        `key` may be one of those in `captures.masking` that stand for none.
+        """
+        hides = self.plan.hides
+        if hides is None or not hides(direction, key):
+            return False
+        self.inbound[direction].hidden = (key, version)
+        return True
 
     # actions
 

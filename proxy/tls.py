@@ -27,15 +27,24 @@ class Tls:
     """The name that brokers' certificates are checked for; None: the host that is dialled."""
     client: Mint | None = None
     """What clients are shown."""
+    trust: Path | None = None
+    """The CA that clients must trust for that, if it is the proxy's own."""
 
     def explain(self) -> list[str]:
         """A line for each side that is encrypted."""
         lines = []
         if self.broker is not None:
-            checked = "not checked" if self.broker.verify_mode == ssl.CERT_NONE else "checked"
-            lines.append(f"tls: to the brokers, whose certificates are {checked}")
+            name = f" for the name {self.server_name}" if self.server_name else ""
+            lines.append(f"tls: to the brokers, whose certificates are checked{name}")
+            if self.broker.verify_mode == ssl.CERT_NONE:
+                lines[-1] = (
+                    "WARNING: tls to the brokers without a look at their certificates: "
+                    "anybody can stand in their place"
+                )
         if self.client is not None:
             lines.append("tls: to the clients, in the brokers' place")
+            if self.trust is not None:
+                lines.append(f"tls: clients must trust the CA in {self.trust}")
         return lines
 
 

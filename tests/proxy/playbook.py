@@ -8,7 +8,7 @@ from typing import Any
 
 from captures.exchange import Exchange
 from captures.tally import Tally
-from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Forward, Left, Say, Send
+from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Forward, Hide, Left, Say, Send
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.plan import Plan
@@ -209,12 +209,14 @@ class Actor:
                 case Cut(_, offset, comment):
                     assert chunk is None or 0 <= offset <= len(chunk)
                     self.cuts.append(comment)
-                case Left(way, data, comment):
+                case Left(way, data, comment, _, _):
                     self.left.append((way, bytes(data), comment))
                 case Finish(way):
                     self.finished.append(way)
                 case Abort():
                     self.aborted = True
+                case Hide():
+                    pass
                 case Forward():
                     raise AssertionError("only PASS forwards")
 
