@@ -15,7 +15,7 @@ from captures.context import Context
 from captures.exchange import SASL_TOKEN, Exchange, body_version
 from captures.phrases import cluster, groups, offsets, records, sasl, transactions
 from captures.phrases.learnt import learnt
-from captures.wording import WIDTH, Body, Names, joined, listed, printable, shorten, size
+from captures.wording import WIDTH, Body, Names, listed, printable, shorten, size
 from specs.contents import NAMES, api
 from specs.frames import Direction
 from specs.jsonform import uuid_text
@@ -51,7 +51,7 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
             if exchange.key == METADATA and exchange.version == 0 and request.get("topics") == []:
                 request["topics"] = None  # as later versions ask for all
             text = words(request, _fields(exchange, "response", answered), context.topics)
-            text = joined(text, learnt(exchange, context))
+            text = (text + learnt(exchange, context)).lstrip(", ")
     except Malformed as problem:
         text = f"undecodable: {problem}"
     except LookupError:

@@ -51,11 +51,10 @@ def check_fields(text: str, tree: Tree, match: Match) -> list[str]:
     for key, direction, version in match.kinds():
         message = api(key).message(direction)
         # where it has a topic's id alone, the name is put back as the newest version with it has it
-        named = gaps(key, version, direction) and max(
-            earlier for earlier in range(version) if not gaps(key, earlier, direction)
-        )
-        for layout in {version, named or version}:
-            roots.append(Node("struct", False, False, struct=message.layout(layout)))
+        shown = [version]
+        if gaps(key, version, direction):
+            shown.append(max(v for v in range(version) if not gaps(key, v, direction)))
+        roots += [Node("struct", False, False, struct=message.layout(v)) for v in shown]
     problems: list[str] = []
     _Walk(text, f"the body of {match.describe()}", problems).visit(
         tree, Shape(tuple(roots) or None)

@@ -17,16 +17,18 @@ from specs.layout import Layout
 
 
 class Kind(NamedTuple):
-    """What an id and a name are called in messages."""
+    """What an id and a name are called in messages, and the least id that is one."""
 
     ids: frozenset[str]
     names: frozenset[str]
+    least: int
 
 
-TOPIC: Final = Kind(frozenset({"topic_id"}), frozenset({"name", "topic", "topic_name"}))
+TOPIC: Final = Kind(frozenset({"topic_id"}), frozenset({"name", "topic", "topic_name"}), least=1)
 PRODUCER: Final = Kind(
     frozenset({"producer_id", "v3_and_below_producer_id"}),
     frozenset({"transactional_id", "v3_and_below_transactional_id"}),
+    least=0,
 )
 
 
@@ -88,7 +90,7 @@ def _read(
     for place in wanted:
         for struct in structs(values, place.path):
             found = struct.get(place.id)
-            if found is not None and int(found) > 0:  # a nil uuid, and -1: none
+            if found is not None and int(found) >= kind.least:
                 yield found, struct.get(place.name) if place.name else None
 
 

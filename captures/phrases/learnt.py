@@ -11,11 +11,12 @@ from captures.context.pairs import PRODUCER, lone
 from captures.context.reading import fields
 from captures.context.sessions import Session
 from captures.exchange import Exchange
-from captures.wording import Names, joined, listed, partitions_of, plural, ranges
+from captures.wording import Names, listed, partitions_of, plural, ranges
 
 
 def learnt(exchange: Exchange, context: Context) -> str:
-    """A few words, or none. They say where something began before it was listened to."""
+    """A few words to put behind others, or none. They say where something began before it was listened
+    to."""
     session = context.sessions.of(exchange)
     if session is not None:
         return _session(session, context.topics)
@@ -26,11 +27,11 @@ def learnt(exchange: Exchange, context: Context) -> str:
         return "" if new else _member(member, context.topics)
     owners = [context.producers.get(number) for number in lone(exchange, PRODUCER)]
     known = dict.fromkeys(owner for owner in owners if owner)
-    return f"of {listed(known, 'transaction')}" if known else ""
+    return f" of {listed(known, 'transaction')}" if known else ""
 
 
 def _session(session: Session, names: Names) -> str:
-    words = "share session" if session.id is None else f"session {session.id}"
+    words = ", share session" if session.id is None else f", session {session.id}"
     if not session.count:
         return f"{words}, partitions unknown before" if not session.complete else f"{words}: empty"
     where = _partitions(session.partitions, names)
@@ -41,8 +42,8 @@ def _session(session: Session, names: Names) -> str:
 def _member(member: Member, names: Names) -> str:
     """What it has, for a heartbeat that does not say it."""
     if member.assigned is None:
-        return "assignment unknown before"
-    return joined("has", _partitions(member.assigned, names) or "nothing")
+        return ", assignment unknown before"
+    return f" has {_partitions(member.assigned, names) or 'nothing'}"
 
 
 def _partitions(found: Mapping[Any, Iterable[int]], names: Names) -> str:

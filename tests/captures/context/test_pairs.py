@@ -141,6 +141,12 @@ def test_a_marker_is_said_to_be_of_its_transaction(teacher: Exchange) -> None:
     assert facts(found, context)["transactions"] == {"7": "pay"}
 
 
+def test_the_first_producer_of_a_cluster_has_the_id_0() -> None:
+    context = Context()
+    context.learn(exchange("AddOffsetsToTxn", 0, {"transactional_id": "pay", "producer_id": 0}))
+    assert dict(context.producers) == {0: "pay"}
+
+
 def test_an_idempotent_producer_belongs_to_no_transaction() -> None:
     context = Context()
     context.learn(exchange("InitProducerId", 4, {"transactional_id": None}, {"producer_id": 7}))

@@ -60,23 +60,23 @@ def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: in
         )
     ]
     assert said == [
-        "empty session 123: 3 partitions orders[0-2]",
-        "empty session 123: 3 partitions orders[0-2]",
-        "empty session 123: 4 partitions orders[0-2] clicks[5]",
-        "empty session 123: 3 partitions orders[1,2,7]",
+        "empty, session 123: 3 partitions orders[0-2]",
+        "empty, session 123: 3 partitions orders[0-2]",
+        "empty, session 123: 4 partitions orders[0-2] clicks[5]",
+        "empty, session 123: 3 partitions orders[1,2,7]",
     ]
 
 
 def test_a_session_that_began_before_says_so() -> None:
     context = Context()
-    assert line(context, fetch(123, 8)) == "empty session 123, partitions unknown before"
+    assert line(context, fetch(123, 8)) == "empty, session 123, partitions unknown before"
     said = line(context, fetch(123, 9, {"orders": [4]}))
-    assert said == "empty session 123: 1 partition orders[4] since, unknown before"
+    assert said == "empty, session 123: 1 partition orders[4] since, unknown before"
     said = line(context, fetch(123, 10, gone={"orders": [4, 5]}))
-    assert said == "empty session 123, partitions unknown before"
+    assert said == "empty, session 123, partitions unknown before"
     # the client begins anew, and from then on all is known
     assert line(context, fetch(123, 0, {"orders": [1]}, answer=124)) == (
-        "empty session 124: 1 partition orders[1]"
+        "empty, session 124: 1 partition orders[1]"
     )
     assert context.sessions.of(fetch(123, 9)) is None
 
@@ -84,10 +84,10 @@ def test_a_session_that_began_before_says_so() -> None:
 def test_topics_of_a_session_whose_names_nobody_said_are_shown_by_id_until_somebody_does() -> None:
     context = Context()
     assert line(context, fetch(0, 0, {ORDERS: [0]}, version=13, answer=5)) == (
-        "empty session 5: 1 partition bR8MODqO[0]"
+        "empty, session 5: 1 partition bR8MODqO[0]"
     )
     context.learn(metadata(orders=ORDERS))
-    assert line(context, fetch(5, 1, version=13)) == "empty session 5: 1 partition orders[0]"
+    assert line(context, fetch(5, 1, version=13)) == "empty, session 5: 1 partition orders[0]"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_session_that_is_over_is_forgotten(end: Exchange) -> None:
     assert context.sessions.of(fetch(123, 2)) is None
     assert context.sessions.forgotten == 0
     said = line(context, fetch(123, 2))
-    assert said == "empty session 123, partitions unknown before"
+    assert said == "empty, session 123, partitions unknown before"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_session_that_is_too_large_counts_as_unknown(monkeypatch: pytest.Monke
     context = Context()
     context.learn(fetch(0, 0, {"orders": [0, 1, 2]}, answer=5))
     assert line(context, fetch(5, 1, {"orders": [3]})) == (
-        "empty session 5, partitions unknown before"
+        "empty, session 5, partitions unknown before"
     )
 
 
@@ -182,10 +182,10 @@ def test_share_sessions_go_by_group_and_member() -> None:
     ]
     who = "g member m → empty"
     assert said == [
-        f"{who} share session, partitions unknown before",
-        f"{who} share session: 2 partitions orders[0,1]",
-        f"{who} share session: 3 partitions orders[0-2]",
-        f"{who} share session: 2 partitions orders[1,2]",
+        f"{who}, share session, partitions unknown before",
+        f"{who}, share session: 2 partitions orders[0,1]",
+        f"{who}, share session: 3 partitions orders[0-2]",
+        f"{who}, share session: 2 partitions orders[1,2]",
         who,
     ]
 

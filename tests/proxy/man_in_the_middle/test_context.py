@@ -77,17 +77,17 @@ def test_15_an_incremental_fetch_is_completed_by_its_session(chunks: Chunks) -> 
     heard.metadata()
     heard.exchange("Fetch", 13, fetch(0, 0, 0, 1, 2), {"session_id": 9})
     said = heard.exchange("Fetch", 13, fetch(9, 1), {"session_id": 9})
-    assert said == "empty session 9: 3 partitions orders[0-2]"
+    assert said == "empty, session 9: 3 partitions orders[0-2]"
 
 
 @slicings
 def test_15_joining_in_mid_session_it_says_what_it_does_not_know(chunks: Chunks) -> None:
     heard = Heard(chunks)
     said = heard.exchange("Fetch", 13, fetch(123, 7), {"session_id": 123})
-    assert said == "empty session 123, partitions unknown before"
+    assert said == "empty, session 123, partitions unknown before"
     beat = {"group_id": "g", "member_id": "m", "member_epoch": 3}
     said = heard.exchange("ConsumerGroupHeartbeat", 1, beat, {"member_id": "m", "member_epoch": 3})
-    assert said == "g epoch 3 member m assignment unknown before"
+    assert said == "g epoch 3 member m, assignment unknown before"
 
 
 @slicings
@@ -98,7 +98,7 @@ def test_15_a_session_goes_on_over_another_connection_to_its_broker(chunks: Chun
     one.metadata()
     one.exchange("Fetch", 13, fetch(0, 0, 4), {"session_id": 9})
     said = two.exchange("Fetch", 13, fetch(9, 1), {"session_id": 9})
-    assert said == "empty session 9: 1 partition orders[4]"
+    assert said == "empty, session 9: 1 partition orders[4]"
 
 
 @slicings
