@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from captures.exchange import SASL_TOKEN, Exchange, body_version
+from captures.exchange import GSSAPI_START, SASL_TOKEN, Exchange, body_version
 from specs import records
 from specs.codec.spans import spans
 from specs.contents import NAMES, api
@@ -75,10 +75,14 @@ class Masking:
         return key not in NAMES or has_payload(key, direction)
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
-        """A whole frame, its size in front. `key` may be SASL_TOKEN: nothing of it is shown."""
+        """A whole frame, its size in front. `key` may be SASL_TOKEN: no secret of it is shown."""
         if not self.hides(direction, key):
             return Masked(frame, {})
-        begins = 4 if key == SASL_TOKEN else _body(frame, direction, key, version)
+        if key == SASL_TOKEN:
+            # the tag that every GSSAPI exchange begins with says that this is one, and no more
+            begins = 5 if frame[4:5] == bytes([GSSAPI_START]) else 4
+        else:
+            begins = _body(frame, direction, key, version)
         body, found = self.body(frame[begins:], direction, key, version)
         return Masked(frame[:begins] + body, found)
 

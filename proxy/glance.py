@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from captures.context.completing import gaps
 from captures.expression import Unclear
 from proxy.rules import Rule
 from specs import api
@@ -56,6 +57,8 @@ def glance(
     """
     rules = [rule for rule in rules if rule.match.peer_matches(head.client_id, broker)]
     names = {"acks"} if head.key == PRODUCE else set()
+    if rules and gaps(head.key, head.version, "request"):
+        return None  # names must be put back first
     for rule in rules:
         if rule.where is None or rule.where.roots is None:
             return None
