@@ -46,6 +46,6 @@ def _deserted(link: Link) -> bool:
         return False
     if any(not outlet.idle for outlet in link.connection.state.outlet.values()):
         return False
-    if client.ended:
-        return True
-    return not client.transport.is_reading() and ended(client.transport.get_extra_info("socket"))
+    # where the end may come it will be seen, and passed on, so only the others are looked at closely
+    unread = client.ended or not client.transport.is_reading()
+    return unread and ended(client.transport.get_extra_info("socket"))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from barnabas.loop import run
+from proxy.standstill import Standstill
+from proxy.tcp_info import acknowledged
 from tests.proxy.playbook import raw, request
 from tests.proxy.servers import SOON, Running, read_frame, reset_on_close, running
 
@@ -53,8 +58,11 @@ async def clog(it: Running, writer: asyncio.StreamWriter) -> int:
     return sent
 
 
+@pytest.mark.parametrize("runner", [run, asyncio.run])
 @pytest.mark.parametrize("clogged", [False, True])
-def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(clogged: bool) -> None:
+def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
+    clogged: bool, runner: Callable[[Any], None]
+) -> None:
     async def main() -> None:
         broker = Stopped()
         async with running(broker, linger=LINGER) as it:
@@ -71,7 +79,7 @@ def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(clo
             assert sum("the broker stands still; closed" in line for line in it.said) == 3
             broker.end()
 
-    run(main())
+    runner(main())
 
 
 def test_a_client_that_waits_is_left_alone() -> None:
@@ -119,22 +127,24 @@ def test_a_broker_that_takes_slowly_gets_everything() -> None:
     took: list[int] = []
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         await begin.wait()
         while data := await reader.read(1 << 18):
             took.append(len(data))
-            await asyncio.sleep(LINGER / 8)
+            await asyncio.sleep(0.05)
         writer.close()
         end.set()
 
     async def main() -> None:
-        async with running(broker, linger=LINGER) as it:
+        async with running(broker, linger=0.4) as it:
             _, writer = await it.connect()
             sent = await clog(it, writer)
             writer.close()
             begin.set()
             await asyncio.wait_for(end.wait(), SOON)
             assert sum(took) == sent
-            assert len(took) > 8  # it took longer than a broker may stand still
+            assert len(took) > 0.4 / 0.05  # it took longer than a broker may stand still
             await it.until(lambda: not it.proxy.connections)
 
     run(main())
@@ -175,3 +185,49 @@ def test_what_a_rule_holds_back_still_leaves() -> None:
             assert came == [request("Metadata", 1)]
 
     run(main())
+
+
+class Stub:
+    """An object with these attributes."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__ |= attributes
+
+
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        return near, server.accept()[0]
+
+
+def side(sock: socket.socket, **attributes: Any) -> Any:
+    transport = Stub(get_extra_info=lambda _: sock, is_reading=lambda: False)
+    return Stub(transport=transport, open=True, ended=False, **attributes)
+
+
+@pytest.mark.parametrize("who", ["takes", "sends"])
+def test_a_byte_that_the_broker_takes_or_sends_begins_the_time_again(who: str) -> None:
+    to_client, client = tcp_pair()
+    to_broker, broker = tcp_pair()
+    link: Any = Stub(
+        client=side(to_client),
+        broker=side(to_broker),
+        paused=False,
+        connection=Stub(state=Stub(outlet={})),
+    )
+    standstill = Standstill(10.0)
+    with to_client, to_broker, broker:
+        assert list(standstill.find([link], 0.0)) == []
+        assert list(standstill.find([link], 20.0)) == []  # the client is there
+        client.close()
+        assert list(standstill.find([link], 30.0)) == []
+        assert list(standstill.find([link], 39.0)) == []
+        before = acknowledged(to_broker)
+        sender, receiver = (to_broker, broker) if who == "takes" else (broker, to_broker)
+        sender.sendall(b"x")
+        assert receiver.recv(1) == b"x"
+        while who == "takes" and acknowledged(to_broker) == before:
+            pass  # its system may take some ms to say so
+        assert list(standstill.find([link], 41.0)) == []
+        assert list(standstill.find([link], 50.0)) == []
+        assert list(standstill.find([link], 51.0)) == [link]
