@@ -83,6 +83,8 @@ class ProxyProcess:
         self.exchanges: list[dict[str, Any]] = []
         self.lines: list[str] = []
         """What it printed: exchanges as they came, before they were parsed."""
+        self.ended = ""
+        """What it had said when it ended."""
         self._said = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed at the end
 
     @property
@@ -129,7 +131,7 @@ class ProxyProcess:
         finally:
             self._process.kill()
             self._reader.join(SOON)
-            said = self.said
+            said = self.ended = self.said
             self._said.close()
             assert self._process.stdout is not None
             self._process.stdout.close()

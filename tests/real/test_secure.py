@@ -307,3 +307,39 @@ def test_broken_tls_costs_its_connection_and_is_said(
     # all of that has cost the proxy nothing
     admin = AdminClient(bob(proxy.bootstrap, proxy.ca))
     assert len(admin.list_topics(timeout=SOON).brokers) == 3
+
+
+def test_tls_that_passes_untouched(folder: Path) -> None:
+    """The broker tells its clients the proxy's listener as its own address."""
+    ca = trustme.CA()
+    ca.cert_pem.write_to_path(str(folder / "untouched.pem"))
+    plain, secure = "PLAINTEXT://127.0.0.1:{port}", "SSL://{host}:{{spare_port}}"
+    own = {
+        "listeners": f"{plain},CONTROLLER://127.0.0.1:{{controller_port}},"
+        + secure.format(host="127.0.0.2"),
+        "advertised.listeners": f"{plain},{secure.format(host='127.0.0.1')}",
+    }
+    with ApacheCluster("3.9.1", settings=settings(ca) | own) as cluster:
+        port = cluster.nodes[1].node.spare_port
+        listen = ("--listen", f"127.0.0.1:{port}", "--log", "json")
+        with ProxyProcess(
+            f"127.0.0.2:{port}", folder / "data", *listen, "--tls-passthrough"
+        ) as passthrough:
+            client = {
+                "bootstrap.servers": passthrough.bootstrap,
+                "security.protocol": "SSL",
+                "ssl.ca.location": str(folder / "untouched.pem"),
+            }
+            producer = Producer(client | {"acks": "all"})
+            producer.produce("untouched", b"value")
+            assert producer.flush(SOON) == 0
+            found = producer.list_topics(timeout=SOON)
+            assert {(one.host, one.port) for one in found.brokers.values()} == {("127.0.0.1", port)}
+            consumer = Consumer(client | {"group.id": "g", "auto.offset.reset": "earliest"})
+            consumer.subscribe(["untouched"])
+            message = consumer.poll(SOON)
+            assert message is not None
+            assert message.value() == b"value"
+            consumer.close()
+        assert not passthrough.exchanges
+        assert "advertised.listeners must be" in passthrough.ended
