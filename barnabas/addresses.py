@@ -39,14 +39,18 @@ def parse_host(text: str, option: str) -> str:
     return host
 
 
-def parse_servers(text: str) -> list[tuple[str, int]]:
+def parse_servers(text: str, *, zero: bool = False) -> list[tuple[str, int]]:
     """A list of addresses with commas between them, as in bootstrap.servers; the port may be left out.
+
+    `zero` allows port 0.
 
     >>> parse_servers("a:1, b")
     [('a', 1), ('b', 9092)]
     """
     found = [
-        parse_address(part.strip(), default_port=9092) for part in text.split(",") if part.strip()
+        parse_address(part.strip(), default_port=9092, zero=zero)
+        for part in text.split(",")
+        if part.strip()
     ]
     if not found:
         raise Trouble("no bootstrap server: HOST:PORT is expected, e.g. localhost:9092")

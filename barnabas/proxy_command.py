@@ -130,6 +130,13 @@ def proxy_command(
         Path | None,
         typer.Option(metavar="FILE", help="Clients must show a certificate by this CA."),
     ] = None,
+    tls_passthrough: Annotated[
+        bool,
+        typer.Option(
+            "--tls-passthrough",
+            help="Pass TLS untouched and unread, from a --listen address for each broker.",
+        ),
+    ] = False,
     control: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
@@ -162,6 +169,22 @@ def proxy_command(
         client_key,
         client_ca,
     )
+    if tls_passthrough:
+        from barnabas.run_passthrough import routes, run_passthrough
+
+        unread = {
+            **dict.fromkeys(tls.given, True),
+            "--scenario": scenario,
+            "--capture": capture,
+            "--control": control,
+            "--no-payload": no_payload,
+            "--advertise": advertise,
+            "--broker-ports": broker_ports,
+        }
+        for option, given in unread.items():
+            if given:
+                raise Trouble(f"{option} can't be had with --tls-passthrough: nothing is read")
+        raise typer.Exit(run_passthrough(routes(bootstrap_server, listen)))
     options = Options(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),

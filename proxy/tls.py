@@ -13,6 +13,9 @@ from pathlib import Path
 Mint = Callable[[tuple[str, ...]], ssl.SSLContext]
 """Makes the context of a listener whose clients know it by these names."""
 
+_PLAIN = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST")
+"""What OpenSSL calls a first record that is none."""
+
 HANDSHAKE: float = 10.0
 """Seconds that a TLS handshake may take."""
 
@@ -92,6 +95,10 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     >>> reason(ssl.SSLCertVerificationError(1, "[SSL: X] certificate verify failed: expired (_ssl.c:1)"))
     'certificate verify failed: expired'
     """
+    if isinstance(problem, ssl.SSLError) and problem.reason in _PLAIN:
+        return "what came is no TLS; it speaks plain text"
+    if isinstance(problem, ssl.SSLEOFError | ConnectionResetError | ConnectionAbortedError):
+        return "it closed the connection; perhaps it speaks plain text"
     if isinstance(problem, ssl.SSLError):
         text = str(problem.args[-1] if problem.args else problem)
         text = text.removeprefix("[").partition("] ")[2] or text
