@@ -25,6 +25,8 @@ SCENARIO = (
     "  - {name: slow, match: {api: Metadata, direction: request, client_id: slow}, do: {delay: 1h}}\n"
     "  - {name: aside, match: {api: Metadata, direction: request, client_id: aside},\n"
     "     do: {hold: {until: {api: Fetch}, at_most: 1h}}}\n"
+    "  - {name: mixed, match: {direction: request, client_id: mixed},\n"
+    "     do: {reorder: {shuffle: 3, at_most: 1h}}}\n"
     "  - {name: cut, match: {client_id: cut}, do: [{delay: 1ms}, close]}\n"
 )
 
@@ -119,22 +121,24 @@ def test_bytes_are_those_of_open_and_of_closed_connections() -> None:
 def test_frames_that_rules_hold_back_are_a_gauge_and_what_they_did_a_counter() -> None:
     async def main() -> None:
         async with desk(SCENARIO) as it:
-            async with it.client() as (_, one), it.client() as (_, two):
+            async with it.client() as (_, one), it.client() as (_, two), it.client() as (_, three):
                 one.write(request("Metadata", 1, client="slow") * 2)
                 two.write(request("Metadata", 1, client="aside"))
+                three.write(request("Metadata", 1, client="mixed"))
                 rules = it.it.proxy.rules.rules
-                await it.it.until(lambda: (rules[0].fired, rules[1].fired) == (2, 1))
+                await it.it.until(lambda: [rule.fired for rule in rules] == [2, 1, 1, 0])
                 found = await scraped(it)
                 size = 2 * len(request("Metadata", 1, client="slow"))
                 size += len(request("Metadata", 1, client="aside"))
-                assert found["barnabas_queued_frames{direction=request}"] == 3
-                assert found["barnabas_queued_bytes{direction=request}"] == size + 3 * 1024
+                size += len(request("Metadata", 1, client="mixed"))
+                assert found["barnabas_queued_frames{direction=request}"] == 4
+                assert found["barnabas_queued_bytes{direction=request}"] == size + 4 * 1024
                 assert found["barnabas_waiting_requests"] == 0
                 assert found["barnabas_faults_total{fault=delay}"] == 2
                 assert found["barnabas_faults_total{fault=hold}"] == 1
                 assert found["barnabas_faults_total{fault=close}"] == 0
                 assert found["barnabas_rule_matched_total{rule=slow}"] == 2
-                for number in (1, 2):
+                for number in (1, 2, 3):
                     await it.ask("POST", f"/connections/{number}/close")
             await it.ask("PUT", "/scenario", b"version: 1\nrules: []")
             found = await scraped(it)

@@ -111,6 +111,7 @@ def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_f
     actor.ask(heartbeat(1))
     stage.replace(scenario(OTHER, HOLD))
     assert actor.ids("request") == []
+    assert len(stage.crossing._waiting) == 1
     actor.ask(request("JoinGroup", 2, group_id="g", protocols=[]))
     assert actor.ids("request") == [2, 1]
     assert stage.rules.rule("hold").released == 1
@@ -227,7 +228,7 @@ def test_a_rule_that_is_told_to_fire_does_so_once_whatever_its_when_says() -> No
 
 
 def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_gone() -> None:
-    stage = Stage(scenario(SHUFFLE.replace("swap: 3", "swap: 1"), OTHER))
+    stage = Stage(scenario(SHUFFLE.replace("swap: 3", "swap: 1"), OTHER), observed=False)
     actor = stage.actor()
     actor.ask(heartbeat(1) + leave(2) + heartbeat(3))
     first = actor.ids("request")
@@ -239,6 +240,7 @@ def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_g
         actor.answer(response("LeaveGroup", 2, error_code=0) if number == 2 else beat(number))
     assert actor.ids("response") == [1, 2, 3, 4]
     assert not actor.stage.totals.undecoded
+    assert not actor.connection.departures.expected
 
 
 def test_requests_under_way_are_answered_first_when_a_rule_begins_to_mix() -> None:
@@ -341,6 +343,15 @@ def test_observing_begins_and_ends_anywhere_in_a_frame(cut: int, chunks: Chunks)
     assert [row.count for row in stage.tally.rows()] == [4], "each is counted once"
     assert not stage.totals.undecoded
     assert actor.connection.idle
+
+
+def test_no_copy_of_a_frame_is_kept_when_nobody_looks_any_longer() -> None:
+    stage = Stage(EMPTY)
+    actor = stage.actor()
+    actor.ask(heartbeat(1) + heartbeat(2)[:20])
+    assert actor.connection.state.inbound["request"].copy
+    stage.observe(False)
+    assert actor.connection.state.inbound["request"].copy is None
 
 
 def test_exchanges_are_reported_while_somebody_looks() -> None:

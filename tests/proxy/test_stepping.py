@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Callable
 from typing import Any, Final
@@ -143,6 +144,32 @@ def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
             writer.close()
 
     runner(main())
+
+
+def test_a_connection_may_be_paused_before_it_is_there() -> None:
+    ca = trustme.CA()
+    trusting = ssl.create_default_context()
+    ca.configure_trust(trusting)
+
+    async def main() -> None:
+        async with running(echo_metadata, tls=Tls(client=minted(ca))) as it:
+            host, port = it.proxy.address
+            with socket.create_connection((host, port)) as sock:
+                await it.until(lambda: it.proxy.links)
+                (link,) = it.proxy.links
+                link.pause()  # while it waits for the client's part of the handshake
+                reader, writer = await asyncio.open_connection(
+                    sock=sock.dup(), ssl=trusting, server_hostname="localhost"
+                )
+            writer.write(request("Metadata", 1))
+            await it.until(lambda: link.client.open)
+            await still()
+            assert frames(link, "request") == 0
+            link.resume()
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            writer.close()
+
+    run(main())
 
 
 def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> None:

@@ -17,6 +17,8 @@ from tests.proxy.servers import SOON, read_frame
 SLOW = "{name: slow, match: {api: Metadata, direction: request}, do: {delay: 1h}}"
 HOLD = "{name: held, match: {api: Metadata}, do: {hold: {until: {api: Fetch}, at_most: 1h}}}"
 
+MIX = "{name: mixed, match: {api: Metadata}, do: {reorder: {shuffle: 3, at_most: 1h}}}"
+
 
 def scenario(*rules: str) -> str:
     return f"version: 1\nseed: 5\nrules: [{', '.join(rules)}]\n"
@@ -91,13 +93,15 @@ def test_connections_are_listed_while_they_are_open() -> None:
     run(main())
 
 
-def test_frames_that_stand_aside_are_held_and_not_queued() -> None:
+@pytest.mark.parametrize("rule", [HOLD, MIX])
+def test_frames_that_stand_aside_are_held_and_not_queued(rule: str) -> None:
     async def main() -> None:
-        async with desk(scenario(HOLD)) as it, it.client() as (_, writer):
+        async with desk(scenario(rule)) as it, it.client() as (_, writer):
             writer.write(request("Metadata", 1))
             await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
             found = await it.connection()
             assert (found["request"]["queued"], found["request"]["held"]) == (0, 1)
+            await it.ask("POST", "/connections/1/close")
 
     run(main())
 
@@ -250,7 +254,7 @@ def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: P
             said = "scenario: replaced by the control port: 1 rules, 0 of them as before"
             assert said in it.it.said
         written = (tmp_path / "c.pcapng").read_bytes()
-        assert written.count(b'"by":"the control port"') == 1
+        assert written.count(b'"barnabas":"scenario","by":"the control port"') == 1
         assert written.count(b"name: other") == 1
 
     run(main())
@@ -381,14 +385,16 @@ def test_drain_stops_the_proxy_as_a_signal_does() -> None:
 
 def test_a_paused_connection_does_not_hold_up_the_end() -> None:
     async def main() -> None:
-        async with desk() as it, it.client() as (reader, writer):
+        async with desk(drain=SOON) as it, it.client() as (reader, writer):
             await it.ask("POST", "/connections/1/pause")
+            await it.ask("POST", "/connections/1/step")
             writer.write(request("Metadata", 1))
+            await frames(it, "request", 1)
             await it.it.proxy.stop()
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
             assert it.it.proxy.draining
             assert (await it.get("/status"))["draining"] is True
             assert (await it.get("/connections")) == []
-            reader.feed_eof()
 
     run(main())
 

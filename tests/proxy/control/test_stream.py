@@ -162,6 +162,18 @@ def test_with_the_log_off_exchanges_are_looked_at_for_as_long_as_somebody_follow
     run(main())
 
 
+def test_a_log_that_is_on_stays_on_when_nobody_follows_any_longer() -> None:
+    async def main() -> None:
+        async with desk(observed=True) as it:
+            _, writer = await it.follow()
+            writer.close()
+            await it.it.until(lambda: not it.history.followers)
+            await it.exchange(1)
+            assert [exchange.correlation_id for exchange in it.it.done] == [1]
+
+    run(main())
+
+
 def test_the_filter_has_the_language_of_rules() -> None:
     async def main() -> None:
         async with desk() as it:
