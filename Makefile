@@ -7,9 +7,9 @@ BIN    := $(VENV)/bin
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
 	@echo "make test      all tests that Python wheels can run"
-	@echo "make test-all  those, and the ones that need more (tshark, real Kafka)"
+	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka)"
 	@echo "make lint      ruff, mypy, import contracts"
-	@echo "make bench     speed of the proxy and of the codecs, as ratios of one run"
+	@echo "make bench     speed of the proxy, the codecs and with real Kafka, as ratios of one run"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
 $(BIN)/python:
@@ -27,7 +27,7 @@ demo: $(VENV)/.stamp-demo
 	@$(BIN)/barnabas demo
 
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -m "not needs_tshark and not needs_apache"
+	@$(BIN)/python -m pytest -m "not needs_tshark and not needs_chromium and not needs_apache"
 
 test-all: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest

@@ -22,14 +22,35 @@ def parse_address(
     return host, int(port)
 
 
-def parse_servers(text: str) -> list[tuple[str, int]]:
+def parse_host(text: str, option: str) -> str:
+    """A host without a port. Raises Trouble, naming the option.
+
+    >>> parse_host("kafka.example.org", "--advertise"), parse_host("[::1]", "--advertise")
+    ('kafka.example.org', '::1')
+    """
+    host = text.removeprefix("[").removesuffix("]")
+    if (
+        not host
+        or "/" in host
+        or host.isspace()
+        or (":" in host and ":" not in host.replace(":", "", 1))
+    ):
+        raise Trouble(f"{option} {text!r}: a host without a port is expected, e.g. localhost")
+    return host
+
+
+def parse_servers(text: str, *, zero: bool = False) -> list[tuple[str, int]]:
     """A list of addresses with commas between them, as in bootstrap.servers; the port may be left out.
+
+    `zero` allows port 0.
 
     >>> parse_servers("a:1, b")
     [('a', 1), ('b', 9092)]
     """
     found = [
-        parse_address(part.strip(), default_port=9092) for part in text.split(",") if part.strip()
+        parse_address(part.strip(), default_port=9092, zero=zero)
+        for part in text.split(",")
+        if part.strip()
     ]
     if not found:
         raise Trouble("no bootstrap server: HOST:PORT is expected, e.g. localhost:9092")

@@ -54,6 +54,7 @@ app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
     "decode",
     epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
     "  barnabas decode run.pcapng --json | jq .request\n\n"
+    "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
     "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
     "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
 )
@@ -63,6 +64,10 @@ def decode_command(
     frames: Annotated[
         bool, typer.Option("--frames", help="A frame a line, not an exchange.")
     ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
+    ] = None,
     request: Annotated[
         str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
     ] = None,
@@ -91,11 +96,13 @@ def decode_command(
             )
         from barnabas.decode import decode
 
-        raise typer.Exit(decode(file, as_json=as_json, frames_only=frames))
+        raise typer.Exit(decode(file, as_json=as_json, frames_only=frames, only=only))
     from barnabas.decode_hex import Asked, decode_hex
 
     if frames:
         raise Trouble("--frames is for a capture file")
+    if only is not None:
+        raise Trouble("--filter is for a capture file")
     text = request if request is not None else response
     assert text is not None  # noqa: S101
     direction: Literal["request", "response"] = "response" if request is None else "request"

@@ -7,15 +7,30 @@ from pathlib import Path
 
 from barnabas.capture_input import opened, watched
 from barnabas.output import Output
+from barnabas.parsing import parse_filter
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.conversation import Conversations
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
 
 
-def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | None = None) -> int:
-    """Print a capture's exchanges, or its frames; returns the exit code."""
+def decode(
+    path: Path,
+    *,
+    as_json: bool,
+    frames_only: bool,
+    only: str | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print a capture's exchanges (those that meet `only`), or its frames; returns the exit code.
+
+    Raises Trouble for a file that can't be read, or a condition that can't be meant.
+    """
     output = output or Output()
+    if only is not None:
+        if frames_only:
+            raise Trouble("--filter is about exchanges: give it without --frames")
+        output.passes = parse_filter(only, output.context.topics)
     reader = opened(path)
     conversations = Conversations()
     try:
@@ -34,6 +49,8 @@ def decode(path: Path, *, as_json: bool, frames_only: bool, output: Output | Non
         output.note(f"{path} ends in the middle of a block; all before it is shown")
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
+    if output.hidden:
+        output.note(f"{output.hidden} exchanges not shown: --filter")
     undecoded = conversations.undecoded + output.undecoded
     if undecoded:
         output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")

@@ -18,6 +18,7 @@ from barnabas.loop import run
 from captures.exchange import Exchange
 from captures.tally import Tally
 from captures.writer import CaptureWriter
+from proxy.offer import Offer
 from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import Scenario
@@ -36,11 +37,15 @@ class Harness:
         capture: Path | str | None = None,
         observed: bool = True,
         limits: Limits | None = None,
+        offer: Offer | None = None,
         done: Callable[[Exchange], None] | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.options = Options(
-            parse_servers(bootstrap), observed=observed, limits=limits or Limits()
+            parse_servers(bootstrap),
+            observed=observed,
+            limits=limits or Limits(),
+            offer=offer or Offer(),
         )
         self.rules = Rules(scenario)
         self.rules.began = clock()

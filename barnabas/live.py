@@ -29,6 +29,7 @@ class Live:
         self._queue: queue.Queue[Exchange | str | threading.Event | None] = queue.Queue()
         self._broken = False
         self._added = self._taken = 0  # each written by one thread only
+        self._unsaid = self._owned_up = 0  # lines that were not printed, and those it told of
         self._thread = threading.Thread(target=self._work, name="live log", daemon=True)
         self._thread.start()
 
@@ -42,8 +43,11 @@ class Live:
             self._queue.put(exchange)
 
     def line(self, text: str) -> None:
-        """Print a line for the person soon; these are never lost."""
-        self._queue.put(text)
+        """Print a line for the person soon; where too many wait, their number is printed later."""
+        if self._queue.qsize() >= 2 * BACKLOG:  # exchanges leave half of it
+            self._unsaid += 1
+        else:
+            self._queue.put(text)
 
     def flush(self, timeout: float = 2.0) -> None:
         """Wait until all that was handed over before is printed."""
@@ -64,6 +68,9 @@ class Live:
                     item.set()
                 elif isinstance(item, str):
                     self._say(item)
+                    if self._unsaid > self._owned_up:
+                        more, self._owned_up = self._unsaid - self._owned_up, self._unsaid
+                        self._say(f"{more} lines not printed: the terminal was too slow")
                 else:
                     self._taken += _size(item)
                     if not self._broken:

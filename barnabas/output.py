@@ -11,7 +11,9 @@ from rich.console import Console
 
 from barnabas import show
 from captures.context import Context
+from captures.context.facts import facts
 from captures.exchange import Exchange
+from captures.filters import Filter
 from captures.inside import inside
 from captures.writer import CaptureWriter
 from proxy.rules import Rules
@@ -28,27 +30,43 @@ class Output:
         default_factory=lambda: Console(stderr=True, highlight=False, soft_wrap=True)
     )
     context: Context = field(default_factory=Context)
+    passes: Filter | None = None
+    """Which exchanges are printed (`--filter`); None: all. All are learnt from and counted."""
+    hidden: int = 0
+    """Exchanges that were not printed because they did not pass."""
     undecoded: int = 0
     """Exchanges with a body that no schema reads."""
     flag: Callable[[Exchange], None] = lambda _: None
     """Called with each of those."""
 
     def exchange(self, exchange: Exchange) -> None:
-        """An exchange as one line."""
-        self._look(exchange)
-        show.show(self.out, exchange, self.context.topics)
+        """An exchange as one line, if it passes."""
+        if self._look(exchange):
+            show.show(self.out, exchange, self.context)
 
-    def _look(self, exchange: Exchange) -> None:
+    def _look(self, exchange: Exchange) -> bool:
+        """Learn from an exchange, count it; whether it is to be printed."""
         self.context.learn(exchange)
         if exchange.key in NAMES and exchange.undecodable:
             self.undecoded += 1
             self.flag(exchange)
+        if self.passes is None or self.passes(exchange):
+            return True
+        self.hidden += 1
+        return False
 
     def json(self, exchange: Exchange) -> None:
-        """An exchange as one line of JSON, with what hides inside its bytes if there is anything."""
-        self._look(exchange)
-        hidden = inside(exchange, self.context)
-        row = exchange.row() | ({"inside": hidden} if hidden else {})
+        """An exchange as one line of JSON, with what hides inside its bytes, and what it does not
+        say itself, if there is anything."""
+        if not self._look(exchange):
+            return
+        row = exchange.row()
+        for name, found in (
+            ("inside", inside(exchange, self.context)),
+            ("context", facts(exchange, self.context)),
+        ):
+            if found:
+                row[name] = found
         self.raw(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
     def raw(self, text: str) -> None:
@@ -61,7 +79,13 @@ class Output:
     def note(self, text: str) -> None:
         """A line for the person."""
         self.err.print(
-            text, style="dim" if text.startswith(("edit:", "memory:")) else None, markup=False
+            text,
+            style="bold red"
+            if text.startswith("WARNING:")
+            else "dim"
+            if text.startswith(("edit:", "memory:", "tls:", "mask:"))
+            else None,
+            markup=False,
         )
 
     def summary(
@@ -73,15 +97,19 @@ class Output:
             self.err.print()
             self.err.print(show.rules_table(rules.rules))
         totals = proxy.totals
-        facts = [f"{totals.connections} connections"]
+        said = [f"{totals.connections} connections"]
         if totals.refused:
-            facts.append(f"{totals.refused} closed because the broker could not be reached")
+            said.append(f"{totals.refused} closed because the broker could not be reached")
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
-            facts.append(f"{undecoded} frames passed on undecoded")
+            said.append(f"{undecoded} frames passed on undecoded")
+        if self.hidden:
+            said.append(f"{self.hidden} exchanges not shown: --filter")
+        if self.context.forgotten:
+            said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
         if lost:
-            facts.append(f"{lost} exchanges not printed: the terminal was too slow")
-        self.note(", ".join(facts))
+            said.append(f"{lost} exchanges not printed: the terminal was too slow")
+        self.note(", ".join(said))
         if capture is not None:
             self.note(capture_line(capture))
 

@@ -16,6 +16,10 @@ PROXY_EXAMPLES: Final = (
     "  barnabas proxy --bootstrap-server b1:9092,b2:9092 --listen 127.0.0.1:19092 "
     "--scenario slow.yaml --capture run.pcapng\n\n"
     "  barnabas proxy --bootstrap-server localhost:9092 --listen localhost:0 --log json | jq .api"
+    "\n\n"
+    "  barnabas proxy --bootstrap-server localhost:9092 "
+    "--filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas proxy --bootstrap-server kafka.example.org:9093 --broker-tls --client-tls"
 )
 """What stands below its help."""
 
@@ -50,17 +54,89 @@ def proxy_command(
         str | None,
         typer.Option(metavar="SIZE", help="Stop capturing at this size, e.g. 1GiB."),
     ] = None,
+    no_payload: Annotated[
+        bool,
+        typer.Option(
+            "--no-payload", help="Keep record keys, values and headers out of log and capture."
+        ),
+    ] = False,
     log: Annotated[
         Log, typer.Option(help="How exchanges are printed; off reads only headers.")
     ] = Log.pretty,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", metavar="EXPR", help="Print only exchanges that meet it (JMESPath)."
+        ),
+    ] = None,
     broker_ports: Annotated[
         str | None,
         typer.Option(metavar="FIRST-LAST", help="Ports for the brokers, first + node id if free."),
+    ] = None,
+    max_version: Annotated[
+        list[str] | None,
+        typer.Option(metavar="API=N[,...]", help="Offer no newer version, e.g. Fetch=11."),
+    ] = None,
+    pretend: Annotated[
+        str | None,
+        typer.Option(metavar="X.Y", help="Offer what this release of Kafka did, e.g. 2.8."),
     ] = None,
     frame_limit: Annotated[
         str,
         typer.Option(metavar="SIZE", help="The largest frame; a larger one closes its connection."),
     ] = "100MiB",
+    connect_timeout: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="A broker not reached by then costs its connection."),
+    ] = "10s",
+    drain: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="What is under way gets that long when it stops."),
+    ] = "5s",
+    advertise: Annotated[
+        str | None,
+        typer.Option(metavar="HOST", help="The host that clients are told for all listeners."),
+    ] = None,
+    broker_tls: Annotated[
+        bool,
+        typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
+    ] = False,
+    broker_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS to the brokers, checked by this CA.")
+    ] = None,
+    broker_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The certificate that brokers are shown.")
+    ] = None,
+    broker_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    broker_server_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The name in the brokers' certificates, if not the host."
+        ),
+    ] = None,
+    broker_insecure: Annotated[
+        bool, typer.Option("--broker-insecure", help="TLS to whoever answers: nothing is checked.")
+    ] = False,
+    client_tls: Annotated[
+        bool,
+        typer.Option("--client-tls", help="TLS to the clients, by a CA that is made on first use."),
+    ] = False,
+    client_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TLS to the clients with this certificate (PEM)."),
+    ] = None,
+    client_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    client_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Clients must show a certificate by this CA."),
+    ] = None,
+    tls_passthrough: Annotated[
+        bool,
+        typer.Option(
+            "--tls-passthrough",
+            help="Pass TLS untouched and unread, from a --listen address for each broker.",
+        ),
+    ] = False,
     control: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Listen there (loopback) for `barnabas ctl`."),
@@ -71,22 +147,65 @@ def proxy_command(
     ] = None,
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
-    from barnabas.addresses import parse_address, parse_ports, parse_servers
+    from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
+    from barnabas.output import Output
+    from barnabas.parsing import parse_filter, parse_offer
     from barnabas.run_proxy import Control, Job, run_proxy
+    from barnabas.tls_options import TlsOptions, make_tls
+    from captures.masking import Masking
     from proxy.control.reload import ScenarioFile
     from proxy.server import Options
     from proxy.state import Limits
 
+    tls = TlsOptions(
+        broker_tls,
+        broker_ca,
+        broker_cert,
+        broker_key,
+        broker_server_name,
+        broker_insecure,
+        client_tls,
+        client_cert,
+        client_key,
+        client_ca,
+    )
+    if tls_passthrough:
+        from barnabas.run_passthrough import routes, run_passthrough
+
+        unread = {
+            **dict.fromkeys(tls.given, True),
+            "--scenario": scenario,
+            "--capture": capture,
+            "--control": control,
+            "--no-payload": no_payload,
+            "--advertise": advertise,
+            "--broker-ports": broker_ports,
+        }
+        for option, given in unread.items():
+            if given:
+                raise Trouble(f"{option} can't be had with --tls-passthrough: nothing is read")
+        raise typer.Exit(run_passthrough(routes(bootstrap_server, listen)))
     options = Options(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != Log.off,
+        offer=parse_offer(pretend, max_version or ()),
+        connect_timeout=_seconds(connect_timeout, "--connect-timeout"),
+        drain=_seconds(drain, "--drain"),
+        advertise=None if advertise is None else parse_host(advertise, "--advertise"),
+        tls=make_tls(tls),
+        masking=Masking.of_payload() if no_payload else Masking(),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
     )
+    if only is not None and log == Log.off:
+        raise Trouble("--filter says what the log shows: give it without --log off")
     if control is None and control_token_file is not None:
         raise Trouble("--control-token-file is for --control: give both")
     watched = None if scenario is None else ScenarioFile(scenario)  # before it is read
+    output = Output()
+    if only is not None:
+        output.passes = parse_filter(only, output.context.topics)
     job = Job(
         options,
         scenario=None if scenario is None else read_scenario(scenario),
@@ -97,6 +216,7 @@ def proxy_command(
         capture=capture,
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         log=log.value,
+        output=output,
     )
     raise typer.Exit(run_proxy(job))
 
@@ -112,6 +232,15 @@ def read_scenario(path: Path, faults: str | None = None):  # type: ignore[no-unt
         raise Trouble(str(problem)) from None
     except OSError as problem:
         raise Trouble(f"can't read the scenario {path}: {problem.strerror}") from None
+
+
+def _seconds(text: str, option: str) -> float:
+    from proxy.units import TIMES, parse_duration
+
+    try:
+        return parse_duration(text) / TIMES["s"]
+    except ValueError as problem:
+        raise Trouble(f"{option}: {problem}") from None
 
 
 def _size(text: str, option: str) -> int:

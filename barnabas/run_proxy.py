@@ -58,7 +58,8 @@ def run_proxy(job: Job) -> int:
         check(job.control)
     rules = Rules(job.scenario)
     rules.began = clock()
-    capture = open_capture(job.capture, job.capture_limit, rules)
+    meta = {"masked": job.options.masking.kinds, **rules.meta()}
+    capture = open_capture(job.capture, job.capture_limit, meta)
     try:
         return run(_main(job, rules, capture))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
@@ -68,12 +69,14 @@ def run_proxy(job: Job) -> int:
             capture.close()
 
 
-def open_capture(path: Path | None, limit: int | None, rules: Rules) -> CaptureWriter | None:
+def open_capture(
+    path: Path | None, limit: int | None, meta: dict[str, Any]
+) -> CaptureWriter | None:
     """The capture file. Raises Trouble if it can't be written."""
     if path is None:
         return None
     try:
-        return CaptureWriter(path, limit=limit, meta=rules.meta())
+        return CaptureWriter(path, limit=limit, meta=meta)
     except OSError as problem:
         raise Trouble(
             f"can't write the capture {path}: {problem.strerror}; choose another --capture"
@@ -169,7 +172,9 @@ async def control_port(
 
 
 def _write_token(path: Path, token: str) -> None:
-    """A file that its owner alone can read, whatever was there. Raises Trouble."""
+    """A file that its owner alone can read, whatever file was there. Raises Trouble."""
+    if path.exists() and not path.is_file():
+        raise Trouble(f"--control-token-file {path}: that is no file; choose another")
     try:
         path.unlink(missing_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

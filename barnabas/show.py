@@ -15,10 +15,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from captures.context import Context
 from captures.exchange import Exchange
 from captures.summary import details
 from captures.tally import Row
-from captures.wording import Names, printable
+from captures.wording import printable
 
 if TYPE_CHECKING:
     from proxy.rules import Rule
@@ -61,11 +62,11 @@ class Segment(NamedTuple):
 
 
 def segments(
-    exchange: Exchange, *, zone: tzinfo | None = None, names: Names | None = None
+    exchange: Exchange, *, zone: tzinfo | None = None, context: Context | None = None
 ) -> list[Segment]:
     """The parts of an exchange's line, in order; those that say nothing are left out.
 
-    zone: of the time of day, by default the machine's. names: see `captures.summary.details`.
+    zone: of the time of day, by default the machine's. context: see `captures.summary.details`.
     """
     when = datetime.fromtimestamp(exchange.ts // 1_000_000 / 1000, zone)
     latency = exchange.latency_ms
@@ -74,7 +75,7 @@ def segments(
         Segment("client", printable(exchange.client_id or exchange.client_address)),
         Segment("broker", "-" if exchange.broker is None else f"b{exchange.broker}"),
         Segment("api", f"{exchange.api} v{exchange.version}"),
-        Segment("details", details(exchange, names)),
+        Segment("details", details(exchange, context)),
         Segment("note", printable(exchange.note)),
         Segment("error", exchange.error or ""),
         Segment("slow" if _slow(exchange) else "latency", "" if latency is None else ms(latency)),
@@ -102,11 +103,11 @@ def line(
     width: int | None = None,
     *,
     zone: tzinfo | None = None,
-    names: Names | None = None,
+    context: Context | None = None,
 ) -> Text:
     """The line of an exchange in at most `width` cells: details give way first. None: all of it."""
     parts = []
-    for kind, text in segments(exchange, zone=zone, names=names):
+    for kind, text in segments(exchange, zone=zone, context=context):
         if kind == "client" and width is not None:
             text = _cut(text, COLUMNS[kind])
         parts.append(Segment(kind, text + " " * (COLUMNS.get(kind, 0) - cell_len(text))))
@@ -128,10 +129,10 @@ def _cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def show(console: Console, exchange: Exchange, names: Names | None = None) -> None:
+def show(console: Console, exchange: Exchange, context: Context | None = None) -> None:
     """Print the line of an exchange: as wide as the terminal, or all of it if there is none."""
     width = console.width if console.is_terminal else None
-    console.print(line(exchange, width, names=names), soft_wrap=True)
+    console.print(line(exchange, width, context=context), soft_wrap=True)
 
 
 def tally_table(rows: Iterable[Row]) -> Table:

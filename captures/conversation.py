@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from captures.exchange import Exchange, Pairing, Pending
+from captures.exchange import GSSAPI_START, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
 from captures.reader import Chunk, Closed, Lost, Opened
+from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
 from specs.malformed import Malformed
@@ -121,10 +122,13 @@ class _Conversation:
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)
         head = head_of(frame.data)
+        if frame.ordinal == 0 and frame.data[:1] == bytes([GSSAPI_START]):
+            self._raw_tokens = True
         if head is None or (self._raw_tokens and not _known(head.key, head.version)):
             self.undecoded += not self._raw_tokens
             size = len(frame.data)
             token = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
+            token.sasl = facts.get("sasl", "")
             self.pairing.sent(token)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
@@ -139,6 +143,8 @@ class _Conversation:
             frame.ts,
             body=frame.data[head.body :],
             rules=tuple(facts.get("rules", ())),
+            sasl=facts.get("sasl", ""),
+            payload=facts.get("payload", {}),
         )
         left, note = facts.get("left"), facts.get("note", "")
         if left == "later":
@@ -176,24 +182,32 @@ class _Conversation:
         if pending is None:
             self.undecoded += 1
             return None
+        self.pairing.came(pending, frame.ts)
         facts = facts_of(frame)
+        pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
         left = facts.get("left")
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
             return None
         size, rules = len(frame.data), tuple(facts.get("rules", ()))
         if left == "never":
-            note = facts.get("note", "")
-            return self._outcome(
-                pending, came=frame.ts, size=size, body=frame.data, rules=rules, note=note
-            )
+            note, left_at = facts.get("note", ""), None
+        else:
+            note, left_at = "", frame.ts
         return self._outcome(
-            pending, came=frame.ts, left=frame.ts, size=size, body=frame.data, rules=rules
+            pending,
+            came=frame.ts,
+            left=left_at,
+            size=size,
+            body=frame.data,
+            rules=rules,
+            note=note,
+            payload=facts.get("payload"),
         )
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
-        number = _number(frame)
-        rules = tuple(facts_of(frame).get("rules", ()))
+        number, facts = _number(frame), facts_of(frame)
+        rules = tuple(facts.get("rules", ()))
         size = len(frame.data)
         if number < 0:  # made by the proxy
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
@@ -205,7 +219,13 @@ class _Conversation:
             return None
         pending, arrived = entry
         return self._outcome(
-            pending, came=arrived.ts, left=frame.ts, size=size, body=frame.data, rules=rules
+            pending,
+            came=arrived.ts,
+            left=frame.ts,
+            size=size,
+            body=frame.data,
+            rules=rules,
+            payload=facts.get("payload"),
         )
 
     def _outcome(
@@ -218,6 +238,7 @@ class _Conversation:
         body: bytes | None = None,
         rules: tuple[str, ...] = (),
         note: str = "",
+        payload: dict[str, str] | None = None,
     ) -> Exchange:
         if body is not None:
             body = body[_offset(body, pending) :]
@@ -232,6 +253,7 @@ class _Conversation:
             response_body=body,
             rules=rules,
             note=note,
+            payload=payload,
         )
 
 

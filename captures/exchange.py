@@ -35,7 +35,11 @@ COLUMNS: Final = (
     ("request_size", "bytes of the request's frame without its size"),
     ("response_size", "bytes of the response's frame without its size; null without one"),
     ("latency_ms", "from the request's arrival to the response's departure, as the client sees it"),
-    ("broker_ms", "from the request's departure upstream to the response's arrival"),
+    (
+        "broker_ms",
+        "the broker alone: to the response's arrival, from the request's departure or, "
+        "if that is later, the arrival of the response before it",
+    ),
     ("error", "name of the first error in the response; empty: none; null: not known"),
     ("rules", "names of the rules that fired on either"),
     ("request", "decoded body of the request; null if it is not kept or can't be decoded"),
@@ -47,6 +51,10 @@ _COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 
 SASL_TOKEN: Final = -1
 """The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
+
+GSSAPI_START: Final = 0x60
+"""How a GSSAPI token begins (RFC 2743, 3.1). A client of 0.9 sends one first of all, without a
+handshake; as the key of an API it would be unknown."""
 
 UNSUPPORTED_VERSION: Final = 35
 
@@ -77,17 +85,26 @@ class Pending:
     note: str = ""
     group: str | None = None
     """The group that the request names, where somebody asked for it."""
+    begun: int = 0
+    """When the response before it had come, as `sent`: a broker works on one request of a connection
+    at a time, so it can't have begun with this one earlier."""
+    sasl: str = ""
+    """What is known of an authentication, see `Exchange.sasl`."""
+    payload: dict[str, str] = field(default_factory=dict)
+    """Hashes in place of the request's payload, if it was taken out of a capture."""
 
 
 class Pairing:
     """The requests of one connection that wait for their responses, in the order they left."""
 
-    __slots__ = ("limit", "waiting")
+    __slots__ = ("latest", "limit", "waiting")
 
     def __init__(self, limit: int = LIMIT) -> None:
         self.limit = limit
         self.waiting: deque[Pending] = deque()
         """Public: as long as all is in order, the proxy's hot path pops from here by itself."""
+        self.latest = 0
+        """When the latest response had come."""
 
     def sent(self, pending: Pending) -> bool:
         """Note a request that expects a response. False, and not noted: too many wait already."""
@@ -114,6 +131,11 @@ class Pairing:
                 del self.waiting[at]
                 return pending, at == 0
         return None, False
+
+    def came(self, pending: Pending, when: int) -> None:
+        """The response to a request has come, whole."""
+        pending.begun = self.latest
+        self.latest = when
 
     def unanswered(self) -> list[Pending]:
         """Take out all that wait: the connection is closed."""
@@ -147,6 +169,11 @@ class Exchange:
     response_body: bytes | None = None
     note: str = ""
     """What else there is to say: "no response (acks=0)", "dropped", "connection closed" ..."""
+    sasl: str = ""
+    """What is known of an authentication: mechanism, user, outcome; never a secret."""
+    payload: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By direction and path: hashes that stand for a payload which was taken out, see
+    `captures.masking`."""
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
@@ -196,9 +223,13 @@ class Exchange:
         """The exchange in JSON form, in the order of COLUMNS, secrets redacted.
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
+        Without names, `payload` and `sasl` stand beside them if there is anything to say.
         """
-        names = _COLUMN_NAMES if columns is None else columns
-        return {name: self._cell(name) for name in names}
+        if columns is not None:
+            return {name: self._cell(name) for name in columns}
+        found = {name: self._cell(name) for name in _COLUMN_NAMES}
+        beside = {"sasl": self.sasl, "payload": self.payload}
+        return found | {name: value for name, value in beside.items() if value}
 
     def _cell(self, column: str) -> Any:
         match column:

@@ -7,17 +7,25 @@ request.topics[?name == 'orders'] && response.throttle_time_ms > 0
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from typing import Final
 
+from captures.context.completing import complete
 from captures.exchange import COLUMNS, Exchange
 from captures.expression import Unclear, expression
+from specs.frames import Direction
 
 Filter = Callable[[Exchange], bool]
 
+_BODIES: Final[tuple[Direction, ...]] = ("request", "response")
 
-def exchange_filter(text: str) -> Filter:
+
+def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
     """A condition on exchanges. Raises ValueError, in one line, for one that can't be meant.
+
+    topics: names that are put where bodies have the ids of topics alone.
 
     Only the columns that it names are made, so bodies are decoded only where it asks for them. What
     it can't decide (a function that is given null) does not pass.
@@ -35,8 +43,12 @@ def exchange_filter(text: str) -> Filter:
     columns = names if condition.roots is None else condition.roots
 
     def passes(exchange: Exchange) -> bool:
+        row = exchange.row(columns)
+        for direction in _BODIES:
+            if topics and row.get(direction):
+                complete(row[direction], exchange.key, exchange.version, direction, topics)
         try:
-            return condition.holds(exchange.row(columns))
+            return condition.holds(row)
         except Unclear:
             return False
 

@@ -17,6 +17,7 @@ def outcome(
     response_body: bytes | None = None,
     rules: tuple[str, ...] = (),
     note: str = "",
+    payload: dict[str, str] | None = None,
 ) -> Exchange:
     """What came of a request.
 
@@ -35,9 +36,15 @@ def outcome(
         request_size=pending.size,
         response_size=response_size,
         latency_ms=None if answered is None else (answered - pending.arrived) / 1e6,
-        broker_ms=None if received is None else (received - pending.sent) / 1e6,
+        broker_ms=None if received is None else (received - max(pending.sent, pending.begun)) / 1e6,
         rules=pending.rules + rules,
         request_body=pending.body,
         response_body=response_body,
         note="; ".join(filter(None, (pending.note, note))),
+        sasl=pending.sasl,
+        payload={
+            direction: hashes
+            for direction, hashes in (("request", pending.payload), ("response", payload))
+            if hashes
+        },
     )

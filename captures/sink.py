@@ -87,7 +87,7 @@ class Sink:
         self._thread: threading.Thread | None = None
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
-            self._write_all([head], len(head))
+            self._write_all(memoryview(head))
             self.stats.bytes = len(head)
             if not stat.S_ISREG(os.fstat(self._file).st_mode):
                 self._begin_queue()  # a pipe is as slow as its reader likes
@@ -107,9 +107,9 @@ class Sink:
             return self._enqueue(buffers, size, packets, payload)
         begun = self._clock()
         written = self._write(buffers, size, packets, payload)
-        if self._clock() - begun > SLOW_NS and written:
-            self._begin_queue()
         self._accepted = self.stats.bytes
+        if written and self._clock() - begun > SLOW_NS:
+            self._begin_queue()
         return written
 
     def lose(self, packets: int, payload: int) -> bool:
@@ -133,46 +133,41 @@ class Sink:
                     self._stop(f"not written within {self._closing:g} s of closing")
                 return
         if data := last(self.stats):
-            with contextlib.suppress(OSError):
-                self._commit([data], len(data))
+            try:
+                self._write_all(memoryview(data))
+                self.stats.bytes += len(data)
+            except OSError:
+                self._rewind()
         os.close(self._file)
 
     # in either thread
 
     def _write(self, buffers: Sequence[Buffer], size: int, packets: int, payload: int) -> bool:
         try:
-            self._commit(buffers, size)
+            written = self._writev(self._file, buffers) if len(buffers) <= _VECTOR else 0
+            if written != size:
+                self._write_all(memoryview(b"".join(buffers))[written:])
         except OSError as problem:
+            self._rewind()
             with self._changed:
                 self._stop(problem.strerror or type(problem).__name__)
             return self.lose(packets, payload)
+        self.stats.bytes += size
         self.stats.packets += packets
         return True
 
-    def _commit(self, buffers: Sequence[Buffer], size: int) -> None:
-        """Write all of it or, as far as the file allows, nothing."""
-        try:
-            self._write_all(buffers, size)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._file, self.stats.bytes)
-                os.lseek(self._file, self.stats.bytes, os.SEEK_SET)
-            raise
-        self.stats.bytes += size
+    def _rewind(self) -> None:
+        """A write failed: as far as the file allows, it is as if nothing of it was written."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._file, self.stats.bytes)
+            os.lseek(self._file, self.stats.bytes, os.SEEK_SET)
 
-    def _write_all(self, buffers: Sequence[Buffer], size: int) -> None:
-        if len(buffers) <= _VECTOR:
-            written = self._writev(self._file, buffers)
-            if written == size:
-                return
-            buffers = [memoryview(b"".join(buffers))[written:]]
-        for start in range(0, len(buffers), _VECTOR):
-            rest = memoryview(b"".join(buffers[start : start + _VECTOR]))
-            while rest:
-                written = self._writev(self._file, [rest])
-                if not written:
-                    raise OSError(errno.EIO, os.strerror(errno.EIO))
-                rest = rest[written:]
+    def _write_all(self, rest: memoryview) -> None:
+        while rest:
+            written = self._writev(self._file, [rest])
+            if not written:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            rest = rest[written:]
 
     def _stop(self, reason: str) -> None:
         """Nothing more is written, not even what waits. The lock is held."""

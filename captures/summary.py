@@ -11,8 +11,10 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from captures.context import Context
 from captures.exchange import SASL_TOKEN, Exchange, body_version
-from captures.phrases import cluster, groups, offsets, records, transactions
+from captures.phrases import cluster, groups, offsets, records, sasl, transactions
+from captures.phrases.learnt import learnt
 from captures.wording import WIDTH, Body, Names, listed, printable, shorten, size
 from specs.contents import NAMES, api
 from specs.frames import Direction
@@ -26,11 +28,15 @@ Phrase = Callable[[Body, Body, Names], str]
 """(fields of the request, fields of the response, names of topics) -> words."""
 
 
-def details(exchange: Exchange, names: Names | None = None) -> str:
+def details(exchange: Exchange, context: Context | None = None) -> str:
     """What matters of an exchange, at most WIDTH printable characters; empty if nothing is known.
 
-    names: what the topics of some ids are called; others are shown by the start of their id.
+    context: what was learnt up to this exchange, itself included. Topics that it does not know are
+    shown by the start of their id.
     """
+    context = Context() if context is None else context
+    if exchange.sasl:
+        return shorten(exchange.sasl, WIDTH)
     if exchange.key == SASL_TOKEN:
         came = "?" if exchange.response_size is None else exchange.response_size
         return f"{exchange.request_size} bytes → {came} bytes"
@@ -44,7 +50,8 @@ def details(exchange: Exchange, names: Names | None = None) -> str:
             request = _fields(exchange, "request", wanted)
             if exchange.key == METADATA and exchange.version == 0 and request.get("topics") == []:
                 request["topics"] = None  # as later versions ask for all
-            text = words(request, _fields(exchange, "response", answered), names or {})
+            text = words(request, _fields(exchange, "response", answered), context.topics)
+            text = (text + learnt(exchange, context)).lstrip(", ")
     except Malformed as problem:
         text = f"undecodable: {problem}"
     except LookupError:
@@ -131,7 +138,7 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
     ),
     15: (("groups",), ("groups.group_id", "groups.group_state"), groups.describe_groups),
     16: ((), ("groups.group_id",), groups.list_groups),
-    17: (("mechanism",), ("error_code", "mechanisms"), transactions.sasl_handshake),
+    17: (("mechanism",), ("error_code", "mechanisms"), sasl.sasl_handshake),
     18: (
         ("client_software_name", "client_software_version"),
         ("api_keys.api_key",),
@@ -156,11 +163,32 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
     ),
     25: (("transactional_id", "group_id"), (), transactions.add_offsets_to_txn),
     26: (("transactional_id", "committed"), (), transactions.end_txn),
+    27: (
+        ("markers.producer_id", "markers.transaction_result", "markers.topics"),
+        (),
+        transactions.write_txn_markers,
+    ),
     28: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
-    36: (("auth_bytes",), ("auth_bytes",), transactions.sasl_authenticate),
+    36: (("auth_bytes",), ("auth_bytes",), sasl.sasl_authenticate),
     60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), cluster.describe_cluster),
     68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
     76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
+    78: (
+        (
+            "group_id",
+            "member_id",
+            "share_session_epoch",
+            "topics.topic_id",
+            "topics.partitions.partition_index",
+        ),
+        (
+            "responses.topic_id",
+            "responses.partitions.partition_index",
+            "responses.partitions.records",
+        ),
+        records.share_fetch,
+    ),
+    88: (_HEARTBEAT, ("member_id", "member_epoch", "active_tasks"), groups.streams_heartbeat),
 }
 """By API key: the paths needed of the request, of the response, and what is said of them."""
 

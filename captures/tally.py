@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,18 +42,18 @@ class Tally:
     def __init__(self) -> None:
         self._series: dict[int, _Series] = {}
 
-    def note(self, key: int, latency_ns: int | None) -> None:
-        """Count an exchange by the time that the client waited; None if no response came."""
+    def note(self, key: int, latency_ns: int | None, times: int = 1) -> None:
+        """Count exchanges by the time that the client waited; None if no response came."""
         series = self._series.get(key)
         if series is None:
             series = self._series[key] = _Series()
-        series.count += 1
+        series.count += times
         if latency_ns is None:
             return
         if latency_ns > series.largest:
             series.largest = latency_ns
         bucket = int(math.log2(latency_ns) * PER_OCTAVE) if latency_ns > 1 else 0
-        series.buckets[bucket] = series.buckets.get(bucket, 0) + 1
+        series.buckets[bucket] = series.buckets.get(bucket, 0) + times
 
     def error(self, key: int, name: str) -> None:
         """Note what a response said: the name of its error, or an empty name if it said none."""
@@ -66,6 +67,11 @@ class Tally:
         """The table, most frequent API first."""
         ordered = sorted(self._series.items(), key=lambda item: (-item[1].count, item[0]))
         return [_row(key, series) for key, series in ordered]
+
+    def latencies(self) -> Iterator[tuple[int, int, Mapping[int, int]]]:
+        """(API key, exchanges, how many of them took how long by bucket), for other tables."""
+        for key, series in self._series.items():
+            yield key, series.count, series.buckets
 
     def errors(self) -> list[tuple[str, str, int]]:
         """(API, error, how often), most frequent first."""

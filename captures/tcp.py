@@ -86,7 +86,7 @@ class Half:
     def _pack(self, seq: int, ack: int, length: int, flags: int, options: bytes) -> bytes:
         length += 20 + len(options)
         word = (20 + len(options)) << 10 | flags
-        pseudo = _folded(self._tcp_sum + length)
+        pseudo = (self._tcp_sum + length - 1) % 0xFFFF + 1  # `_folded`, at once
         if self._six:
             return _V6.pack(
                 0x60000000, length, 0x0640, self._addresses,

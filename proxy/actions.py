@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from captures.exchange import Exchange
+from captures.masked_flow import Hidden
 from specs.frames import Direction
 
 
@@ -45,12 +46,24 @@ class Cut(NamedTuple):
     comment: dict[str, Any]
 
 
+class Hide(NamedTuple):
+    """For the capture: a whole frame behind whose end something is that must not be in it."""
+
+    direction: Direction
+    frame: Hidden
+
+
 class Left(NamedTuple):
-    """For the capture: bytes that left otherwise than they arrived (changed, late, or invented)."""
+    """For the capture: bytes that left otherwise than they arrived (changed, late, or invented).
+
+    `key` and `version` say what they are, see `captures.masking`.
+    """
 
     direction: Direction
     data: bytes
     comment: dict[str, Any]
+    key: int
+    version: int
 
 
 class Done(NamedTuple):
@@ -65,7 +78,7 @@ class Say(NamedTuple):
     text: str
 
 
-Action = Forward | Send | Finish | Abort | Cut | Left | Done | Say
+Action = Forward | Send | Finish | Abort | Cut | Hide | Left | Done | Say
 Actions = Sequence[Action]
 
 PASS: Final[Actions] = (Forward(),)

@@ -12,10 +12,12 @@ of one frame, and `Limits.queued` bytes of frames that wait; then reading pauses
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Final
 
+from captures.masked_flow import Hidden
 from captures.tally import Tally
-from proxy.actions import NOTHING, PASS, Actions
+from proxy.actions import NOTHING, PASS, Actions, Hide
 from proxy.crossing import Crossing
 from proxy.departures import Departures
 from proxy.inbound import foreign
@@ -34,6 +36,10 @@ HEAD: Final = 64 << 10
 """A request's header is read no further than this; a client id and its tags need far less."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
+
+Skim = Callable[[State, memoryview, int], int]
+
+_SKIM: Final[dict[Direction, Skim]] = {"request": skim_requests, "response": skim_responses}
 
 _SIZE = struct.Struct(">i")
 
@@ -71,7 +77,7 @@ class Connection:
         self.requests = Requests(self.state, self.departures)
         self.responses = Responses(self.state, self.departures, self.requests)
         self.wake: int | None = None
-        self._skimming: dict[Direction, bool] = dict.fromkeys(DIRECTIONS, False)
+        self._skim: dict[Direction, Skim | None] = dict.fromkeys(DIRECTIONS)
 
     def receive(self, direction: Direction, data: memoryview, now: int) -> Actions:
         """A chunk has arrived. `PASS` if it may be sent on as it is.
@@ -79,8 +85,8 @@ class Connection:
         Slices of `data` may be in the actions: carry them out before its buffer is used again.
         """
         start = 0
-        if self._skimming[direction]:
-            skim = skim_requests if direction == "request" else skim_responses
+        skim = self._skim[direction]
+        if skim is not None:
             start = skim(self.state, data, now)
             if start == len(data):
                 return PASS
@@ -131,14 +137,9 @@ class Connection:
         state.begin()
         kept = plan.rules.shared(old)
         state.adopt(plan, kept)
-        for _, decisions in self.departures._early.values():
-            decisions[:] = [decision for decision in decisions if decision.rule in kept]
+        self.departures.keep(kept)
         if plan.rules.reorders and not old.reorders:
-            # nothing has been out of order so far: what is under way is expected as it was sent
-            queued = (item for item in state.outlet["request"].queue if not item.unanswered)
-            for pending in (*state.pairing.waiting, *(item.pending for item in queued)):
-                if pending is not None and pending not in self.departures.expected:
-                    self.departures.expect(pending)
+            self.departures.expect_all()
         return self._settle(now)
 
     def closed(self, now: int) -> Actions:
@@ -146,7 +147,7 @@ class Connection:
         state = self.state
         state.begin()
         state.over = True
-        self._skimming = dict.fromkeys(DIRECTIONS, False)
+        self._skim = dict.fromkeys(DIRECTIONS)
         state.crossing.forget(state)
         self._cut_off("response")
         stuck = self.departures.abandon()
@@ -179,6 +180,15 @@ class Connection:
         if begun < 4:
             return 4 - begun
         return 4 + int(_SIZE.unpack_from(inbound.start)[0]) - begun
+
+    def undecided(self, direction: Direction) -> int:
+        """Bytes that came of a frame of which it is not known yet what it is, or that is to be
+        masked and not whole: the capture must not have them."""
+        inbound = self.state.inbound[direction]
+        if self.state.plan.hides is None:
+            return 0
+        collected = len(inbound.frame) if inbound.hidden is not None and inbound.need else 0
+        return len(inbound.start) + collected
 
     @property
     def idle(self) -> bool:
@@ -232,6 +242,7 @@ class Connection:
             self._refuse(direction, bytes(view[:4]), size)
             return at
         inbound.size = size
+        inbound.hidden = None
         have = min(len(view), 4 + size)
         collect = False
         try:
@@ -241,9 +252,10 @@ class Connection:
             if have < HEAD:
                 inbound.start = bytearray(view[:have])
                 return at + have - before
-            collect = self._unreadable(direction, now, at, "a header of over 64 KiB")
+            reason = "a header of over 64 KiB"
+            collect = self._unreadable(direction, bytes(view[4:6]), now, at, reason)
         except Malformed as problem:
-            collect = self._unreadable(direction, now, at, str(problem))
+            collect = self._unreadable(direction, bytes(view[4:6]), now, at, str(problem))
         inbound.start = bytearray()
         inbound.frames += 1
         at += have - before
@@ -265,12 +277,15 @@ class Connection:
             self._passed(direction, now)
         return at
 
-    def _unreadable(self, direction: Direction, now: int, at: int, reason: str) -> bool:
-        """A frame whose header can't be read: whether it must wait for others."""
+    def _unreadable(
+        self, direction: Direction, first: bytes, now: int, at: int, reason: str
+    ) -> bool:
+        """A frame whose header can't be read: whether it must wait for others, or be whole."""
         state = self.state
         state.flag(direction, state.inbound[direction].frames, at, reason)
         if direction == "request":
-            return self.requests.headless(now, "the header can't be read")
+            key = int.from_bytes(first[:2], signed=True)
+            return self.requests.headless(now, key, "the header can't be read")
         return state.outlet[direction].busy
 
     def _cut_off(self, direction: Direction) -> None:
@@ -308,6 +323,9 @@ class Connection:
         inbound = self.state.inbound[direction]
         frame = bytes(inbound.frame)
         inbound.frame = bytearray()
+        if inbound.hidden is not None:
+            what = Hidden(at, len(frame), inbound.frames - 1, *inbound.hidden)
+            self.state.actions.append(Hide(direction, what))
         handler = self.requests if direction == "request" else self.responses
         handler.whole(frame, now, at)
         self.departures.pump(direction, now)
@@ -318,6 +336,10 @@ class Connection:
         self.departures.pump("request", now)
         self.responses.own_replies(now)
         self.departures.pump("response", now)
+        if self.requests.refused and self.idle and not state.over:
+            reason = f"{self.requests.refused} is not offered; connection closed"
+            state.say(reason)
+            state.abort(reason)
         times = [
             outlet.wake()
             for direction, outlet in state.outlet.items()
@@ -337,6 +359,7 @@ class Connection:
             or self.departures.marked
             or self.requests.replies
             or self.requests.raw_tokens
+            or self.requests.refused
         )
         for direction in DIRECTIONS:
             outlet, inbound = state.outlet[direction], state.inbound[direction]
@@ -351,5 +374,5 @@ class Connection:
                     handler = self.requests if direction == "request" else self.responses
                     handler.passed(None, now)
                 inbound.head = inbound.pending = inbound.copy = None  # what is skimmed has none
-            self._skimming[direction] = skimming
+            self._skim[direction] = _SKIM[direction] if skimming else None
         return state.actions

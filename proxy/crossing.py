@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from captures.context.memory import Memory
+from captures.context.pairs import TOPIC, pairs_in
 from proxy.effects import Partition
 from proxy.message import Message
 from proxy.outlet import Held
@@ -14,8 +17,12 @@ if TYPE_CHECKING:
     from proxy.state import State
 
 
+METADATA: Final = 3
+
+
 class Crossing:
-    """Holds of all connections of a proxy, and how many connections each client made to a broker."""
+    """Holds of all connections of a proxy, how many connections each client made to a broker, and the
+    names of topics."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[State, Held]] = []
@@ -28,6 +35,12 @@ class Crossing:
         """What is isolated, and until when (ns)."""
         self.ready: set[State] = set()
         """Connections with frames that have become due: `tick` them."""
+        self.topics: Memory[uuid.UUID, str] = Memory()
+        """Names of topics by id, of the Metadata that has passed since some rule looks into bodies."""
+
+    def learn(self, version: int, body: bytes) -> None:
+        """A Metadata response has come."""
+        self.topics.update(pairs_in(METADATA, version, "response", body, TOPIC))
 
     def ordinal(self, client_id: str | None, broker: int | None) -> int:
         """The number of a new connection among that client's to that broker, from 0."""

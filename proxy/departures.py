@@ -7,11 +7,13 @@ wait here (`early`) until it is their turn in the order in which the client sent
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from captures.conversation import CUT_OFF
-from captures.exchange import Pending
+from captures.exchange import SASL_TOKEN, Pending
+from captures.masking import UNSOLICITED
 from proxy.actions import Finish, Left
 from proxy.effects import (
     Aside,
@@ -54,6 +56,19 @@ class Departures:
         """A request has come (or, if its order need not be restored, has left)."""
         if self.state.plan.rules.reorders:
             self.expected.append(pending)
+
+    def expect_all(self) -> None:
+        """From now on requests may be reordered: those under way are expected as they were sent."""
+        state, known = self.state, set(self.expected)
+        queued = (item.pending for item in state.outlet["request"].queue if not item.unanswered)
+        for pending in (*state.pairing.waiting, *queued):
+            if pending is not None and pending not in known:
+                self.expect(pending)
+
+    def keep(self, kept: Collection[str]) -> None:
+        """Other rules are gone: what they decided of responses that wait for their turn is off."""
+        for _, decisions in self._early.values():
+            decisions[:] = [decision for decision in decisions if decision.rule in kept]
 
     def must_wait(self, pending: Pending) -> bool:
         """Whether an earlier request's response must leave before this one's."""
@@ -159,7 +174,7 @@ class Departures:
         if keep is not None:
             # the exchange is over, and what is left of the message still leaves
             self._lost(direction, item, note)
-            item.pending = item.message = None
+            item.told = True
             item.data, item.changed = item.data[:keep], (*item.changed, "truncated")
         elif note:
             self._lost(direction, item, note)
@@ -226,7 +241,8 @@ class Departures:
             self._finish(direction)
 
     def _leave(self, direction: Direction, item: Item, now: int) -> None:
-        state, pending, message = self.state, item.pending, item.message
+        state = self.state
+        pending, message = (None, None) if item.told else (item.pending, item.message)
         if item.pieces is not None and item.gone + item.pieces.size < len(item.data):
             self._leave_in_part(direction, item, item.pieces, now)
             return
@@ -234,7 +250,7 @@ class Departures:
             state.send(direction, item.data[item.gone :])
             if item.changed or item.late or item.ordinal < 0:
                 comment = _comment(item, [], "", "")
-                state.actions.append(Left(direction, item.data, comment))
+                state.actions.append(Left(direction, item.data, comment, *_kind(item)))
             state.outlet[direction].passed()
         invented = pending in self.marked and not self.marked[pending]
         if pending is not None and direction == "request":
@@ -276,7 +292,7 @@ class Departures:
         comment = {"frame": item.ordinal, "what": ["repeated"]}
         for _ in range(item.copies):
             self.state.send(direction, item.data)
-            self.state.actions.append(Left(direction, item.data, comment))
+            self.state.actions.append(Left(direction, item.data, comment, *_kind(item)))
             if direction == "request" and item.pending is not None and not item.unanswered:
                 copy = replace(item.pending, sent=now)
                 self.marked[copy] = ""
@@ -310,6 +326,14 @@ class Departures:
         self._early.clear()
         self.early = 0
         return count
+
+
+def _kind(item: Item) -> tuple[int, int]:
+    """Key and version of what is in a frame, as `captures.masking` has them."""
+    pending = item.pending
+    if pending is None:
+        return UNSOLICITED, -1
+    return SASL_TOKEN if pending.opaque else pending.key, pending.version
 
 
 def _comment(item: Item, decisions: list[Decision], left: str, note: str) -> dict[str, Any]:

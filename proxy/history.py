@@ -7,7 +7,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from captures.exchange import Exchange
@@ -47,9 +46,9 @@ class _Bounded:
         self._bytes = bytes_
         self._held = 0
 
-    @property
-    def over(self) -> bool:
-        return len(self.items) > self._most or self._held > self._bytes
+    def has_room(self, exchange: Exchange) -> bool:
+        full = len(self.items) >= self._most
+        return not full and self._held + _bodies(exchange) <= self._bytes
 
     def append(self, exchange: Exchange) -> None:
         self.items.append(exchange)
@@ -58,9 +57,6 @@ class _Bounded:
     def pop(self) -> Exchange:
         self._held -= _bodies(self.items[0])
         return self.items.popleft()
-
-    def unappend(self) -> None:
-        self._held -= _bodies(self.items.pop())
 
 
 class Follower:
@@ -78,12 +74,11 @@ class Follower:
         """An exchange is over: it waits here if it passes. False: it is lost."""
         if not self._passes(_copy(exchange)):
             return True
-        self._waiting.append(exchange)
         self._news.set()
-        if self._waiting.over:
-            self._waiting.unappend()
+        if not self._waiting.has_room(exchange):
             self.lost += 1
             return False
+        self._waiting.append(exchange)
         return True
 
     def end(self) -> None:
@@ -134,16 +129,15 @@ class History:
         )
         self.kinds[kind if kind in self.kinds or len(self.kinds) < KINDS else OTHER] += 1
         kept = _copy(exchange, bodies=_bodies(exchange) <= BODIES)
-        self._kept.append(kept)
-        while self._kept.over:
+        while self._kept.items and not self._kept.has_room(kept):
             self._kept.pop()
+        self._kept.append(kept)
         for follower in self._followers:
             self.lost += not follower.offer(_copy(kept))
 
-    def last(self, count: int, passes: Passes) -> list[Exchange]:
-        """The last so many of those kept that pass, oldest first."""
-        found = (_copy(kept) for kept in reversed(self._kept.items) if passes(_copy(kept)))
-        return list(islice(found, count))[::-1]
+    def latest(self) -> list[Exchange]:
+        """Those kept, latest first."""
+        return list(map(_copy, reversed(self._kept.items)))
 
     @contextmanager
     def follow(self, passes: Passes) -> Iterator[Follower]:

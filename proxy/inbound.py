@@ -26,6 +26,8 @@ class Inbound:
     """A copy of the passing frame, for the log."""
     size: int = 0
     """The size of the present frame, without its prefix."""
+    hidden: tuple[int, int] | None = None
+    """Key and version of the present frame, if it is collected to be masked for the capture."""
     head: RequestHead | None = None
     pending: Pending | None = None
 

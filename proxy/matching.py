@@ -201,13 +201,12 @@ class Match(Settings):
             return False
         return self.version is None or self.version[0] <= version <= self.version[1]
 
-    def peer_matches(self, message: Message) -> bool:
-        """What can be told from who talks to whom."""
-        if self.broker is not None and message.broker not in self.broker:
+    def peer_matches(self, client_id: str | None, broker: int | None, ordinal: int) -> bool:
+        """What can be told from who talks to whom, and on which connection."""
+        if self.broker is not None and broker not in self.broker:
             return False
-        if self.connection is not None and message.ordinal not in self.connection:
+        if self.connection is not None and ordinal not in self.connection:
             return False
-        client_id = message.client_id
         return self.client_id is None or (client_id is not None and _any(self.client_id, client_id))
 
     def content_matches(self, message: Message) -> bool:
@@ -248,11 +247,16 @@ class Match(Settings):
         """Whether it looks into bodies."""
         return self.error is not None or bool(self.entities)
 
+    @property
+    def needs_frame(self) -> bool:
+        """Whether it asks for more than a message's kind and who talks to whom."""
+        return self.needs_body or self.size is not None or self.acks is not None
+
     def matches(self, message: Message) -> bool:
         """Whether this is such a message."""
         return (
             self.key_matches(message.direction, message.key, message.version)
-            and self.peer_matches(message)
+            and self.peer_matches(message.client_id, message.broker, message.ordinal)
             and self.content_matches(message)
         )
 

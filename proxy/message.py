@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from captures.context.completing import complete, gaps
 from captures.exchange import body_version, error_codes
 from specs import api
 from specs.codec import Codec, Unfit
@@ -58,6 +60,10 @@ class Message:
     """Node id -> where clients reach that broker through the proxy, if that is known."""
     changed: tuple[str, ...] = ()
     """What rules changed in it, in words."""
+    topics: Mapping[uuid.UUID, str] = field(default_factory=dict, repr=False, compare=False)
+    """Names of topics by id, as far as they are known: they complete the fields."""
+    unnamed: frozenset[str] = frozenset()
+    """Fields that lack a name, once they were looked at: a topic's id is not known."""
     _fields: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
 
     @property
@@ -105,14 +111,24 @@ class Message:
             if body is None:
                 continue
             try:
-                paths = entity_paths(entity, self.key, direction, self.version)
-                codec = api(self.key).message(direction).codec(self.version)
-                if paths:
-                    projected = codec.project(*map(".".join, paths))(body)
-                    found |= named(entity, self.key, direction, self.version, projected)
+                found |= self._named(entity, direction, body)
             except (LookupError, Malformed):
                 continue
         return found
+
+    def _named(self, entity: Entity, direction: Direction, body: bytes) -> set[str]:
+        key, version = self.key, self.version
+        codec = api(key).message(direction).codec(version)
+        if entity == "topic" and gaps(key, version, direction):
+            values = codec.decode(body)
+            self.unnamed |= complete(values, key, version, direction, self.topics)
+            named_in = max(v for v in range(version) if not gaps(key, v, direction))
+            return named(entity, key, direction, named_in, values)
+        paths = entity_paths(entity, key, direction, version)
+        if not paths:
+            return set()
+        values = codec.project(*map(".".join, paths))(body)
+        return named(entity, key, direction, version, values)
 
     def errors(self) -> set[int]:
         """All error codes of a response, 0 if it has one that says so."""
@@ -126,6 +142,7 @@ class Message:
     def fields(self, *names: str) -> dict[str, Any] | None:
         """The body in its JSON form, or just these of its fields; None if it can't be read.
 
+        Where a version has a topic's id in place of its name, the name is there too, or null.
         The whole is decoded once; some of it each time, which costs little.
         """
         if names and self._fields is _UNREAD:
@@ -139,8 +156,10 @@ class Message:
         if body is None:
             return None
         try:
-            codec = self.codec()
+            version = body_version(self.key, self.version, self.direction, body)
+            codec = api(self.key).message(self.direction).codec(version)
             found = codec.project(*names)(body) if names else codec.decode(body)
         except (LookupError, Malformed):
             return None
+        self.unnamed |= complete(found, self.key, version, self.direction, self.topics)
         return to_json(found)  # type: ignore[no-any-return]

@@ -55,9 +55,9 @@ class _Collector:
 def _exchanges(tally: Tally, history: History) -> Iterator[Metric]:
     counts: Counter[str] = Counter()
     buckets: dict[str, Counter[int]] = {}
-    for key, series in tally._series.items():
-        counts[_api(key)] += series.count
-        buckets.setdefault(_api(key), Counter()).update(series.buckets)
+    for key, count, latencies in tally.latencies():
+        counts[_api(key)] += count
+        buckets.setdefault(_api(key), Counter()).update(latencies)
     yield _counter(
         "exchanges",
         "Exchanges that are over, with or without a response.",
@@ -134,7 +134,7 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
             queued[direction] += sum(len(window.items) for window in outlet.windows.values())
     yield _counter(
         "received_bytes",
-        "Bytes that came in, as the system counts them (Linux); with TLS, as they came.",
+        "Bytes that came in, as Linux counts them: an end of stream is one; with TLS, as they came.",
         ("direction",),
         _by_direction(received),
     )

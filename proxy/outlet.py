@@ -40,6 +40,8 @@ class Item:
     """The connection ends with it."""
     half_close: bool = False
     """This direction ends with it."""
+    told: bool = False
+    """Its exchange is accounted for already."""
     copies: int = 0
     """How many times more it leaves."""
     pieces: Pieces | None = None

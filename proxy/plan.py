@@ -1,14 +1,22 @@
-"""Which messages can pass unread: decided once for each API, version and direction."""
+"""Which messages can pass unread: decided for each API, version and direction."""
 
 from __future__ import annotations
 
-from proxy.edits import NEWEST_API_VERSIONS, needs_body
+from collections.abc import Callable
+
+from proxy.edits import needs_body
+from proxy.offer import Offer
 from proxy.rules import Rules
 from specs import NAMES, api
 from specs.frames import Direction
 from specs.headers import API_VERSIONS
 
 SASL_HANDSHAKE = 17
+SASL = (SASL_HANDSHAKE, 36)
+"""SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""
+
+Hides = Callable[[Direction, int], bool]
+"""(direction, key of an API) -> whether there may be something in such a message."""
 
 
 def code(key: int, version: int) -> int:
@@ -24,38 +32,61 @@ def known(key: int, version: int) -> bool:
 class Plan:
     """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(
+        self, rules: Rules, offer: Offer | None = None, hides: Hides | None = None
+    ) -> None:
         self.rules = rules
-        self.quiet: dict[Direction, set[int]] = {"request": set(), "response": set()}
-        """Kinds of messages that pass without a look at their body; filled as they are met."""
+        self.offer = offer or Offer()
+        self.hides = hides
+        """Which messages must be whole to be masked for the capture; None: there is none."""
+        self.quiet: set[int] = set()
+        """Kinds of responses that pass without a look at their body; filled as they are met."""
 
     def watched(self, direction: Direction, key: int, version: int) -> bool:
         """Whether some rule may wait for such a message to pass."""
         waits_for = self.rules.waits_for
         return any(match.key_matches(direction, key, version) for match, _ in waits_for)
 
+    def answers(self, key: int, version: int) -> bool:
+        """Whether the proxy answers such a request itself: it asks for more than is offered."""
+        return key == API_VERSIONS and version > self.offer.newest_api_versions
+
     def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether a message of this kind is read whole before any of it leaves."""
+        """Whether a message of this kind is read whole before any of it leaves.
+
+        A request for the sake of rules only (`glances`) need not, if a look at its beginning shows
+        that they are not about it.
+        """
+        return self._is_whole(direction, key, version) or bool(
+            self.rules.candidates(direction, key, version)
+        )
+
+    def glances(self, key: int, version: int) -> bool:
+        """Whether nothing but the rules' own conditions keeps requests of this kind from passing."""
+        # what follows a SASL handshake may have no header, so that one never passes unread
+        skimmable = known(key, version) and key != SASL_HANDSHAKE
+        return skimmable and not self._is_whole("request", key, version)
+
+    def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether all messages of this kind are read whole, whatever the rules would say of them."""
+        if key in SASL or (self.hides is not None and self.hides(direction, key)):
+            return True
         if direction == "response":
             if known(key, version) and needs_body(key, version):
                 return True
-        elif key == API_VERSIONS and version > NEWEST_API_VERSIONS:
+        elif self.answers(key, version) or self.offer.refuses(key, version):
             return True
-        elif self.rules.needs_group and self._touched("response", key, version):
+        elif self.rules.needs_group and (
+            self.rules.candidates("response", key, version)
+            or self.watched("response", key, version)
+        ):
             return True  # only the request names the group
         elif any(match.key_matches("response", key, version) for match in self.rules.needs_request):
             return True
-        return self._touched(direction, key, version)
+        return self.watched(direction, key, version)
 
-    def _touched(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether some rule is about such a message, or may wait for it."""
-        return bool(self.rules.candidates(direction, key, version)) or self.watched(
-            direction, key, version
-        )
-
-    def note(self, direction: Direction, key: int, version: int) -> None:
-        """Remember a kind of message that was met, if it can pass unread from now on."""
-        # what follows a SASL handshake may have no header, so that one is never skimmed
+    def note(self, key: int, version: int) -> None:
+        """Remember a kind of response that was met, if it can pass unread from now on."""
         skimmable = known(key, version) and key != SASL_HANDSHAKE
-        if skimmable and not self.must_be_whole(direction, key, version):
-            self.quiet[direction].add(code(key, version))
+        if skimmable and not self.must_be_whole("response", key, version):
+            self.quiet.add(code(key, version))

@@ -14,10 +14,12 @@ import ssl
 import struct
 import time
 from collections.abc import Callable, Iterator
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, cast
 
 from captures.exchange import Exchange
-from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Left, Say, Send
+from captures.tcp import SEGMENT
+from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Hide, Left, Say, Send
 from proxy.connection import Connection
 from proxy.plan import Plan
 from proxy.stepping import OneFrame
@@ -26,17 +28,18 @@ from proxy.tls import HANDSHAKE, reason
 from specs.frames import Direction
 
 if TYPE_CHECKING:
-    from captures.writer import FlowWriter
+    from captures.masked_flow import MaskedFlow
 
-BUFFER: Final = 256 << 10
-"""Bytes read at once."""
+BUFFER: Final = 2 * SEGMENT
+"""Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
+here and back; and just two packets of a capture."""
 
-_EPOCH: Final = time.time_ns() - time.monotonic_ns()
+_EPOCH: Final = time.time_ns() - monotonic_ns()
 
 
 def clock() -> int:
     """Now, in ns since the epoch; never goes back (a clock set during a run does not show)."""
-    return _EPOCH + time.monotonic_ns()
+    return _EPOCH + monotonic_ns()
 
 
 class Buffers:
@@ -109,7 +112,7 @@ class Side(asyncio.BufferedProtocol):
         """A chunk has come."""
         link = self.link
         data = self.buffers.current[:nbytes]
-        now = clock()
+        now = _EPOCH + monotonic_ns()  # `clock`, without the call
         actions = link.connection.receive(self.direction, data, now)
         if actions is PASS:
             if link.flow is not None:
@@ -124,7 +127,9 @@ class Side(asyncio.BufferedProtocol):
             return
         if link.flow is not None:
             cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
-            link.flow.arrived(self.direction, data, now, cuts)
+            hidden = [a.frame for a in actions if isinstance(a, Hide)]
+            rest = link.connection.undecided(self.direction)
+            link.flow.took(self.direction, data, now, cuts, hidden, rest)
         link.perform(actions, now)
         if self.peer.clogged and self.peer.kept is None:
             self.peer.kept = self.buffers.keep()
@@ -169,7 +174,7 @@ class Link:
         *,
         loop: asyncio.AbstractEventLoop,
         buffers: Buffers,
-        flow: FlowWriter | None,
+        flow: MaskedFlow | None,
         done: Callable[[Exchange], None],
         say: Callable[[str], None],
         ready: Callable[[], None],
@@ -207,8 +212,9 @@ class Link:
         With TLS: the context for the client; that for the broker, with the name it is to have.
         Raises TlsError if a handshake fails, or another OSError.
         """
-        for sock in (client, broker):
+        for sock in (client, broker):  # as Kafka's clients and brokers do (Selector, SocketServer)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         context, name = broker_tls or (None, None)
         with _handshake("to the broker", context):
             await self.loop.create_connection(
@@ -245,7 +251,8 @@ class Link:
                 self._done(action.exchange)
             elif isinstance(action, Left):
                 if self.flow is not None:
-                    self.flow.left(action.direction, action.data, now, action.comment)
+                    way, data, comment, key, version = action
+                    self.flow.left(way, data, now, comment, key, version)
             elif isinstance(action, Finish):
                 side = self.broker if action.direction == "request" else self.client
                 self._half_close(side)
@@ -256,15 +263,16 @@ class Link:
         self._ready()
 
     def _half_close(self, side: Side) -> None:
-        """Nothing more will be sent to this side; if that holds for both, the connection is over."""
+        """Nothing more will be sent to this side; if that holds for both, the connection is over.
+
+        It is over as well if nobody waits for anything: a peer that has vanished would never say so.
+        """
         side.finished = True
-        if side.peer.finished:
+        if side.peer.finished or self.connection.idle:
             self.close()
-        elif side.open and side.transport.can_write_eof():
+        elif side.open and side.transport.can_write_eof():  # TLS has no half-close
             with contextlib.suppress(OSError, RuntimeError):
                 side.transport.write_eof()
-        elif side.open and self.connection.idle:
-            self.close()  # TLS has no half-close, and nobody waits for anything
 
     def settle(self) -> None:
         """After anything that may change it: who may be read from, and when to wake up."""

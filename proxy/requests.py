@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from captures.exchange import Pending
+from captures.context.naming import group_of
+from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
 from proxy.departures import Departures
-from proxy.edits import NEWEST_API_VERSIONS, refusal
+from proxy.edits import refusal
 from proxy.effects import Answer, Aside, Lose, Shuffle, Wait
+from proxy.glance import familiar, glance
 from proxy.outlet import Item
-from proxy.plan import SASL_HANDSHAKE, known
+from proxy.plan import SASL, SASL_HANDSHAKE, code, known
 from proxy.rules import Decision
+from proxy.sasl import heard
 from proxy.state import State
-from specs import NAMES, api
-from specs.frames import RequestHead, Short, request_head
-from specs.headers import API_VERSIONS
+from specs import NAMES
+from specs.frames import PRODUCE, RequestHead, Short, request_head
 from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
+REFUSED: Final = "request not sent on: its version is not offered"
 
 
 class Requests:
@@ -30,9 +33,12 @@ class Requests:
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
         self.raw_tokens = False
-        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens."""
+        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
+        GSSAPI of 0.9 begins with one."""
         self.replies: dict[Pending, bytes] = {}
         """Requests that the proxy answers itself, and the bodies of its answers."""
+        self.refused = ""
+        """The first request of a version that is not offered: nothing behind it is read."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a request: whether it must be whole before it leaves.
@@ -41,6 +47,8 @@ class Requests:
         """
         state, inbound = self.state, self.inbound
         inbound.pending = None
+        if inbound.frames == 0 and have > 4 and view[4] == GSSAPI_START:
+            self.raw_tokens = True
         try:
             head = request_head(view, 4, have)
         except Short:
@@ -52,7 +60,7 @@ class Requests:
                 raise
             head = None
         if self.raw_tokens and (head is None or not known(head.key, head.version)):
-            return self.headless(now)
+            return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
         inbound.head = head
@@ -61,7 +69,7 @@ class Requests:
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
             state.flag("request", inbound.frames, at, reason)
-        if state.plan.must_be_whole("request", head.key, head.version):
+        if state.hide("request", head.key, head.version) or self._needs_all(head, view, have):
             return True
         if state.outlet["request"].busy or state.crossing.partitions:
             return True
@@ -70,17 +78,20 @@ class Requests:
             self._enter(inbound.pending)
         return False
 
-    def headless(self, now: int, note: str = "") -> bool:
+    def headless(self, now: int, key: int, note: str = "") -> bool:
         """A request without a header, or none that can be read: its answer is paired by order alone.
 
-        No rule is about it, but it keeps its place: True if it can't leave yet.
+        `key` is that of its API, as far as can be told, or SASL_TOKEN. No rule is about it, but it
+        keeps its place: True if it can't leave yet.
         """
         inbound, client_id = self.inbound, self.state.client_id
         inbound.head = None
         inbound.pending = Pending(
             0, SASL_HANDSHAKE, 0, client_id, inbound.size, now, now, opaque=True, note=note
         )
-        if self.state.outlet["request"].busy:
+        unknown = key not in NAMES  # it may be a token: GSSAPI of 0.9 begins without a handshake
+        hidden = self.state.hide("request", SASL_TOKEN if unknown else key, -1)
+        if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
             return True
         self._enter(inbound.pending)
         return False
@@ -104,18 +115,29 @@ class Requests:
         ordinal = self.inbound.frames - 1
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
+            if not pending.note:  # a token, and not a header that can't be read
+                pending.body = frame[4:]
+                self._sasl(pending, ordinal, at)
             self.departures.expect(pending)
             item = Item(frame, ordinal, now, pending=pending)
             self.departures.dispose("request", item, [], now, at)
             return
         pending = self._pending(head, now)
         pending.body = frame[4 + head.body :]
-        if head.key == API_VERSIONS and head.version > NEWEST_API_VERSIONS:
-            self._answer(pending, refusal(), ordinal, [], now, at)
+        if state.plan.offer.refuses(head.key, head.version) and not state.outlet["request"].lost:
+            self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
+            state.outlet["request"].lost = True
+            state.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            state.done(pending, note=REFUSED)
+            return
+        if head.key in SASL:
+            self._sasl(pending, ordinal, at)
+        if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
+            self._answer(pending, refusal(state.plan.offer), ordinal, [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
-            pending.group = _group(head.key, head.version, pending.body)
+            pending.group = group_of(head.key, head.version, pending.body)
         message = state.message(
             "request",
             pending,
@@ -169,6 +191,12 @@ class Requests:
         ]
         self.departures.dispose("request", item, waits, now, at=None)
 
+    def _sasl(self, pending: Pending, ordinal: int, at: int) -> None:
+        """A request of an authentication: the capture says who it is, since it can't show the token."""
+        heard(self.state.sasl, pending)
+        if pending.sasl:
+            self.state.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
+
     def _meet(self, head: RequestHead) -> None:
         state = self.state
         if not self.met or state.client_id != head.client_id:
@@ -176,7 +204,21 @@ class Requests:
             state.ordinal = state.crossing.ordinal(head.client_id, state.broker)
             self.met = True
         self.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
-        state.plan.note("request", head.key, head.version)
+
+    def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
+        """Whether a request must be whole before it leaves; if not, those like it are familiar."""
+        state, key, version = self.state, head.key, head.version
+        if not state.plan.glances(key, version):
+            return state.plan.must_be_whole("request", key, version)
+        rules = state.plan.rules.candidates("request", key, version)
+        end = (
+            glance(rules, head, view, have, state.broker, state.ordinal)
+            if rules or key == PRODUCE
+            else None
+        )
+        if end is not None or not (rules or key == PRODUCE):
+            state.familiar[code(key, version)] = familiar(head, view, end)
+        return bool(rules) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.inbound.size
@@ -199,14 +241,3 @@ def _restores(decisions: list[Decision]) -> bool:
         for effect in decision.effects
         if isinstance(effect, Aside | Shuffle)
     )
-
-
-def _group(key: int, version: int, body: bytes) -> str | None:
-    """The group that a request names."""
-    if not known(key, version):
-        return None
-    try:
-        group = api(key).request.codec(version).project("group_id")(body).get("group_id")
-    except Malformed:
-        return None
-    return group if isinstance(group, str) else None

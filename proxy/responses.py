@@ -5,14 +5,17 @@ from __future__ import annotations
 import struct
 
 from captures.conversation import UNASKED
-from captures.exchange import Pending, body_version
+from captures.exchange import SASL_TOKEN, Pending, body_version
+from captures.masking import UNSOLICITED
+from proxy.crossing import METADATA
 from proxy.departures import Departures
 from proxy.edits import edit_response
 from proxy.effects import HangUp
 from proxy.outlet import Item
-from proxy.plan import known
+from proxy.plan import SASL, known
 from proxy.requests import ANSWERED, Requests
 from proxy.rules import Decision
+from proxy.sasl import answered
 from proxy.state import State
 from specs import NAMES
 from specs.frames import Short, response_body
@@ -53,15 +56,18 @@ class Responses:
         if pending is None:
             reason = f"nobody waits for correlation id {correlation_id}"
             state.flag("response", inbound.frames, at, reason)
-            return busy
+            return state.hide("response", UNSOLICITED, -1) or busy
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
             state.flag("response", inbound.frames, at, reason)
-        if busy or self.departures.must_wait(pending) or pending in self.departures.marked:
+        key = SASL_TOKEN if pending.opaque else pending.key
+        hidden = state.hide("response", key, pending.version)
+        marked = pending in self.departures.marked
+        if hidden or busy or marked or self.departures.must_wait(pending):
             return True
         if pending.opaque:
-            return False
-        state.plan.note("response", pending.key, pending.version)
+            return not pending.note
+        state.plan.note(pending.key, pending.version)
         return state.plan.must_be_whole("response", pending.key, pending.version)
 
     def passed(self, frame: bytes | None, now: int) -> None:
@@ -69,6 +75,7 @@ class Responses:
         pending = self.inbound.pending
         if pending is None:
             return
+        self.state.pairing.came(pending, now)
         body = None if frame is None else frame[4 + _offset(frame, pending) :]
         self.state.done(pending, self.inbound.size, body, came=now, left=now)
         self.departures.turn(pending, now)
@@ -83,6 +90,7 @@ class Responses:
             del self.departures.marked[pending]  # the client has not asked for this one
             self.state.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
         else:
+            self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
             self.own_replies(now)
 
@@ -103,13 +111,19 @@ class Responses:
         state = self.state
         item = Item(frame, ordinal, now, pending=pending)
         decisions: list[Decision] = []
+        offset = 4 + _offset(frame, pending)
+        if (pending.key in SASL) and not pending.note:
+            outcome = answered(state.sasl, pending, frame[offset:])
+            if outcome:
+                state.cut("response", at, {"frame": ordinal, "sasl": outcome})
         if not pending.opaque:
-            offset = 4 + _offset(frame, pending)
             item.response_body = frame[offset:]
             if ordinal < 0:
                 item.changed = (pending.note,)
             elif known(pending.key, pending.version):
                 self._edit(item, offset, at)
+            if pending.key == METADATA and state.plan.rules.needs_topics:
+                state.crossing.learn(pending.version, item.response_body)
             message = state.message(
                 "response",
                 pending,
@@ -141,7 +155,7 @@ class Responses:
         assert body is not None  # noqa: S101
         version = body_version(pending.key, pending.version, "response", body)
         try:
-            changed = edit_response(pending.key, version, body, state.resolve)
+            changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
         except Malformed as problem:
             reason = f"{NAMES[pending.key]} v{pending.version}: {problem}"
             state.flag("response", item.ordinal, at, reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -19,6 +20,8 @@ from proxy.scenario_model import Planned, RuleConfig, Scenario
 from proxy.when import Point, When
 from proxy.wording import describe
 from specs.frames import Direction
+
+_WORD: Final = re.compile(r"\w+")
 
 _REMEMBERED: Final = 4096
 """Kinds of message whose candidates are remembered: a client may send any key and version."""
@@ -97,7 +100,10 @@ class Rule:
         try:
             if fields is None:
                 raise Unclear("the body can't be read")
-            return self.where.holds(fields)
+            met = self.where.holds(fields)
+            if not met and message.unnamed.intersection(_WORD.findall(self.where.text)):
+                raise Unclear("the name of a topic id is not known yet")
+            return met
         except Unclear as unclear:
             self.unclear += 1
             self.trouble = str(unclear)
@@ -166,6 +172,8 @@ class Rules:
             if match.entities and match.direction != "request"
         )
         """Who must know of a response what its request named."""
+        self.needs_topics: bool = any(rule.needs_body for rule in self.rules)
+        """Some rule looks into bodies, and may ask for a topic by name."""
         self.reorders: bool = any(map(_may_reorder_requests, self.rules))
         """Requests may leave in another order than they came."""
 
@@ -195,7 +203,9 @@ class Rules:
             "request", CONNECT, 0, None, broker, 0, ordinal, None, 0, None, arrived=now
         )
         for rule in self.rules:
-            if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(attempt):
+            if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(
+                None, broker, ordinal
+            ):
                 for effect in self._fire(rule, attempt, self._attempts) or ():
                     if isinstance(effect, Reject):
                         return effect
@@ -208,7 +218,13 @@ class Rules:
         that is lost or whose connection is closed."""
         decisions: list[Decision] = []
         for rule in candidates:
-            if not (rule.match.peer_matches(message) and rule.match.content_matches(message)):
+            match = rule.match
+            if not match.peer_matches(message.client_id, message.broker, message.ordinal):
+                continue
+            if not match.content_matches(message):
+                if match.topic is not None and message.unnamed:
+                    rule.unclear += 1
+                    rule.trouble = f"no names of topics are known for {', '.join(message.unnamed)}"
                 continue
             if not rule.meets(message):
                 continue
@@ -249,7 +265,8 @@ class Rules:
         # The first number is always for this, so that another probability changes nothing else.
         if roll() >= probability and not forced:
             return None
-        rule.forced -= forced
+        if forced:
+            rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
         effects: Effects = ()

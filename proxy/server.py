@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 import struct
@@ -19,16 +20,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from captures.exchange import Exchange
+from captures.masked_flow import MaskedFlow
+from captures.masking import Masking
 from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
 from proxy.effects import Reject
 from proxy.never import warnings
+from proxy.offer import Offer
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
 from proxy.scenario_model import Scenario
+from proxy.standstill import Standstill
 from proxy.state import Limits, State
 from proxy.tls import Tls
 from proxy.topology import Address, Node, NoPort, Topology
@@ -60,7 +65,16 @@ class Options:
     """Seconds to wait for a broker."""
     drain: float = 5.0
     """Seconds that exchanges under way get to finish when the proxy stops."""
+    linger: float = 30.0
+    """Seconds that a broker may stand still after its client has gone before both are closed; as
+    long as clients wait themselves (request.timeout.ms)."""
     tls: Tls = field(default_factory=Tls)
+    offer: Offer = field(default_factory=Offer)
+    """The versions that clients are offered."""
+    advertise: str | None = None
+    """The host that clients are told for all listeners; None: the one that they listen on."""
+    masking: Masking = field(default_factory=Masking)
+    """What log and capture must not hold."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -92,7 +106,7 @@ class Proxy:
         self.address: Address = options.listen
         self._done = done
         self._say = say
-        self._plan = Plan(self.rules)
+        self._plan = self._planned()
         self._crossing = Crossing()
         self._buffers = Buffers()
         self._links: dict[State, Link] = {}
@@ -100,6 +114,8 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
         self._attempts: Counter[int | None] = Counter()
+        self._turn = -1
+        """Which bootstrap address the last connection began with."""
         self._loop: asyncio.AbstractEventLoop
 
     async def start(self) -> None:
@@ -113,18 +129,35 @@ class Proxy:
         self._serve(listener, node)
         if self.capture is not None:
             self._watch_capture()
+        self._watch_standstill(Standstill(self.options.linger))
 
     def explain(self) -> list[str]:
         """A line for each thing that it does without a rule, and for what bounds its memory."""
         limits = self.options.limits
         per_side = (limits.frame + limits.queued) >> 20
         return [
-            *explain(),
+            *explain(self.options.offer),
+            *self._advertised(),
             *self.options.tls.explain(),
+            *self.options.masking.explain(),
             f"memory: a connection keeps at most {per_side} MiB in each direction "
             f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
             f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
         ]
+
+    def _advertised(self) -> list[str]:
+        host = self.options.advertise
+        return (
+            [] if host is None else [f"edit: clients are told {host} as the host of all listeners"]
+        )
+
+    def _planned(self) -> Plan:
+        """What each kind of message needs, under the present rules; a capture must hide some."""
+        return Plan(
+            self.rules,
+            self.options.offer,
+            None if self.capture is None else self.options.masking.hides,
+        )
 
     async def stop(self) -> None:
         """Listen no more, let what is under way finish for a while, close everything."""
@@ -179,7 +212,7 @@ class Proxy:
         """
         before, self.rules = self.rules, Rules(scenario, self.rules)
         now = self.rules.began = clock()
-        self._plan = Plan(self.rules)
+        self._plan = self._planned()
         same = self.rules.shared(before)
         for rule in before.rules:
             if rule.name not in same:
@@ -285,7 +318,8 @@ class Proxy:
     ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
         """What TLS needs for the client and for the broker, where it is spoken."""
         tls = self.options.tls
-        names = (self.options.listen[0], host, "localhost", "127.0.0.1")
+        here = self.options.advertise or self.options.listen[0]
+        names = (here, host, "localhost", "127.0.0.1")
         client = None if tls.client is None else tls.client(names)
         return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
 
@@ -302,14 +336,15 @@ class Proxy:
             crossing=self._crossing,
             tally=self.tally,
             totals=self.totals,
-            resolve=self.topology.resolver(here[0]),
+            resolve=self.topology.resolver(here[0], self.options.advertise),
             observed=self.observed,
             limits=self.options.limits,
         )
         flow = None
         if self.capture is not None:
             comment = {"client": _text(peer), "broker": node.id}
-            flow = self.capture.open(number, peer, here, clock(), comment)
+            arrived = self.capture.open(number, peer, here, clock(), comment)
+            flow = MaskedFlow(arrived, self.options.masking)
             flow.upstream(_address(broker.getsockname()), _address(broker.getpeername()))
         link = Link(
             connection,
@@ -325,8 +360,15 @@ class Proxy:
         return link
 
     async def _dial(self, node: Node) -> tuple[socket.socket, str]:
-        """A connection to a node, and the host; the bootstrap addresses are tried in turn."""
-        addresses = self.options.bootstrap if node.id is None else [node.upstream]
+        """A connection to a node, and the host.
+
+        Each bootstrap connection begins with another address, as clients do: one that accepts and
+        never answers must not be what all of them get.
+        """
+        addresses = [node.upstream]
+        if node.id is None:
+            first = self._turn = (self._turn + 1) % len(self.options.bootstrap)
+            addresses = [*self.options.bootstrap[first:], *self.options.bootstrap[:first]]
         problem: OSError = ConnectionRefusedError("no address")
         for host, port in addresses:
             try:
@@ -358,7 +400,7 @@ class Proxy:
         error = exchange.error
         if error is not None:
             self.tally.error(exchange.key, error)
-        self._done(exchange)
+        self._done(self.options.masking.exchange(exchange))
 
     def flag(self, exchange: Exchange) -> None:
         """Note in the capture that a body could not be read. For the thread that reads bodies."""
@@ -395,6 +437,15 @@ class Proxy:
             self._say("capture: the disk is too slow, packets are lost and counted")
         else:
             self._loop.call_later(LOOK, self._watch_capture)
+
+    def _watch_standstill(self, standstill: Standstill) -> None:
+        """Close what would stay for ever; looked at now and then."""
+        for link in list(standstill.find(self._links.values(), self._loop.time())):
+            name = link.connection.state.name
+            self._say(f"{name}: the client has gone, and the broker stands still; closed")
+            link.close()
+            link.abort()
+        self._loop.call_later(self.options.linger / 4, self._watch_standstill, standstill)
 
     def _ended(self, link: Link) -> None:
         self._links.pop(link.connection.state, None)
@@ -433,4 +484,6 @@ def _text(address: Address) -> str:
 
 
 def _reason(problem: OSError) -> str:
+    if isinstance(problem, ConnectionError) and problem.errno:
+        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
     return problem.strerror or str(problem) or type(problem).__name__

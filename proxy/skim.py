@@ -11,16 +11,13 @@ import struct
 from typing import TYPE_CHECKING
 
 from captures.exchange import Pending
-from specs.frames import PRODUCE, flexible_since
 
 if TYPE_CHECKING:
     from proxy.state import State
 
-_REQUEST = struct.Struct(">ihhih").unpack_from
+_REQUEST = struct.Struct(">iIi").unpack_from
+"""The size; key and version as one number, see `plan.code`; the correlation id."""
 _RESPONSE = struct.Struct(">ii").unpack_from
-_INT16 = struct.Struct(">h").unpack_from
-
-PRODUCE_FLEXIBLE = flexible_since(PRODUCE)
 
 
 def skim_requests(state: State, data: memoryview, now: int) -> int:
@@ -32,20 +29,19 @@ def skim_requests(state: State, data: memoryview, now: int) -> int:
         inbound.passing = at - end
         return end
     inbound.passing = 0
-    quiet = state.plan.quiet["request"]
+    find = state.familiar.get
+    most = state.limits.frame
     waiting = state.pairing.waiting
     room = state.limits.waiting - len(waiting)
-    while at + 14 <= end:
-        size, key, version, correlation_id, length = _REQUEST(data, at)
-        if size < 10 or key << 16 | version & 0xFFFF not in quiet or room <= 0:
+    while at + 12 <= end:
+        size, kind, correlation_id = _REQUEST(data, at)
+        familiar = find(kind)
+        if familiar is None or room <= 0:
             return at
-        if size > state.limits.frame:
+        key, version, head, behind, least, answered = familiar
+        if not least <= size <= most or (head and data[at + 12 : at + behind] != head):
             return at
-        if key == PRODUCE:
-            acks = skim_acks(data, at + 14 + max(length, 0), end, version)
-            if acks is None:
-                return at
-        if key != PRODUCE or acks:
+        if answered:
             waiting.append(Pending(correlation_id, key, version, state.client_id, size, now, now))
             room -= 1
         else:
@@ -58,23 +54,6 @@ def skim_requests(state: State, data: memoryview, now: int) -> int:
     return at
 
 
-def skim_acks(data: memoryview, at: int, end: int, version: int) -> int | None:
-    """A Produce request's acks if they can be found at once; None if the careful path must look."""
-    if version >= PRODUCE_FLEXIBLE:
-        # no tags in the header, and a transactional id whose length is one byte
-        if at + 2 > end or data[at] or data[at + 1] > 127:
-            return None
-        at += 2 + max(data[at + 1] - 1, 0)
-    elif version >= 3:
-        if at + 2 > end:
-            return None
-        at += 2 + max(_INT16(data, at)[0], 0)
-    if at + 2 > end:
-        return None
-    acks: int = _INT16(data, at)[0]
-    return acks
-
-
 def skim_responses(state: State, data: memoryview, now: int) -> int:
     """Pass responses that come in the order of their requests."""
     inbound = state.inbound["response"]
@@ -84,24 +63,32 @@ def skim_responses(state: State, data: memoryview, now: int) -> int:
         inbound.passing = at - end
         return end
     inbound.passing = 0
-    quiet = state.plan.quiet["response"]
+    quiet = state.plan.quiet
+    most = state.limits.frame
     waiting = state.pairing.waiting
-    note = state.tally.note
+    key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
     while at + 8 <= end:
         size, correlation_id = _RESPONSE(data, at)
-        if size < 4 or size > state.limits.frame or not waiting:
-            return at
+        if not 4 <= size <= most or not waiting:
+            break
         pending = waiting[0]
         if (
             pending.correlation_id != correlation_id
-            or pending.key << 16 | pending.version & 0xFFFF not in quiet
+            or pending.key << 16 | pending.version not in quiet
         ):
-            return at
+            break
         waiting.popleft()
-        note(pending.key, now - pending.arrived)
-        inbound.frames += 1
+        if pending.arrived != arrived or pending.key != key:
+            if count:
+                state.tally.note(key, now - arrived, count)
+            key, arrived, count = pending.key, pending.arrived, 0
+        count += 1
         at += 4 + size
+        inbound.frames += 1
         if at >= end:
             inbound.passing = at - end
-            return end
+            at = end
+            break
+    if count:
+        state.tally.note(key, now - arrived, count)
     return at

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from captures.exchange import Pairing, Pending
 from captures.outcome import outcome
+from captures.sasl import Sasl
 from captures.tally import Tally
 from proxy.actions import Abort, Action, Cut, Done, Say, Send
 from proxy.crossing import Crossing
 from proxy.effects import Pace
+from proxy.glance import Familiar
 from proxy.inbound import Inbound
 from proxy.message import Message
 from proxy.outlet import Item, Outlet
@@ -70,6 +72,10 @@ class State:
         self.ordinal = 0
         """Of the connection among that client's to that broker."""
         self.counts = Counts()
+        self.familiar: dict[int, Familiar] = {}
+        """Requests that pass unread, by `plan.code`; filled as they are met."""
+        self.sasl = Sasl()
+        """What is known of the client's authentication."""
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
         self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
         self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
@@ -94,6 +100,7 @@ class State:
         can't go on behind a gap.
         """
         self.plan = plan
+        self.familiar = {}
         self.counts.keep(kept)
         self.crossing.forget(self)  # and wait again for those that stay aside
         self.crossing.states.add(self)
@@ -137,7 +144,19 @@ class State:
             correlation_id=pending.correlation_id,
             acks=acks,
             arrived=arrived,
+            topics=self.crossing.topics,
         )
+
+    def hide(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether a capture must not have the present frame as it is: then it is to be whole.
+
+        `key` may be one of those in `captures.masking` that stand for none.
+        """
+        hides = self.plan.hides
+        if hides is None or not hides(direction, key):
+            return False
+        self.inbound[direction].hidden = (key, version)
+        return True
 
     # actions
 

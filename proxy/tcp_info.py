@@ -1,4 +1,4 @@
-"""How many bytes have come in on a socket: the kernel counts them, so that the proxy need not."""
+"""What the kernel knows of a TCP socket, so that the proxy need not count."""
 
 from __future__ import annotations
 
@@ -7,20 +7,47 @@ import struct
 import sys
 from typing import Final
 
+# offsets in struct tcp_info (linux/tcp.h, since Linux 4.1)
+_STATE: Final = 0
+_ACKED: Final = 120
 _RECEIVED: Final = 128
-"""Offset of tcpi_bytes_received in struct tcp_info (linux/tcp.h, since Linux 4.1)."""
+_SIZE: Final = _RECEIVED + 8
+
+_CLOSE_WAIT: Final = 8
+"""The peer has closed its side (TCP_CLOSE_WAIT in net/tcp_states.h)."""
 
 
 def received(transport_socket: socket.socket | None) -> int:
     """Bytes received by a TCP socket so far; with TLS as they came. 0 if the system does not say.
 
+    The end of what the other side sends counts as one, as in TCP's sequence numbers.
+
     >>> received(None)
     0
     """
+    return _number(_info(transport_socket), _RECEIVED)
+
+
+def acknowledged(transport_socket: socket.socket | None) -> int:
+    """Bytes that the peer's system has taken so far. 0 if the system does not say."""
+    return _number(_info(transport_socket), _ACKED)
+
+
+def ended(transport_socket: socket.socket | None) -> bool:
+    """Whether the peer has sent its end, read by us or not. False if the system does not say."""
+    info = _info(transport_socket)
+    return bool(info) and info[_STATE] == _CLOSE_WAIT
+
+
+def _info(transport_socket: socket.socket | None) -> bytes:
     if transport_socket is None or sys.platform != "linux":
-        return 0
+        return b""
     try:
-        info = transport_socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED + 8)
+        info = transport_socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _SIZE)
     except OSError:  # closed meanwhile
-        return 0
-    return int(struct.unpack_from("=Q", info, _RECEIVED)[0]) if len(info) >= _RECEIVED + 8 else 0
+        return b""
+    return info if len(info) >= _SIZE else b""
+
+
+def _number(info: bytes, offset: int) -> int:
+    return int(struct.unpack_from("=Q", info, offset)[0]) if info else 0

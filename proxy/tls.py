@@ -13,6 +13,9 @@ from pathlib import Path
 Mint = Callable[[tuple[str, ...]], ssl.SSLContext]
 """Makes the context of a listener whose clients know it by these names."""
 
+_PLAIN = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST")
+"""What OpenSSL calls a first record that is none."""
+
 HANDSHAKE: float = 10.0
 """Seconds that a TLS handshake may take."""
 
@@ -27,15 +30,24 @@ class Tls:
     """The name that brokers' certificates are checked for; None: the host that is dialled."""
     client: Mint | None = None
     """What clients are shown."""
+    trust: Path | None = None
+    """The CA that clients must trust for that, if it is the proxy's own."""
 
     def explain(self) -> list[str]:
         """A line for each side that is encrypted."""
         lines = []
         if self.broker is not None:
-            checked = "not checked" if self.broker.verify_mode == ssl.CERT_NONE else "checked"
-            lines.append(f"tls: to the brokers, whose certificates are {checked}")
+            name = f" for the name {self.server_name}" if self.server_name else ""
+            lines.append(f"tls: to the brokers, whose certificates are checked{name}")
+            if self.broker.verify_mode == ssl.CERT_NONE:
+                lines[-1] = (
+                    "WARNING: tls to the brokers without a look at their certificates: "
+                    "anybody can stand in their place"
+                )
         if self.client is not None:
             lines.append("tls: to the clients, in the brokers' place")
+            if self.trust is not None:
+                lines.append(f"tls: clients must trust the CA in {self.trust}")
         return lines
 
 
@@ -83,6 +95,10 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     >>> reason(ssl.SSLCertVerificationError(1, "[SSL: X] certificate verify failed: expired (_ssl.c:1)"))
     'certificate verify failed: expired'
     """
+    if isinstance(problem, ssl.SSLError) and problem.reason in _PLAIN:
+        return "what came is no TLS; it speaks plain text"
+    if isinstance(problem, ssl.SSLEOFError | ConnectionResetError | ConnectionAbortedError):
+        return "it closed the connection; perhaps it speaks plain text"
     if isinstance(problem, ssl.SSLError):
         text = str(problem.args[-1] if problem.args else problem)
         text = text.removeprefix("[").partition("] ")[2] or text

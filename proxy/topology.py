@@ -58,14 +58,17 @@ class Topology:
         node.upstream = upstream
         return node
 
-    def resolver(self, reached_at: str) -> Resolve:
+    def resolver(self, reached_at: str, advertised: str | None = None) -> Resolve:
         """For a client that reached the proxy at this address: where it shall find each node.
 
-        A listener on all addresses (0.0.0.0 or ::) is advertised as the address that the client used.
+        A listener on all addresses (0.0.0.0 or ::) is advertised as the address that the client used;
+        any as `advertised`, if that is given.
         """
 
         def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
             listen, number = self.node(kind, id, (host, port)).listen
+            if advertised is not None:
+                return advertised, number
             return (reached_at if listen in ("0.0.0.0", "::") else listen), number  # noqa: S104
 
         return resolve

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from jmespath.functions import Functions
 
+from captures.context.completing import gaps
 from proxy.matching import Match
 from specs import api
 from specs.layout import Node
@@ -48,8 +49,12 @@ def check_fields(text: str, tree: Tree, match: Match) -> list[str]:
     """The problems of a condition on the messages that match."""
     roots = []
     for key, direction, version in match.kinds():
-        layout = api(key).message(direction).layout(version)
-        roots.append(Node("struct", False, False, struct=layout))
+        message = api(key).message(direction)
+        # where it has a topic's id alone, the name is put back as the newest version with it has it
+        shown = [version]
+        if gaps(key, version, direction):
+            shown.append(max(v for v in range(version) if not gaps(key, v, direction)))
+        roots += [Node("struct", False, False, struct=message.layout(v)) for v in shown]
     problems: list[str] = []
     _Walk(text, f"the body of {match.describe()}", problems).visit(
         tree, Shape(tuple(roots) or None)

@@ -71,7 +71,7 @@ def request_head(data: Any, start: int, end: int) -> RequestHead:
         at += length
     elif length < -1:
         raise Malformed("client_id", at - start - 2, f"length {length}")
-    if key in NAMES and version >= flexible_since(key):
+    if key in NAMES and version in _tagged(key):
         at = _past_tags(data, at, end)
     return RequestHead(
         key,
@@ -87,6 +87,14 @@ def request_head(data: Any, start: int, end: int) -> RequestHead:
 def flexible_since(key: int) -> int:
     """The first flexible version of an API."""
     return api(key).flexible
+
+
+@functools.cache
+def _tagged(key: int) -> range:
+    """The versions whose header's tags are read. Of a version to come nobody knows what stands behind
+    the client id; only of Produce more is tried, since it may be one that is not answered."""
+    newest = 32767 if key == PRODUCE else api(key).versions[1]
+    return range(flexible_since(key), newest + 1)
 
 
 def _past_tags(data: Any, at: int, end: int) -> int:

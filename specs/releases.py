@@ -131,6 +131,41 @@ Produce begins at 0 in 4.x too, though v0 to v2 are gone: librdkafka asks for th
 # fmt: on
 
 
+FEATURES: Final = (
+    (
+        "metadata.version",
+        "3.3:7 3.4:8 3.5:11 3.6:14 3.7:19 3.8:20 3.9:21 4.0:25 4.1:27 4.2:29 4.3:30",
+    ),
+    ("kraft.version", "3.9:1"),
+    ("transaction.version", "4.0:2"),
+    ("group.version", "4.0:1"),
+    ("eligible.leader.replicas.version", "4.0:1"),
+    ("share.version", "4.1:1"),
+    ("streams.version", "4.2:1"),
+)
+"""(name, `release:newest` from that release on): the features of KIP-584 that brokers support.
+
+Seen in the answers of brokers 3.3.2, 3.9.1, 4.0.0, 4.1.0, 4.2.0 and 4.3.1; metadata.version between
+3.3 and 3.9 from the release's MetadataVersion. What 4.4 adds to it is not known here.
+"""
+
+
+def features(release: str) -> dict[str, int]:
+    """The newest version of each feature that a release supports. Raises LookupError as `offered`.
+
+    >>> features("2.8"), features("3.9")
+    ({}, {'metadata.version': 21, 'kraft.version': 1})
+    """
+    until = RELEASES.index(_known(release))
+    found: dict[str, int] = {}
+    for name, steps in FEATURES:
+        for step in steps.split():
+            since, _, newest = step.partition(":")
+            if RELEASES.index(since) <= until:
+                found[name] = int(newest)
+    return found
+
+
 def offered(release: str) -> dict[int, Range]:
     """The range of each API that a release offers, e.g. of "2.8" or "2.8.1".
 

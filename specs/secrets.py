@@ -46,6 +46,15 @@ def has_secrets(key: int, direction: Direction) -> bool:
     return (key, direction) in _PATHS
 
 
+def secret_paths(key: int, direction: Direction) -> tuple[str, ...]:
+    """The dotted paths of the secrets in messages of an API.
+
+    >>> secret_paths(38, "response"), secret_paths(3, "request")
+    (('hmac',), ())
+    """
+    return tuple(".".join(path) for path in _PATHS.get((key, direction), ()))
+
+
 def redact(key: int, direction: Direction, body: dict[str, Any]) -> dict[str, Any]:
     """A decoded body with its secrets replaced by a text; the body itself stays as it is.
 

@@ -27,11 +27,13 @@ def pytest_runtest_makereport(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need tshark are skipped where it is missing, saying so."""
-    if shutil.which("tshark") is None:
-        skip = pytest.mark.skip(reason="needs tshark (Debian: apt-get install tshark)")
+    """Tests that need tshark or chromium are skipped where it is missing, saying so."""
+    for program in ("tshark", "chromium"):
+        if shutil.which(program) is not None:
+            continue
+        skip = pytest.mark.skip(reason=f"needs {program} (Debian: apt-get install {program})")
         for item in items:
-            if item.get_closest_marker("needs_tshark"):
+            if item.get_closest_marker(f"needs_{program}"):
                 item.add_marker(skip)
 
 

@@ -88,11 +88,23 @@ def list_groups(request: Body, response: Body, names: Names) -> str:
 
 def group_heartbeat(request: Body, response: Body, names: Names) -> str:
     """ConsumerGroupHeartbeat, ShareGroupHeartbeat: group, epoch, member, new assignment."""
-    epoch = response.get("member_epoch", request.get("member_epoch", ""))
-    member = response.get("member_id") or request.get("member_id")
-    who = joined(request.get("group_id", ""), f"epoch {epoch}", member_name(member))
     assigned = response.get("assignment")
     if not assigned:
-        return who
+        return _heartbeat(request, response)
     where = partitions_of(assigned["topic_partitions"], "partitions", names, ranges)
-    return arrow(who, where or "nothing")
+    return arrow(_heartbeat(request, response), where or "nothing")
+
+
+def streams_heartbeat(request: Body, response: Body, names: Names) -> str:
+    """StreamsGroupHeartbeat: group, epoch, member, new active tasks by subtopology."""
+    tasks = response.get("active_tasks")
+    if tasks is None:
+        return _heartbeat(request, response)
+    where = listed((f"{t['subtopology_id']}[{ranges(t['partitions'])}]" for t in tasks), "task")
+    return arrow(_heartbeat(request, response), where or "nothing")
+
+
+def _heartbeat(request: Body, response: Body) -> str:
+    epoch = response.get("member_epoch", request.get("member_epoch", ""))
+    member = response.get("member_id") or request.get("member_id")
+    return joined(request.get("group_id", ""), f"epoch {epoch}", member_name(member))

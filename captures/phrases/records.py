@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from captures.wording import Body, Names, joined, partitions_of, plural, ranges, size
+from captures.wording import (
+    Body,
+    Names,
+    arrow,
+    joined,
+    member_name,
+    partitions_of,
+    plural,
+    ranges,
+    size,
+)
 from specs import records
 
 
@@ -48,3 +58,18 @@ def fetch(request: Body, response: Body, names: Names) -> str:
     return partitions_of(
         topics, "partitions", names, lambda found: ranges(p["partition"] for p in found)
     )
+
+
+def share_fetch(request: Body, response: Body, names: Names) -> str:
+    """ShareFetch: group, member, and what came back; without a response, what was asked."""
+    who = joined(request.get("group_id") or "", member_name(request.get("member_id")))
+    if "responses" in response:
+        found = _batches(response["responses"], "partitions", "partition_index", names)
+        return arrow(who if request else "", found or "empty")
+    asked = partitions_of(
+        request.get("topics"),
+        "partitions",
+        names,
+        lambda found: ranges(p["partition_index"] for p in found),
+    )
+    return joined(who, asked) if request else ""

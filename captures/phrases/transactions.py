@@ -1,4 +1,4 @@
-"""Transactions, and SASL."""
+"""Transactions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from captures.wording import (
     joined,
     listed,
     partitions_of,
-    plural,
     ranges,
 )
 
@@ -51,16 +50,12 @@ def end_txn(request: Body, response: Body, names: Names) -> str:
     return joined(request["transactional_id"], "commit" if request["committed"] else "abort")
 
 
-def sasl_handshake(request: Body, response: Body, names: Names) -> str:
-    """SaslHandshake: the mechanism; if it is refused, those on offer."""
-    offered = response.get("mechanisms") if response.get("error_code") else None
-    return arrow(request.get("mechanism", ""), listed(offered or (), "mechanism"))
+def write_txn_markers(request: Body, response: Body, names: Names) -> str:
+    """WriteTxnMarkers: producers, how their transactions end, and where."""
 
+    def one(marker: Body) -> str:
+        how = "commit" if marker["transaction_result"] else "abort"
+        where = partitions_of(marker["topics"], "partition_indexes", names, ranges)
+        return joined(f"producer {marker['producer_id']}", how, where)
 
-def sasl_authenticate(request: Body, response: Body, names: Names) -> str:
-    """SaslAuthenticate: sizes only."""
-    sent, came = (body.get("auth_bytes") for body in (request, response))
-    return arrow(
-        "" if sent is None else plural(len(sent), "byte"),
-        "" if came is None else plural(len(came), "byte"),
-    )
+    return listed(map(one, request.get("markers") or ()), "marker", WIDTH - 16)

@@ -103,6 +103,25 @@ class JavaClient:
         )
         return [(partition, offset) for partition, offset in answer["sent"]]
 
+    def pace(
+        self,
+        topic: str,
+        count: int,
+        *,
+        size: int,
+        rate: int,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[int]:
+        """Send records of so many bytes, so many a second, with a new producer.
+
+        Gives the microseconds from each one's sending (or when it was due, if that was before) to
+        its acknowledgement. To a single broker: what comes in another order is not told apart.
+        Raises JavaError.
+        """
+        answer = self._ask("pace", settings, topic=topic, count=count, size=size, rate=rate)
+        took: list[int] = answer["took"]
+        return took
+
     def consume(
         self,
         topic: str,

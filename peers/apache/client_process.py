@@ -12,7 +12,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final
 
 import jpype
@@ -49,6 +51,46 @@ def produce(request: dict[str, Any]) -> dict[str, Any]:
         return {"sent": [(int(one.partition()), int(one.offset())) for one in sent]}
     finally:
         producer.close()
+
+
+def pace(request: dict[str, Any]) -> dict[str, Any]:
+    """Send records at a fixed rate, whatever becomes of them; microseconds that each one took.
+
+    One that could not be sent when it was due counts from then.
+    """
+    settings = dict.fromkeys(("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer")
+    clients = jpype.JPackage("org.apache.kafka.clients.producer")
+    producer = clients.KafkaProducer(_properties(settings | request["settings"]))
+    record = clients.ProducerRecord(request["topic"], _array("x" * request["size"]))
+    under_way: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+    try:
+        producer.send(record).get()  # connections and metadata are not measured
+        with ThreadPoolExecutor(1) as waiting:
+            took = waiting.submit(_wait_for_all, under_way)
+            try:
+                begun = time.perf_counter_ns()
+                for number in range(request["count"]):
+                    due = begun + number * 1_000_000_000 // request["rate"]
+                    early = due - time.perf_counter_ns()
+                    if early > 0:
+                        time.sleep(early / 1e9)
+                        due = time.perf_counter_ns()
+                    under_way.put((due, producer.send(record)))
+            finally:
+                under_way.put(None)
+            return {"took": took.result()}
+    finally:
+        producer.close()
+
+
+def _wait_for_all(under_way: SimpleQueue[tuple[int, Any] | None]) -> list[int]:
+    """The times of records under way, which are acknowledged in their order."""
+    took = []
+    while (one := under_way.get()) is not None:
+        due, sent = one
+        sent.get()
+        took.append((time.perf_counter_ns() - due) // 1000)
+    return took
 
 
 def consume(request: dict[str, Any]) -> dict[str, Any]:
@@ -101,6 +143,7 @@ def _string(value: Any) -> str | None:
 
 DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "produce": produce,
+    "pace": pace,
     "consume": consume,
 }
 """What can be asked for."""

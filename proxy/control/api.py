@@ -5,7 +5,9 @@ Everything runs in the proxy's own loop, so that a request sees and changes it b
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -20,10 +22,10 @@ from captures.filters import Filter, exchange_filter
 from proxy.control import views
 from proxy.control.editing import with_rule, without_rule
 from proxy.control.stream import events
-from proxy.history import FOLLOWERS, MOST, History
+from proxy.history import MOST, History, TooMany
 from proxy.metrics import exposition
 from proxy.relay import Link
-from proxy.scenario import ScenarioError, loads
+from proxy.scenario import Scenario, ScenarioError, loads
 from proxy.server import Proxy
 from proxy.yaml_lines import MAX_BYTES
 from specs.frames import Direction
@@ -131,14 +133,23 @@ class Control:
         wanted = request.query_params.get("last", str(MOST))
         if not wanted.isdecimal():
             raise HTTPException(400, f"last is a number of exchanges, not {wanted!r}")
-        found = self.history.last(int(wanted), self._filter(request))
-        return _json([exchange.row() for exchange in found])
+        passes = self._filter(request)
+        rows: deque[dict[str, Any]] = deque()
+        for exchange in self.history.latest():
+            if len(rows) >= int(wanted):
+                break
+            if passes(exchange):
+                rows.appendleft(exchange.row())
+            await asyncio.sleep(0)  # bodies take their time, and traffic has its turn
+        return _json(list(rows))
 
     async def stream(self, request: Request) -> Response:
         """Those to come, as server-sent events."""
-        if self.history.followers >= FOLLOWERS:
-            raise HTTPException(503, f"{FOLLOWERS} streams are open already: close one")
         stream = events(self.history, self._filter(request))
+        try:
+            await anext(stream)  # follows from here on
+        except TooMany as problem:
+            raise HTTPException(503, str(problem)) from None
         headers = {"Cache-Control": "no-store"}
         return StreamingResponse(stream, 200, headers, "text/event-stream")
 
@@ -159,21 +170,19 @@ class Control:
 
     async def set_scenario(self, request: Request) -> Response:
         """Another one (YAML), for all connections at once."""
-        return self._replace(await _text(request))
+        text = await _text(request)
+        return await self._edit(lambda _: text)
 
     async def add_rule(self, request: Request) -> Response:
         """One more rule (YAML), asked last."""
         rule = await _text(request)
-        try:
-            return self._replace(with_rule(views.text(self.proxy.rules), rule))
-        except ScenarioError as problem:
-            raise _refused(problem) from None
+        return await self._edit(lambda text: with_rule(text, rule))
 
     async def remove_rule(self, request: Request) -> Response:
         """A rule less; what it holds back leaves."""
         name = request.path_params["name"]
         try:
-            return self._replace(without_rule(views.text(self.proxy.rules), name))
+            return await self._edit(lambda text: without_rule(text, name))
         except LookupError:
             raise self._no_rule(name) from None
 
@@ -187,11 +196,23 @@ class Control:
         rule.forced += 1
         return _json(views.rule(rule))
 
-    def _replace(self, text: str) -> Response:
-        try:
-            scenario = loads(text)
-        except ScenarioError as problem:
-            raise _refused(problem) from None
+    async def _edit(self, edit: Callable[[str], str]) -> Response:
+        """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
+
+        In a thread, since YAML takes its time; begun anew if the scenario changed meanwhile.
+        """
+
+        def edited(text: str) -> Scenario:
+            return loads(edit(text))
+
+        while True:
+            rules = self.proxy.rules
+            try:
+                scenario = await asyncio.to_thread(edited, views.text(rules))
+            except ScenarioError as problem:
+                raise HTTPException(422, "; ".join(problem.problems)) from None
+            if self.proxy.rules is rules:
+                break
         self.proxy.replace(scenario, BY)
         return _json(views.scenario(self.proxy.rules))
 
@@ -229,10 +250,6 @@ async def _text(request: Request) -> str:
 def _json(value: Any, status: int = 200) -> Response:
     text = json.dumps(value, separators=(",", ":"))
     return Response(text + "\n", status, media_type="application/json")
-
-
-def _refused(problem: ScenarioError) -> HTTPException:
-    return HTTPException(422, "; ".join(problem.problems))
 
 
 async def _error(_: Request, problem: Exception) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 from collections.abc import Iterator
@@ -27,28 +28,38 @@ class Client:
     address: tuple[str, int]
     token: str
 
-    def open(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
-        """Send a request. Raises Refused or Unreachable."""
+    @contextlib.contextmanager
+    def open(
+        self, method: str, path: str, body: bytes | None = None
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Send a request; the answer, to be read. Raises Refused or Unreachable."""
         connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT)
-        try:
-            connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
-            response = connection.getresponse()
-        except (OSError, http.client.HTTPException) as problem:
-            raise Unreachable(
-                f"no proxy can be controlled at {self._where}: {problem}; start it with --control"
-            ) from None
-        if response.status < 400:
-            return response
-        try:
-            said = str(json.loads(response.read())["error"])
-        except (OSError, ValueError, KeyError, TypeError):
-            said = f"{self._where} answers {response.status} {response.reason}"
+        headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
+        with contextlib.closing(connection):
+            try:
+                with contextlib.suppress(BrokenPipeError):  # it may refuse before it has read all
+                    connection.request(method, path, body, headers)
+                response = connection.getresponse()
+            except (OSError, http.client.HTTPException) as problem:
+                line = str(problem).strip() or "it does not answer"
+                raise Unreachable(
+                    f"no proxy can be controlled at {self._where}: {line}; start it with --control"
+                ) from None
+            with response:
+                if response.status < 400:
+                    yield response
+                    return
+                try:
+                    said = str(json.loads(response.read())["error"])
+                except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+                    said = f"{self._where} answers {response.status} {response.reason}"
         raise Unreachable(said) if response.status >= 500 else Refused(said)
 
     def text(self, method: str, path: str, body: bytes | None = None) -> str:
         """Send a request; the text that comes back. Raises Refused or Unreachable."""
         try:
-            return self.open(method, path, body).read().decode()
+            with self.open(method, path, body) as answer:
+                return answer.read().decode()
         except (OSError, http.client.HTTPException, ValueError) as problem:
             raise Unreachable(f"{self._where} broke off: {problem}") from None
 

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from proxy.scenario import Scenario, ScenarioError, load
 
-LOOK: Final = 0.5
+LOOK: Final = 0.25
 """Seconds between two looks at the file."""
 
 Signature = tuple[int, int, int]
 
 
 class ScenarioFile:
-    """A scenario file, and how it looked when it was last read."""
+    """A scenario file, and how it looked when it was last read. Make it before the first reading."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen = self._signature()
+        self._read = self._seen = self._signature()
 
     def changed(self) -> bool:
-        """Whether the file is another one than at the last call (or since this was made)."""
-        seen, self._seen = self._seen, self._signature()
-        return self._seen != seen
+        """Whether the file is another one than was read, and the same as at the last call.
 
-    def _signature(self) -> Signature | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        So one that is being written is not read half. True once for each change.
+        """
+        last, self._seen = self._seen, self._signature()
+        if self._seen == self._read or self._seen != last:
+            return False
+        self._read = self._seen
+        return True
 
-    def look(self, replace: Callable[[Scenario], None], say: Callable[[str], None]) -> None:
-        """If it has changed, read it and hand it on; or say why not."""
-        if not self.changed():
-            return
-        try:
-            scenario = load(self.path)
-        except ScenarioError as problem:
-            say(f"scenario: refused, the rules stay as they are: {'; '.join(problem.problems)}")
-        except OSError as problem:
-            say(f"scenario: the rules stay as they are: can't read {self.path}: {problem.strerror}")
-        else:
-            replace(scenario)
+    def load(self) -> Scenario:
+        """What is in it now. Raises ScenarioError with all that is wrong, OSError."""
+        if self._signature() is None:
+            raise FileNotFoundError(0, "it is gone, or no regular file")
+        return load(self.path)
 
     async def watch(
         self,
@@ -53,7 +46,27 @@ class ScenarioFile:
         say: Callable[[str], None],
         every: float = LOOK,
     ) -> None:
-        """Look at it for as long as this runs."""
+        """Look at it for as long as this runs: hand on what it says anew, or say why not."""
         while True:
             await asyncio.sleep(every)
-            self.look(replace, say)
+            if not self.changed():
+                continue
+            try:
+                scenario = await asyncio.to_thread(self.load)  # YAML takes its time
+            except ScenarioError as problem:
+                say(f"scenario: refused, the rules stay as they are: {'; '.join(problem.problems)}")
+            except OSError as problem:
+                reason = problem.strerror
+                say(f"scenario: the rules stay as they are: can't read {self.path}: {reason}")
+            else:
+                replace(scenario)
+
+    def _signature(self) -> Signature | None:
+        """What tells two states of a file apart. None: there is none, or it is a pipe or a folder."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns

@@ -29,9 +29,12 @@ def event(name: str, data: Any) -> str:
 
 
 async def events(history: History, passes: Filter, alive: float = ALIVE) -> AsyncIterator[str]:
-    """The exchanges from now on that pass. Raises TooMany."""
+    """The exchanges from now on that pass. Raises TooMany.
+
+    The first text is empty, and comes at once: then it follows.
+    """
     with history.follow(passes) as follower:
-        yield ": exchanges from here on\n\n"
+        yield ""
         while True:
             if follower.lost:
                 lost, follower.lost = follower.lost, 0
@@ -44,6 +47,7 @@ async def events(history: History, passes: Filter, alive: float = ALIVE) -> Asyn
                 continue
             if exchange is not None:
                 yield event("exchange", exchange.row())
+                await asyncio.sleep(0)  # traffic has its turn, however many wait here
             elif follower.over and not follower.lost:
                 yield event("end", {})
                 return

@@ -58,6 +58,13 @@ def connection(link: Link) -> dict[str, Any]:
         "client_address": state.client,
         "client_id": state.client_id,
         "broker": state.broker,
+        "sasl": {
+            "mechanism": state.sasl.mechanism,
+            "user": state.sasl.user,
+            "authenticated": state.sasl.times,
+        }
+        if state.sasl.mechanism
+        else None,
         "paused": link.paused,
         "waiting_requests": len(state.pairing.waiting),
         **{

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from specs.codec.build import Unfit, build
-from specs.codec.decoder import IRREGULAR, decoder, locator, wanted_tree
+from specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
 from specs.codec.encoder import UNFIT, encoder
 from specs.codec.inspect import Oddity, inspect
 from specs.layout import Layout
@@ -26,6 +26,7 @@ class Codec:
         self.layout = layout
         self.name = name
         self._projections: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
+        self._leads: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
 
     @functools.cached_property
     def _decode(self) -> Callable[[bytes], Any]:
@@ -80,6 +81,36 @@ class Codec:
                 return pruned
 
         return project
+
+    def lead(self, *paths: str) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
+        """A decoder of these dotted paths from the first bytes of a body, and how many it read.
+
+        It returns None if these bytes do not reach that far, or if anything in them is odd. What it
+        does return is what `project` would make of the whole body, whatever that goes on with.
+
+        >>> import specs
+        >>> lead = specs.api("Produce").request.codec(3).lead("acks")
+        >>> lead(bytes.fromhex("ffff 0001 00007530 000000")), lead(b"\\xff")
+        (({'acks': 1}, 4), None)
+        """
+        lead = self._leads.get(paths)
+        if lead is None:
+            lead = self._leads[paths] = self._leading(paths)
+        return lead
+
+    def _leading(
+        self, paths: tuple[str, ...]
+    ) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
+        wanted = wanted_tree(tuple(path for path in paths if has_path(self.layout, path)))
+        fast = leader(self.layout, self.name, wanted)
+
+        def lead(body: bytes) -> tuple[dict[str, Any], int] | None:
+            try:
+                return fast(body)  # type: ignore[no-any-return]
+            except IRREGULAR:
+                return None
+
+        return lead
 
     def locate(self, *paths: str) -> Callable[[bytes], Any]:
         """Where the addresses at these paths stand (see `specs.codec.decoder.locator`)."""

@@ -15,7 +15,7 @@ from typing import Any
 from specs.codec.decoder_source import Irregular, Wanted, Writer, uvarint_from
 from specs.layout import Layout
 
-__all__ = ["IRREGULAR", "Irregular", "decoder", "locator", "uvarint_from", "wanted_tree"]
+__all__ = ["IRREGULAR", "Irregular", "decoder", "leader", "locator", "uvarint_from", "wanted_tree"]
 
 IRREGULAR = (Irregular, struct.error, IndexError, UnicodeDecodeError)
 """All that a generated decoder raises."""
@@ -42,6 +42,13 @@ def decoder(layout: Layout, origin: str, wanted: Wanted | None = None) -> Callab
     writer = Writer(wanted is not None)
     writer.root(layout, wanted)
     return writer.source.compile("decode(b):", f"decode {origin}")
+
+
+def leader(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any]:
+    """A function of a body's first bytes to a dict of the wanted fields, and how many bytes it read."""
+    writer = Writer(True, measuring=True)
+    writer.root(layout, wanted)
+    return writer.source.compile("lead(b):", f"lead {origin}")
 
 
 def locator(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any]:

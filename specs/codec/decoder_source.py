@@ -43,10 +43,11 @@ class Writer:
     Fixed-size fields gather in a run and are read together when something else needs the position.
     """
 
-    def __init__(self, partial: bool, locating: bool = False) -> None:
+    def __init__(self, partial: bool, locating: bool = False, measuring: bool = False) -> None:
         self.source = Source(uvarint=uvarint_from, Irregular=Irregular)
         self.partial = partial
         self.locating = locating
+        self.measuring = measuring
         self.run = Run(self.source)
 
     def root(self, layout: Layout, wanted: Wanted | None) -> None:
@@ -60,7 +61,8 @@ class Writer:
         value = self.struct(layout, wanted, root=True)
         self.run.flush()
         emit(f"if p {'>' if self.partial else '!='} n: raise Irregular")
-        emit("return places, boxes" if self.locating else f"return {value}")
+        result = "places, boxes" if self.locating else value
+        emit(f"return {result}, p" if self.measuring else f"return {result}")
 
     def struct(self, layout: Layout, wanted: Wanted | None, root: bool = False) -> str:
         """Read a structure; the expression of its dict (to be used after a flush)."""

@@ -45,7 +45,7 @@ class Oddity(NamedTuple):
 
 def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
     """The values of a body, and what is odd about it. Raises Malformed where Kafka would too."""
-    reader = _Reader(data)
+    reader = Reader(data)
     values = reader.struct(layout, "")
     if reader.offset < len(data):
         reader.odd("", f"{len(data) - reader.offset} trailing bytes")
@@ -54,7 +54,9 @@ def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
     return values, reader.oddities
 
 
-class _Reader:
+class Reader:
+    """A body that is being read, and what was odd about it so far."""
+
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.offset = 0
@@ -62,12 +64,14 @@ class _Reader:
         self.more = 0
 
     def odd(self, path: str, what: str) -> None:
+        """Note something odd here."""
         if len(self.oddities) < MAX_ODDITIES:
             self.oddities.append(Oddity(path, self.offset, what))
         else:
             self.more += 1
 
     def take(self, size: int, path: str, what: str) -> bytes:
+        """The next bytes, which are the contents of a string ("text"), bytes, records, or a number."""
         left = len(self.data) - self.offset
         if size > left:
             raise Malformed(path, self.offset, f"{size} bytes expected for {what}, {left} remain")
@@ -125,6 +129,7 @@ class _Reader:
         return there
 
     def value(self, node: Node, path: str) -> Any:
+        """One value."""
         match node.kind:
             case "struct":
                 assert node.struct is not None  # noqa: S101
@@ -155,6 +160,7 @@ class _Reader:
                 return fixed.unpack(self.take(fixed.size, path, kind))[0]
 
     def text(self, raw: bytes, path: str) -> str:
+        """Text as Java would have it."""
         try:
             return raw.decode()
         except UnicodeDecodeError:
@@ -162,6 +168,7 @@ class _Reader:
             return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
+        """The fields of a structure."""
         dot = f"{path}." if path else ""
         values = {slot.name: self.value(slot.node, dot + slot.name) for slot in layout.plain}
         if not layout.flexible:
@@ -172,6 +179,7 @@ class _Reader:
         return ordered | found
 
     def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
+        """A tagged section, into the values."""
         known = {slot.tag: slot for slot in layout.tagged}
         unknown: dict[int, bytes] = {}
         before: int | None = None

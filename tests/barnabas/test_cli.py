@@ -57,6 +57,17 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--broker-ports", "9-1"), "is no range of ports"),
         ((*PROXY, "--capture-limit", "1000", "-c", "x.pcapng"), "--capture-limit"),
         ((*PROXY, "--frame-limit", "many"), "--frame-limit"),
+        ((*PROXY, "--filter", "latency > 5"), "--filter: exchanges have no column 'latency'; did"),
+        ((*PROXY, "--filter", "api ="), "does not compile"),
+        (
+            (*PROXY, "--filter", "api == 'Fetch'", "--log", "off"),
+            "--filter says what the log shows",
+        ),
+        ((*PROXY, "--max-version", "Fetch"), "--max-version: 'Fetch' is no API and version"),
+        ((*PROXY, "--max-version", "Fetsh=3"), "did you mean Fetch?"),
+        ((*PROXY, "--pretend", "0.9"), "--pretend: no release '0.9' with ApiVersions is known"),
+        ((*PROXY, "--connect-timeout", "10"), "--connect-timeout: 10 needs a unit"),
+        ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
         ((*PROXY, "--scenario", "missing.yaml"), "can't read the scenario missing.yaml"),
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
@@ -64,6 +75,9 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--capture", "folder"), "can't write the capture folder"),
         (("decode", "missing.pcapng"), "can't read the capture missing.pcapng"),
         (("decode", "text.pcapng"), "text.pcapng is no capture"),
+        (("decode", "text.pcapng", "--filter", "apo == 'Fetch'"), "did you mean 'api'?"),
+        (("decode", "text.pcapng", "--frames", "--filter", "api"), "without --frames"),
+        (("decode", "--request", "00", "--filter", "api"), "--filter is for a capture file"),
         (("decode", "folder"), "can't read the capture folder"),
         (("scenario", "check", "wrong.yaml"), "did you mean 'delay'?"),
         (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),
@@ -205,6 +219,12 @@ def test_the_proxy_from_start_to_interrupt(tmp_path: Path) -> None:
     again = [json.loads(line) for line in decoded.stdout.splitlines()]
     key = json.dumps
     assert sorted(again, key=key) == sorted(live, key=key)
+
+    fetches = run("decode", str(capture), "--json", "--filter", "api == 'Fetch' && latency_ms > 0")
+    found = [json.loads(line) for line in fetches.stdout.splitlines()]
+    meant = [x for x in live if x["api"] == "Fetch" and x["latency_ms"]]
+    assert sorted(found, key=key) == sorted(meant, key=key)
+    assert f"{len(live) - len(found)} exchanges not shown: --filter" in fetches.stderr
 
     pretty = run("decode", str(capture)).stdout.splitlines()
     assert len(pretty) == len(live)

@@ -45,6 +45,26 @@ def test_what_the_terminal_is_too_slow_for_is_lost_and_counted() -> None:
     assert len(seen) == live.BACKLOG + 1
 
 
+def test_lines_that_are_too_many_are_counted_and_their_number_is_said() -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+    said: list[str] = []
+
+    def slow(text: str) -> None:
+        stuck.set()
+        go_on.wait()
+        said.append(text)
+
+    log = Live(lambda _: None, slow)
+    log.line("first")
+    stuck.wait()
+    for number in range(2 * live.BACKLOG + 5):
+        log.line(f"line {number}")
+    go_on.set()
+    log.close(timeout=30)
+    assert said[:3] == ["first", "5 lines not printed: the terminal was too slow", "line 0"]
+    assert len(said) == 2 * live.BACKLOG + 2
+
+
 def test_big_frames_are_bounded_in_bytes() -> None:
     stuck, go_on = threading.Event(), threading.Event()
 

@@ -9,14 +9,17 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.bench import batches, codecs, generation, machine, proxies
+from peers.apache import UnavailableError
+from tests.bench import batches, codecs, endurance, generation, machine, proxies, real_kafka
 
 EXAMPLES = """\
 examples:
-  python -m tests.bench                            all of it: about three minutes
+  python -m tests.bench                            all of it: about eight minutes
   python -m tests.bench --quick                    fewer and shorter rounds
   python -m tests.bench --only codec
   python -m tests.bench --only proxy --json figures.json
+  python -m tests.bench --only real                the Java producer and a real broker
+  python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 
 
@@ -29,7 +32,15 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    parser.add_argument("--only", choices=("proxy", "codec"), help="measure one of the two")
+    parser.add_argument("--only", choices=("proxy", "codec", "real"), help="measure one of them")
+    parser.add_argument(
+        "--long",
+        type=int,
+        nargs="?",
+        const=endurance.FRAMES,
+        metavar="FRAMES",
+        help="a long run through one connection instead: does memory grow?",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the medians to a file")
     asked = parser.parse_args()
     console = Console()
@@ -38,7 +49,12 @@ def main() -> None:
     rounds, seconds, slice_ = (2, 0.3, 0.01) if asked.quick else (5, 0.8, 0.05)
     console.print(f"machine: {machine.describe()}", highlight=False)
     found: dict[str, Any] = {"machine": machine.describe(), "rounds": rounds}
-    if asked.only != "proxy":
+    if asked.long:
+        with console.status("long run") as status:
+            run = endurance.measure(asked.long, status.update)
+        console.print(endurance.table(run))
+        found["long"] = endurance.as_json(run)
+    elif asked.only in (None, "codec"):
         with console.status("codecs") as status:
             tasks, remark = codecs.measure(max(rounds, 3), slice_, status.update)
         console.print(codecs.table(tasks, remark))
@@ -51,13 +67,28 @@ def main() -> None:
             made = generation.measure(max(rounds, 3), status.update)
         console.print(generation.table(made))
         found["generation"] = generation.as_json(made)
-    if asked.only != "codec":
+    if asked.only in (None, "proxy") and not asked.long:
         with console.status("proxy") as status:
             rows, remark = proxies.measure(rounds, seconds, status.update)
         console.print(*proxies.tables(rows, remark), sep="\n")
         found["proxy"] = proxies.as_json(rows)
+    if asked.only in (None, "real") and not asked.long:
+        found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+def measure_real(rounds: int, quick: bool, console: Console) -> dict[str, Any]:
+    """A real broker with its Java producer, where they can be had."""
+    records, seconds = (50_000, 1.0) if quick else (300_000, 3.0)
+    try:
+        with console.status("real Kafka") as status:
+            ways, remark = real_kafka.measure(rounds, records, seconds, status.update)
+    except UnavailableError as problem:
+        console.print(f"real Kafka: not measured: {problem}", highlight=False)
+        return {}
+    console.print(real_kafka.table(ways, remark))
+    return real_kafka.as_json(ways)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The load generator: a client and a server, each in a process of its own, of Kafka frames.
+"""The loads, of Kafka frames, and one connection under them; the client is a process of its own.
 
 All frames of a load have one size, and the correlation ids go round, so the server finds the frames
 by arithmetic and both sides send the same bytes over and over: the kernel does nearly all the work,
@@ -7,21 +7,17 @@ and Python is no bottleneck.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import socket
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import Final
 
 from specs.frames import Direction, Frame, encode_frame
 from tests.bench import messages
 from tests.bench.messages import Values
 
-CHUNK: Final = 1 << 20
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 TIMEOUT: Final = 20.0
@@ -106,36 +102,9 @@ def loads() -> dict[str, Load]:
         "fetch v15 1 MiB": fetches(15, MIB, 4),
         "fetch v16 1 MiB": fetches(16, MIB, 4),
         "ping-pong": produces(8, 200, 200, 1),
+        "many": produces(9, 200, 200, 1),
+        "produce 256 B": produces(9, 256, 64, 512),
     }
-
-
-def serve(pipe: Connection) -> None:
-    """The server's process: tells its port, then answers until it is ended."""
-    kinds = {load.kind: load for load in loads().values()}
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
-        pipe.send(listener.getsockname()[1])
-        while True:
-            sock, _ = listener.accept()
-            threading.Thread(target=_answer, args=(sock, kinds), daemon=True).start()
-
-
-def _answer(sock: socket.socket, kinds: dict[bytes, Load]) -> None:
-    with sock, contextlib.suppress(ConnectionError):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        load = kinds.get(sock.recv(8, socket.MSG_PEEK | socket.MSG_WAITALL))
-        if load is None:
-            return  # a look whether anybody listens
-        buffer = bytearray(CHUNK)
-        answers = memoryview(load.responses)
-        size, answer = load.request_size, load.response_size
-        received = answered = 0
-        while taken := sock.recv_into(buffer):
-            received += taken
-            while answered < received // size:
-                at = answered % load.count
-                some = min(received // size - answered, load.count - at)
-                sock.sendall(answers[at * answer : (at + some) * answer])
-                answered += some
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +115,6 @@ class Result:
     bytes: int
     latencies: list[float]
     """Of each round trip, in seconds; empty for loads with several requests under way."""
-
-
-def drive(pipe: Connection) -> None:
-    """The client's process: (port, name of a load, seconds, most bytes) in, a Result out."""
-    while job := pipe.recv():
-        try:
-            pipe.send(run(*job))
-        except (OSError, ValueError) as problem:
-            pipe.send(problem)
 
 
 def run(port: int, name: str, seconds: float, most: int) -> Result:
@@ -168,7 +128,7 @@ def run(port: int, name: str, seconds: float, most: int) -> Result:
         buffer = memoryview(bytearray(len(load.responses)))
         for _ in range(3):  # warm up; the answers must be the ones that were sent
             sock.sendall(load.requests)
-            _receive(sock, buffer)
+            receive(sock, buffer)
             if buffer != load.responses:
                 raise ValueError(f"{name}: what came back is not what was sent")
         through = _ping_pong if load.count == 1 else _bulk
@@ -184,9 +144,9 @@ def _bulk(sock: socket.socket, load: Load, buffer: memoryview, seconds: float, m
     sock.sendall(load.requests)
     while time.perf_counter() < until and rounds * volume < most:
         sock.sendall(load.requests)
-        _receive(sock, buffer)
+        receive(sock, buffer)
         rounds += 1
-    _receive(sock, buffer)
+    receive(sock, buffer)
     return Result(time.perf_counter() - begun, rounds * volume, [])
 
 
@@ -197,13 +157,13 @@ def _ping_pong(
     begun = now = time.perf_counter()
     while now < begun + seconds:
         sock.sendall(load.requests)
-        _receive(sock, buffer)
+        receive(sock, buffer)
         latencies.append(-now + (now := time.perf_counter()))
     volume = len(latencies) * (load.request_size + load.response_size)
     return Result(now - begun, volume, latencies)
 
 
-def _receive(sock: socket.socket, buffer: memoryview) -> None:
+def receive(sock: socket.socket, buffer: memoryview) -> None:
     at = 0
     while at < len(buffer):
         taken = sock.recv_into(buffer[at:])

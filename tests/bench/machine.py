@@ -74,6 +74,17 @@ def peak_mib(pid: int) -> float | None:
     return None
 
 
+def resident_kib(pid: int) -> float | None:
+    """The memory that a process and those below it have resident now."""
+    total = 0.0
+    for member in family(pid):
+        with contextlib.suppress(OSError):
+            for line in (PROC / str(member) / "status").read_text().splitlines():
+                if line.startswith("VmRSS:"):
+                    total += int(line.split()[1])
+    return total or None
+
+
 def _fields(stat: Path) -> list[str]:
     """The fields behind the name, which may hold anything but ends with the last bracket."""
     return stat.read_text().rpartition(")")[2].split()

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from tests.bench import load
+from tests.bench import load, many, server
 from tests.bench.table import beside, microseconds, percentile, plain_table
 from tests.bench.targets import Kind, Target, available, capture_folder
 
@@ -27,8 +27,11 @@ MOST: Final = 1 << 30
 PATIENCE: Final = 30.0
 """Seconds after which a connection that should be over is given up."""
 
+TRIP: Final = 400
+"""Bytes of a request and its response, where round trips are measured."""
+
 BULK: Final = ("produce 1 MiB", "produce 16 KiB", "fetch v15 1 MiB", "fetch v16 1 MiB")
-LOADS: Final = (*BULK, "ping-pong")
+LOADS: Final = (*BULK, "ping-pong", *many.CONNECTIONS)
 
 _processes = multiprocessing.get_context("spawn")
 
@@ -54,12 +57,12 @@ class Cell:
         self.cpu += math.nan if cpu is None else cpu
 
     def figures(self) -> dict[str, float | None]:
-        """The medians of the rounds."""
+        """The medians of the rounds; the CPU time is that of all of them."""
         return {
             "bytes_per_second": _median(self.rates),
             "p50_seconds": _median(self.p50),
             "p99_seconds": _median(self.p99),
-            "cpu_seconds_per_gb": None if math.isnan(self.cpu) else self.cpu / (self.bytes / 1e9),
+            "cpu_seconds_per_gb": _known(self.cpu / (self.bytes / 1e9 or math.nan)),
         }
 
 
@@ -70,6 +73,12 @@ class Row:
     kind: Kind
     cells: dict[str, Cell] = field(default_factory=lambda: {name: Cell() for name in LOADS})
     peak_mib: float | None = None
+    idle_kib: float | None = None
+    """What each of many connections takes that are open and do nothing."""
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _median(values: list[float]) -> float | None:
@@ -104,17 +113,26 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
     kinds, remarks = available()
     folder = capture_folder(3 * MOST)
     remarks.append(f"captures: in {folder}")
+    refused = many.raise_limit()
+    remarks += [refused] if refused else []
+    names = [name for name in LOADS if not (refused and name in many.CONNECTIONS)]
     rows = [Row(kind) for kind in kinds]
     with contextlib.ExitStack() as stack:
         files = Path(tempfile.mkdtemp(prefix="barnabas-bench-", dir=folder))
         stack.callback(shutil.rmtree, files, ignore_errors=True)
-        server, client = Helper(load.serve), Helper(load.drive)
-        stack.callback(server.stop)
+        serving, client = Helper(server.serve), Helper(many.drive)
+        stack.callback(serving.stop)
         stack.callback(client.stop)
-        port = server.receive()
+        port = serving.receive()
         targets = [stack.enter_context(Target(kind, port, files)) for kind in kinds]
+        if not refused:
+            holder = Helper(many.hold)
+            stack.callback(holder.stop)
+            for row, target in zip(rows, targets, strict=True):
+                progress(f"{many.IDLE:,} idle connections: {row.kind.name}")
+                row.idle_kib = _measure_idle(target, holder)
         for number in range(rounds):
-            for name in LOADS:
+            for name in names:
                 for row, target in zip(rows, targets, strict=True):
                     progress(f"round {number + 1} of {rounds}: {name}, {row.kind.name}")
                     _measure_one(row.cells[name], target, client, name, seconds)
@@ -132,13 +150,29 @@ def _measure_one(cell: Cell, target: Target, client: Helper, name: str, seconds:
     target.forget()
 
 
+def _measure_idle(target: Target, holder: Helper) -> float | None:
+    """KiB that a process grows by for each connection that is open, and has been used once."""
+    resident = []
+    for count in (10, many.IDLE + 10):  # the first ones make what all the others share
+        holder.pipe.send((target.port, count))
+        holder.receive()
+        resident.append(target.resident_kib())
+        holder.pipe.send(None)
+        holder.receive()
+    before, after = resident
+    return None if before is None or after is None else (after - before) / many.IDLE
+
+
 def tables(rows: list[Row], remark: str) -> list[Table]:
     """The results; in brackets the ratio to the direct connection of the same run."""
     bulk = plain_table("proxy: one connection over loopback, MB/s (ratio to direct)", remark)
-    rest = plain_table(
-        "proxy: round trips of 200 bytes (ratio to direct), cost of 1 MiB Produce, memory"
-    )
-    for shown, names in ((bulk, BULK), (rest, ("p50 µs", "p99 µs", "CPU s/GB", "peak MiB"))):
+    trips = plain_table("proxy: round trips of 200 bytes, one under way on each connection")
+    cost = plain_table("proxy: what it takes")
+    for shown, names in (
+        (bulk, BULK),
+        (trips, ("p50 µs", "p99 µs", *(f"{name}, 1/s" for name in many.CONNECTIONS))),
+        (cost, ("s/GB, 1 MiB", "s/GB, 16 KiB", "CPU µs a trip", "peak MiB", "KiB an idle one")),
+    ):
         shown.add_column("", no_wrap=True)
         for name in names:
             shown.add_column(name, justify="right")
@@ -146,19 +180,29 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
     direct = figures[0]
     for row, mine in zip(rows, figures, strict=True):
         rates = ((_of(mine[name], "rate"), _of(direct[name], "rate")) for name in BULK)
-        bulk.add_row(row.kind.name, *(beside(f"{rate / 1e6:,.0f}", rate, to) for rate, to in rates))
-        trips = (
+        bulk.add_row(row.kind.name, *(_beside(rate, 1e6, to) for rate, to in rates))
+        times = (
             (_of(mine["ping-pong"], what), _of(direct["ping-pong"], what))
             for what in ("p50", "p99")
         )
-        cpu = _of(mine["produce 1 MiB"], "cpu")
-        rest.add_row(
+        rates = ((_of(mine[name], "rate"), _of(direct[name], "rate")) for name in many.CONNECTIONS)
+        trips.add_row(
             row.kind.name,
-            *(beside(microseconds(took), took, to) for took, to in trips),
-            "-" if math.isnan(cpu) else f"{cpu:.2f}",
-            "-" if row.peak_mib is None else f"{row.peak_mib:.0f}",
+            *(beside(microseconds(took), took, to) for took, to in times),
+            *(_beside(rate, TRIP, to) for rate, to in rates),
         )
-    return [bulk, rest]
+        if row.kind.command:
+            cost.add_row(
+                row.kind.name,
+                *(f"{_of(mine[name], 'cpu'):.2f}" for name in BULK[:2]),
+                f"{_of(mine['ping-pong'], 'cpu') * TRIP / 1e3:.1f}",
+                *("-" if n is None else f"{n:.0f}" for n in (row.peak_mib, row.idle_kib)),
+            )
+    return [bulk, trips, cost]
+
+
+def _beside(rate: float, unit: float, base: float) -> str:
+    return "-" if math.isnan(rate) else beside(f"{rate / unit:,.0f}", rate, base)
 
 
 _KEYS = {
@@ -179,6 +223,7 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
     return {
         row.kind.name: {
             "peak_mib": row.peak_mib,
+            "idle_kib": row.idle_kib,
             **{name: cell.figures() for name, cell in row.cells.items()},
         }
         for row in rows

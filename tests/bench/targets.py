@@ -1,7 +1,8 @@
-"""What a connection is driven through: nothing, socat, or the proxy in its several ways."""
+"""What a connection is driven through: nothing, other proxies, or ours in its several ways."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -35,7 +36,8 @@ class Kind:
 
     name: str
     command: tuple[str, ...] = ()
-    """With {listen}, {server}, {capture} and {scenario} to be filled in; empty for none."""
+    """With {listen}, {server}, {control} (ports), {capture}, {scenario} and {toxiproxy} (files) to be
+    filled in; empty for none."""
 
     @property
     def missing(self) -> str | None:
@@ -69,6 +71,10 @@ KINDS: Final = (
             "TCP4:127.0.0.1:{server},nodelay",
         ),
     ),
+    Kind(
+        "toxiproxy",
+        ("toxiproxy-server", "-host", "127.0.0.1", "-port", "{control}", "-config", "{toxiproxy}"),
+    ),
     ours("barnabas", "--log", "off"),
     ours("  with capture", "--log", "off", *CAPTURE),
     ours("  log and capture", "--log", "json", *CAPTURE),
@@ -90,9 +96,13 @@ class Target:
         scenario.write_text(DECODING)
         # a port of our choice, not the ready line: stdout is then free to go to /dev/null
         self.port = _free_port()
+        toxiproxy = folder / "toxiproxy.json"
+        toxiproxy.write_text(toxiproxy_config(self.port, server))
         places = {
             "listen": self.port,
             "server": server,
+            "control": _free_port(),
+            "toxiproxy": toxiproxy,
             "capture": self.capture,
             "scenario": scenario,
         }
@@ -128,6 +138,10 @@ class Target:
         """The most memory so far."""
         return None if self._process is None else machine.peak_mib(self._process.pid)
 
+    def resident_kib(self) -> float | None:
+        """The memory just now."""
+        return None if self._process is None else machine.resident_kib(self._process.pid)
+
     def forget(self) -> int:
         """Give the capture's space back (its writer goes on behind the hole); how much it was."""
         if not self.capture.exists():
@@ -153,6 +167,17 @@ class Target:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def toxiproxy_config(listen: int, server: int) -> str:
+    """One proxy without toxics, as toxiproxy-server reads it at start."""
+    proxy = {
+        "name": "kafka",
+        "listen": f"127.0.0.1:{listen}",
+        "upstream": f"127.0.0.1:{server}",
+        "enabled": True,
+    }
+    return json.dumps([proxy])
 
 
 def capture_folder(needed: int) -> Path:

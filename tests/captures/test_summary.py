@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from captures.context import Context
 from captures.exchange import SASL_TOKEN, Exchange
 from captures.summary import DETAILS, details
 from captures.wording import WIDTH, listed, pairs, ranges
@@ -331,6 +332,38 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
         "g epoch 4 member m → bR8MODqO[0-2]",
     ),
     (
+        "StreamsGroupHeartbeat",
+        0,
+        {"group_id": "g", "member_id": "m"},
+        {"member_epoch": 4, "active_tasks": [{"subtopology_id": "0", "partitions": [0, 1]}]},
+        "g epoch 4 member m → 0[0,1]",
+    ),
+    (
+        "WriteTxnMarkers",
+        0,
+        {"markers": [{"producer_id": 7, "topics": [{"name": "t", "partition_indexes": [1]}]}]},
+        {},
+        "producer 7 abort t[1]",
+    ),
+    (
+        "ShareFetch",
+        1,
+        {
+            "group_id": "g",
+            "member_id": "m",
+            "topics": [{"topic_id": ID, "partitions": [{"partition_index": 3}]}],
+        },
+        None,
+        "g member m bR8MODqO[3]",
+    ),
+    (
+        "ShareFetch",
+        1,
+        {"group_id": "g", "member_id": "m"},
+        fetched((3, MESSAGE), topic_id=ID),
+        "g member m → bR8MODqO[3] 1 record 27 B",
+    ),
+    (
         "CreatePartitions",
         0,
         {"topics": [{}, {}], "timeout_ms": 500},
@@ -406,7 +439,9 @@ def test_bytes_of_any_kind_have_words(key: int, data: st.DataObject) -> None:
 
 def test_topics_are_called_by_name_where_it_is_known() -> None:
     one = exchange("Fetch", 13, {}, fetched((3, MESSAGE), topic_id=ID))
-    assert details(one, {ID: "orders"}) == "orders[3] 1 record 27 B"
+    context = Context()
+    context.topics[ID] = "orders"
+    assert details(one, context) == "orders[3] 1 record 27 B"
 
 
 def test_long_lists_are_cut_and_counted() -> None:

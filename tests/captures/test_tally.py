@@ -63,3 +63,11 @@ def test_requests_without_a_response_count_and_have_no_latency() -> None:
     tally = Tally()
     tally.note(0, None)
     assert tally.rows() == [Row("Produce", 1, None, None, None, None)]
+
+
+def test_several_that_waited_equally_long_are_counted_at_once() -> None:
+    one, many = Tally(), Tally()
+    for _ in range(5):
+        one.note(1, 1000)
+    many.note(1, 1000, 5)
+    assert one.rows() == many.rows()

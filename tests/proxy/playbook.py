@@ -8,7 +8,7 @@ from typing import Any
 
 from captures.exchange import Exchange
 from captures.tally import Tally
-from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Forward, Left, Say, Send
+from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Forward, Hide, Left, Say, Send
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.plan import Plan
@@ -66,6 +66,17 @@ def bytewise(data: bytes) -> Iterator[bytes]:
         yield data[at : at + 1]
 
 
+def trailing(data: bytes) -> Iterator[bytes]:
+    """Each frame together with the first five bytes of the next."""
+    start = at = 0
+    while at + 4 <= len(data):
+        at += 4 + int.from_bytes(data[at : at + 4])
+        yield data[start : at + 5]
+        start = at + 5
+    if start < len(data):
+        yield data[start:]
+
+
 class Stage:
     """What the connections of one proxy share."""
 
@@ -100,6 +111,21 @@ class Stage:
                 if wake is not None and wake <= self.now:
                     actor.perform(actor.connection.tick(self.now))
         self.now = until
+
+    def replace(self, scenario: str) -> None:
+        """Go on under another scenario, as `proxy.server.Proxy.replace` does."""
+        self.rules = Rules(loads(scenario) if scenario else None, self.rules)
+        self.plan = Plan(self.rules)
+        for actor in self.actors:
+            actor.perform(actor.connection.replace(self.plan, self.now))
+            self.wake_ready()
+
+    def observe(self, wanted: bool) -> None:
+        """Whether exchanges are reported from now on, as `proxy.server.Proxy.observe` does."""
+        self.observed = wanted
+        for actor in self.actors:
+            actor.connection.state.observed = wanted
+            actor.perform(actor.connection.tick(self.now))
 
     def wake_ready(self) -> None:
         """Frames elsewhere have become due by what has just passed."""
@@ -183,12 +209,14 @@ class Actor:
                 case Cut(_, offset, comment):
                     assert chunk is None or 0 <= offset <= len(chunk)
                     self.cuts.append(comment)
-                case Left(way, data, comment):
+                case Left(way, data, comment, _, _):
                     self.left.append((way, bytes(data), comment))
                 case Finish(way):
                     self.finished.append(way)
                 case Abort():
                     self.aborted = True
+                case Hide():
+                    pass
                 case Forward():
                     raise AssertionError("only PASS forwards")
 

@@ -84,12 +84,18 @@ async def running(
     scenario: str = "",
     capture: Path | None = None,
     broker_tls: ssl.SSLContext | None = None,
+    shown: Callable[[Exchange], None] = lambda _: None,
     **options: Any,
 ) -> AsyncIterator[Running]:
     done: list[Exchange] = []
     said: list[str] = []
     server = None
     port = 1
+
+    def finished(exchange: Exchange) -> None:
+        done.append(exchange)
+        shown(exchange)
+
     if broker is not None:
         server = await asyncio.start_server(broker, "127.0.0.1", 0, ssl=broker_tls)
         port = server.sockets[0].getsockname()[1]
@@ -97,7 +103,7 @@ async def running(
         Options([("127.0.0.1", port)], **options),
         Rules(loads(scenario)) if scenario else None,
         capture=None if capture is None else CaptureWriter(capture, limit=None, meta={}),
-        done=done.append,
+        done=finished,
         say=said.append,
     )
     await proxy.start()

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from proxy.edits import NEWEST_API_VERSIONS, ceiling, explain, refusal
+from proxy.edits import explain, refusal
+from proxy.offer import NEWEST_API_VERSIONS, Offer, ceiling
 from specs import NAMES, api
 from specs.addresses import LEAKING, PLACES
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, request, response, whole
@@ -131,10 +132,12 @@ def test_a_brokers_own_refusal_of_a_version_is_v0_and_is_read_so() -> None:
 
 
 def test_our_own_refusal_is_the_bytes_of_kip_511() -> None:
-    assert refusal() == bytes.fromhex("0023 00000001 0012 0000") + bytes([0, NEWEST_API_VERSIONS])
+    assert refusal(Offer()) == bytes.fromhex("0023 00000001 0012 0000") + bytes(
+        [0, NEWEST_API_VERSIONS]
+    )
 
 
 def test_every_edit_is_explained() -> None:
-    text = "\n".join(explain())
+    text = "\n".join(explain(Offer()))
     for key in (*PLACES, *LEAKING):
         assert NAMES[key] in text

@@ -60,15 +60,13 @@ def test_kinds_of_message(
     ],
 )
 def test_peers(match: Match, client_id: str | None, broker: int | None, meets: bool) -> None:
-    subject = replace(message(), client_id=client_id, broker=broker)
-    assert match.peer_matches(subject) is meets
+    assert match.peer_matches(client_id, broker, 0) is meets
 
 
 def test_the_ordinal_of_a_connection() -> None:
-    second = replace(message(), ordinal=1)
-    assert made(connection=1).peer_matches(second)
-    assert made(connection=(0, 1)).peer_matches(second)
-    assert not made(connection=0).peer_matches(second)
+    assert made(connection=1).peer_matches("me", 1, 1)
+    assert made(connection=(0, 1)).peer_matches("me", 1, 1)
+    assert not made(connection=0).peer_matches("me", 1, 1)
 
 
 FETCH = message(

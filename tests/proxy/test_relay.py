@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import socket
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -64,6 +65,40 @@ def test_however_clients_go_nothing_stays_behind(how: str) -> None:
             await it.until(lambda: not it.proxy.connections)
             await it.until(lambda: len(asyncio.all_tasks()) <= before[1])
             await it.until(lambda: len(os.listdir("/proc/self/fd")) <= before[0])
+
+    run(main())
+
+
+def test_a_client_that_goes_leaves_nothing_at_a_broker_that_never_closes() -> None:
+    stay = asyncio.Event()
+
+    async def broker(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await stay.wait()
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker) as it:
+            for _ in range(3):
+                _, writer = await it.connect()
+                await it.until(lambda: it.proxy.connections)
+                writer.close()
+                await it.until(lambda: not it.proxy.connections)
+            stay.set()
+
+    run(main())
+
+
+def test_both_sockets_are_kept_alive_as_kafka_does() -> None:
+    async def main() -> None:
+        async with running(echo_metadata) as it:
+            _, writer = await it.connect()
+            await it.until(lambda: it.proxy.connections)
+            (link,) = it.proxy.links
+            await it.until(lambda: link.client.open)
+            for side in (link.client, link.broker):
+                sock = side.transport.get_extra_info("socket")
+                assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            writer.close()
 
     run(main())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import socket
 import struct
 from pathlib import Path
@@ -26,6 +27,31 @@ def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
                 writer.close()
             assert sum("can't be reached" in line for line in it.said) == 2
             assert it.proxy.totals.refused == 2
+
+    run(main())
+
+
+def test_bootstrap_connections_begin_with_another_address_each() -> None:
+    """One that accepts and never answers must not be what all clients get."""
+
+    async def main() -> None:
+        asked: list[int] = []
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            async with running(echo_metadata) as it:
+                answering = it.proxy.options.bootstrap[0]
+                addresses = [silent.getsockname(), ("127.0.0.1", 1), answering]
+                options = dataclasses.replace(it.proxy.options, bootstrap=addresses, drain=0.0)
+                proxy = Proxy(options)
+                await proxy.start()
+                for number in range(6):
+                    reader, writer = await asyncio.open_connection(*proxy.address)
+                    writer.write(request("Metadata", number))
+                    if number % 3:  # from the second on, who refuses, on to the third
+                        await asyncio.wait_for(read_frame(reader), SOON)
+                        asked.append(number)
+                    writer.close()
+                await proxy.stop()
+        assert asked == [1, 2, 4, 5]
 
     run(main())
 

@@ -161,3 +161,19 @@ def test_without_an_api_any_api_may_have_it() -> None:
 )
 def test_the_fields_that_must_be_decoded(text: str, roots: tuple[str, ...] | None) -> None:
     assert expression(text).roots == roots
+
+
+@pytest.mark.parametrize(
+    ("match", "text", "fine"),
+    [
+        ({"api": "Fetch", "version": "13+", "direction": "request"}, "topics[?topic=='a']", True),
+        ({"api": "Produce", "version": 13, "direction": "request"}, "topic_data[?name=='a']", True),
+        ({"api": "OffsetFetch", "version": 10}, "groups[].topics[?name=='a']", True),
+        ({"api": "Fetch", "version": "13+", "direction": "request"}, "topics[?name=='a']", False),
+        ({"api": "ShareFetch", "direction": "request"}, "topics[?topic=='a']", False),
+    ],
+)
+def test_names_that_are_put_back_beside_ids_exist(
+    match: dict[str, Any], text: str, fine: bool
+) -> None:
+    assert (check(expression(text), Match.model_validate(match)) == []) is fine

@@ -122,6 +122,25 @@ def test_any_projection_agrees_with_the_whole() -> None:
             assert codec.project(path)(body) == picked(whole, path.split(".")), (frame["api"], path)
 
 
+def test_a_lead_reads_from_the_first_bytes_what_a_projection_reads_from_all() -> None:
+    choose = random.Random(5)
+    read = 0
+    for frame in choose.sample(FRAMES, 300):
+        codec = specs.api(frame["key"]).message(frame["direction"]).codec(frame["version"])
+        body = bytes.fromhex(frame["hex"])
+        name = choose.choice([slot.name for slot in codec.layout.slots] or ["no_such_field"])
+        found = codec.lead(name)(body)
+        if found is None:
+            continue
+        values, length = found
+        assert values == codec.project(name)(body), (frame["api"], name)
+        assert codec.lead(name)(body[:length]) == found
+        cut = choose.randrange(len(body) + 1)
+        assert codec.lead(name)(body[:cut]) == (found if cut >= length else None)
+        read += 1
+    assert read > 250
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(FRAMES), st.data())
 def test_a_mutated_body_is_read_or_refused_and_never_anything_else(

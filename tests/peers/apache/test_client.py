@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -47,6 +48,17 @@ def test_records_are_sent_received_and_committed(pair: JavaClient) -> None:
     assert pair.produce("plain", [b"more"]) == [(0, 3)]
     # the group goes on where it was
     assert pair.consume("plain", 1, group="plain") == [Received("plain", 0, 3, None, b"more")]
+
+
+@pytest.mark.needs_apache
+def test_records_at_a_fixed_rate_take_the_time_that_it_takes(pair: JavaClient) -> None:
+    begun = time.monotonic()
+    took = pair.pace("paced", 40, size=100, rate=100)
+    assert time.monotonic() - begun >= 0.39
+    assert len(took) == 40
+    assert all(microseconds > 0 for microseconds in took)
+    received = pair.consume("paced", 41, group="paced")  # the first one is not measured
+    assert [one.value for one in received] == [b"x" * 100] * 41
 
 
 @pytest.mark.needs_apache

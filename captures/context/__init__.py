@@ -1,0 +1,56 @@
+"""What messages do not say themselves: learnt from those that pass, for whoever shows the others.
+
+Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
+(KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
+number. One context hears all exchanges of a proxy or a capture in the order in which they end. What
+began before it listened, it can't know: then it says so (`complete`, None), and never guesses.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+
+from captures.context.groups import Group, learn_group
+from captures.context.members import Members
+from captures.context.memory import Memory
+from captures.context.pairs import PRODUCER, TOPIC, pairs
+from captures.context.producers import learn_producer
+from captures.context.sessions import Sessions
+from captures.exchange import Exchange
+
+__all__ = ["Context", "Group"]
+
+
+@dataclass(slots=True)
+class Context:
+    """All that was learnt so far."""
+
+    topics: Memory[uuid.UUID, str] = field(default_factory=Memory)
+    """The name of a topic by its id."""
+    groups: Memory[str, Group] = field(default_factory=Memory)
+    """What kind of group it is, by group id."""
+    sessions: Sessions = field(default_factory=Sessions)
+    """The partitions of fetch sessions and share sessions."""
+    members: Members = field(default_factory=Members)
+    """What members of groups with heartbeats of their own are subscribed to and assigned."""
+    producers: Memory[int, str] = field(default_factory=Memory)
+    """The transactional id of a producer by its producer id."""
+
+    def learn(self, exchange: Exchange) -> None:
+        """Take what an exchange teaches. Bodies that can't be read teach nothing."""
+        for topic, name in pairs(exchange, TOPIC):
+            self.topics[topic] = name
+        for producer, transactional_id in pairs(exchange, PRODUCER):
+            self.producers[producer] = transactional_id
+        learn_producer(self.producers, exchange)
+        learn_group(self.groups, exchange)
+        self.sessions.learn(exchange)
+        self.members.learn(exchange)
+
+    @property
+    def forgotten(self) -> int:
+        """How many entries were forgotten because there were too many."""
+        memories = (self.topics, self.groups, self.producers)
+        own = sum(memory.forgotten for memory in memories)
+        return own + self.sessions.forgotten + self.members.forgotten

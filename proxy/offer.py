@@ -1,0 +1,147 @@
+"""Which versions pass: what is understood here, narrowed to an older release or to given maxima.
+
+A client that asks for another version all the same is treated as Kafka's brokers do: ApiVersions is
+answered with error 35 in v0 (KIP-511); anything else closes the connection once all that came
+before it is answered (SocketServer; seen of 2.8.0 to 4.3.1).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from specs import NAMES, api, key_of
+from specs.addresses import LEAKING
+from specs.headers import API_VERSIONS
+from specs.releases import Range, features, offered
+
+NEWEST_API_VERSIONS: Final = api(API_VERSIONS).versions[1]
+
+
+@functools.cache
+def ceiling(key: int) -> int | None:
+    """The newest version of an API that may pass: what is declared, and leaks no address.
+
+    None for an API that is unknown or leaks in every version.
+
+    >>> ceiling(1), ceiling(55), ceiling(82), ceiling(12345)
+    (18, 1, None, None)
+    """
+    if key not in NAMES:
+        return None
+    newest = api(key).versions[1]
+    if key in LEAKING:
+        newest = min(newest, LEAKING[key] - 1)
+    return newest if newest >= 0 else None
+
+
+class Offer:
+    """The versions that clients are offered, as far as the broker has them too.
+
+    release: offer no more than this release of Kafka did. newest: the newest version by API key.
+    Raises LookupError for a release that is not known.
+
+    >>> offer = Offer("2.8", {1: 11})
+    >>> offer.range(1), offer.range(3), offer.range(68)
+    ((0, 11), (0, 11), None)
+    >>> offer.refuses(1, 12), offer.refuses(68, 0), Offer().refuses(1, 99)
+    (True, True, False)
+    """
+
+    def __init__(self, release: str | None = None, newest: Mapping[int, int] | None = None) -> None:
+        self.release = release
+        self.newest = dict(newest or {})
+        self._released = None if release is None else offered(release)
+        self._features = None if release is None else features(release)
+
+    def range(self, key: int) -> Range | None:
+        """The versions of an API that may be offered; None if it may not be offered at all."""
+        low, high = 0, ceiling(key)
+        if high is None:
+            return None
+        if self._released is not None:
+            if key not in self._released:
+                return None
+            low, latest = self._released[key]
+            high = min(high, latest)
+        high = min(high, self.newest.get(key, high))
+        return (low, high) if low <= high else None
+
+    @functools.cached_property
+    def newest_api_versions(self) -> int:
+        """The newest ApiVersions request that goes to the broker."""
+        found = self.range(API_VERSIONS)
+        return 0 if found is None else found[1]
+
+    def refuses(self, key: int, version: int) -> bool:
+        """Whether a request may not pass because somebody asked for less. Never ApiVersions."""
+        if key == API_VERSIONS:
+            return False
+        if version > self.newest.get(key, version):
+            return True
+        if self._released is None:
+            return False
+        low, high = self._released.get(key, (0, -1))
+        return not low <= version <= high
+
+    def shown_features(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of an ApiVersions response that speak of features, without newer ones.
+
+        A client takes up new protocols (transactions of KIP-890, groups of KIP-848) by the features
+        that are finalized, so an older release must not show them.
+        """
+        if self._features is None or "supported_features" not in values:
+            return {}
+        known = self._features
+        supported = [
+            feature | {"max_version": min(feature["max_version"], known[feature["name"]])}
+            for feature in values["supported_features"]
+            if feature["min_version"] <= known.get(feature["name"], -1)
+        ]
+        finalized = [
+            feature
+            | {
+                name: min(feature[name], known[feature["name"]])
+                for name in ("min_version_level", "max_version_level")
+            }
+            for feature in values["finalized_features"]
+            if feature["name"] in known
+        ]
+        return {"supported_features": supported, "finalized_features": finalized}
+
+    def explain(self) -> list[str]:
+        """A line for each thing that narrows what is offered."""
+        lines = []
+        if self.release is not None:
+            lines.append(
+                f"edit: ApiVersions offers no more than Kafka {self.release} did, and none of the "
+                "features that came later (--pretend)"
+            )
+        if self.newest:
+            most = ", ".join(f"{NAMES[key]} v{self.newest[key]}" for key in sorted(self.newest))
+            lines.append(f"edit: ApiVersions offers at most {most} (--max-version)")
+        if lines:
+            lines.append(
+                "edit: a request of a version that is not offered closes its connection once what "
+                "came before it is answered, as a broker does"
+            )
+        return lines
+
+
+def parse_newest(texts: Iterable[str]) -> dict[int, int]:
+    """The newest version by API key, from `Fetch=11` or `1=11,Produce=7`. Raises ValueError.
+
+    >>> parse_newest(["fetch=11,3=8", "Produce=7"])
+    {1: 11, 3: 8, 0: 7}
+    """
+    found: dict[int, int] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, _, version = part.partition("=")
+        if not (name and version.isdecimal() and len(version) < 6):
+            raise ValueError(f"{part!r} is no API and version; write Fetch=11")
+        try:
+            found[key_of(name.strip())] = int(version)
+        except LookupError as problem:
+            raise ValueError(str(problem)) from None
+    return found

@@ -1,0 +1,57 @@
+"""Where the bytes of some fields stand in a body, whatever is odd about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from specs.codec.inspect import Reader
+from specs.layout import Layout
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+class Span(NamedTuple):
+    """The contents of a field, data[start:end], without the length in front; its path has indices."""
+
+    path: str
+    start: int
+    end: int
+
+    @property
+    def field(self) -> str:
+        """The path without indices."""
+        return _INDEX.sub("", self.path)
+
+
+def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
+    """The contents of the strings, bytes and records at these dotted paths, in order.
+
+    What stands behind the last field, if anything does, comes last, with an empty path. Raises
+    Malformed where `inspect` does.
+
+    >>> import specs
+    >>> spans(specs.api("SaslAuthenticate").request.layout(0), bytes.fromhex("00000001 41"), ("auth_bytes",))
+    [Span(path='auth_bytes', start=4, end=5)]
+    """
+    reader = _Spans(data, paths)
+    reader.struct(layout, "")
+    if reader.offset < len(data):
+        reader.found.append(Span("", reader.offset, len(data)))
+    return reader.found
+
+
+class _Spans(Reader):
+    """Notes what it takes, on the way."""
+
+    def __init__(self, data: bytes, paths: Collection[str]) -> None:
+        super().__init__(data)
+        self.found: list[Span] = []
+        self._paths = paths
+
+    def take(self, size: int, path: str, what: str) -> bytes:
+        taken = super().take(size, path, what)
+        if what in ("text", "bytes", "records") and _INDEX.sub("", path) in self._paths:
+            self.found.append(Span(path, self.offset - size, self.offset))
+        return taken

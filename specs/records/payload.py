@@ -1,0 +1,90 @@
+"""Where a batch has what applications wrote: keys, values, headers.
+
+Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1. Positions only; nothing is decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from specs.malformed import Malformed
+from specs.records.batch import OVERHEAD, Batch
+
+_KEY_BEGINS: Final = (18, 26)
+"""Where the length of the key stands in a message of magic 0 and 1."""
+
+
+def payload(batch: Batch) -> list[tuple[int, int]]:
+    """(start, end) of every key, value, header key and header value in `batch.data`, in order.
+
+    Null and empty ones have no bytes and are left out. A compressed batch has all of its records in
+    one piece, and so has one whose records can't be told apart.
+
+    >>> from specs.records import Record, build, read
+    >>> batch = next(read(build([Record(0, 0, b"key", b"value", (("h", b"x"),))])))
+    >>> [bytes(batch.data[start:end]) for start, end in payload(batch)]
+    [b'key', b'value', b'h', b'x']
+    """
+    data = bytes(batch.data)
+    begin = OVERHEAD if batch.magic > 1 else _KEY_BEGINS[batch.magic]
+    try:
+        if batch.magic < 2:
+            found = _message(data, begin)
+        elif batch.compression != "none":
+            found = [(begin, len(data))]
+        else:
+            found = list(_records(data, begin, batch.count or 0))
+    except (IndexError, Malformed):
+        found = [(begin, len(data))]
+    return [(start, end) for start, end in found if end > start]
+
+
+def _message(data: bytes, at: int) -> list[tuple[int, int]]:
+    """Key and value of a message of magic 0 or 1; a compressed one has a message set as value."""
+    found = []
+    for _ in range(2):
+        size = max(int.from_bytes(data[at : at + 4], "big", signed=True), 0)
+        found.append((at + 4, at + 4 + size))
+        at += 4 + size
+    _ends(data, at)
+    return found
+
+
+def _records(data: bytes, at: int, count: int) -> Iterator[tuple[int, int]]:
+    """The fields of the records of magic 2. Raises Malformed, IndexError."""
+    for _ in range(count):
+        size, at = _varint(data, at)
+        end = at + size
+        at += 1  # attributes
+        for _ in range(2):  # deltas of timestamp and offset
+            _, at = _varint(data, at)
+        for _ in range(2):
+            size, at = _varint(data, at)
+            yield at, at + max(size, 0)
+            at += max(size, 0)
+        headers, at = _varint(data, at)
+        for _ in range(2 * headers):
+            size, at = _varint(data, at)
+            yield at, at + max(size, 0)
+            at += max(size, 0)
+        if at != end:
+            raise Malformed("size", at, f"the record ends at {end}")
+    _ends(data, at)
+
+
+def _ends(data: bytes, at: int) -> None:
+    if at != len(data):
+        raise Malformed("", at, f"{len(data)} bytes")
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A zigzag varint, and where it ends. Raises IndexError, Malformed."""
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), at
+    raise Malformed("", at, "a varint goes on after 10 bytes")

@@ -1,0 +1,126 @@
+"""`barnabas proxy` at its end, as a process: what is under way finishes, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from captures.conversation import Conversations
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from peers.embedded import EmbeddedCluster
+from tests.barnabas.test_cli import started
+from tests.proxy.playbook import request
+
+PATIENCE = 20.0
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with EmbeddedCluster(1) as cluster:
+        yield cluster.bootstrap
+
+
+def scenario(folder: Path, held: str) -> Path:
+    file = folder / "held.yaml"
+    file.write_text(
+        "version: 1\nrules:\n  - name: held\n    match: {api: Metadata, direction: response}\n"
+        f"    do: {{hold: {{until: {{api: JoinGroup}}, at_most: {held}}}}}\n"
+    )
+    return file
+
+
+def arguments(bootstrap: str, folder: Path, held: str) -> tuple[str, ...]:
+    files = ("--scenario", str(scenario(folder, held)), "--capture", str(folder / "c.pcapng"))
+    return ("proxy", "-b", bootstrap, "--listen", "127.0.0.1:0", "--log", "json", *files)
+
+
+def connect(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+
+def frame(sock: socket.socket) -> bytes:
+    with sock.makefile("rb") as file:
+        return file.read(int.from_bytes(file.read(4)))
+
+
+def until_said(process: subprocess.Popen[str], text: str) -> None:
+    """Read its stderr up to a line with this text."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"it never said {text!r}")
+
+
+def captured(folder: Path) -> list[Exchange]:
+    reader = CaptureReader(folder / "c.pcapng")
+    found = list(Conversations().exchanges(reader))
+    assert not reader.truncated
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_held_response_still_arrives_and_new_connections_are_refused(
+    bootstrap: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    with started(*arguments(bootstrap, tmp_path, "1500ms")) as (process, ready):
+        with connect(ready["listen"]) as client:
+            client.sendall(request("ApiVersions", 1, version=0) + request("Metadata", 2))
+            assert frame(client)[:4] == b"\0\0\0\x01"  # so both are on their way
+            process.send_signal(number)
+            until_said(process, "stopping: 1 connections drain")
+            with pytest.raises(ConnectionRefusedError):
+                connect(ready["listen"])
+            assert frame(client)[:4] == b"\0\0\0\x02"
+            assert client.recv(1) == b""
+        out, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    live = [json.loads(line) for line in out.splitlines()]
+    assert [(x["api"], x["rules"]) for x in live] == [("ApiVersions", []), ("Metadata", ["held"])]
+    assert live[1]["latency_ms"] >= 1500
+    kept = [(x.api, round(x.latency_ms or 0, 3)) for x in captured(tmp_path)]
+    assert kept == [(x["api"], x["latency_ms"]) for x in live]
+
+
+def test_what_does_not_finish_in_time_is_closed_and_accounted_for(
+    bootstrap: str, tmp_path: Path
+) -> None:
+    with started(*arguments(bootstrap, tmp_path, "60s")) as (process, ready):
+        with connect(ready["listen"]) as client:
+            client.sendall(request("ApiVersions", 1, version=0) + request("Metadata", 2))
+            frame(client)
+            process.send_signal(signal.SIGTERM)
+            assert client.recv(1) == b""
+        out, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors
+    assert "closed with 1 frames not sent on" in errors
+    assert [json.loads(line)["latency_ms"] for line in out.splitlines()][1] is None
+    assert captured(tmp_path)[1].note == "response not sent on: connection closed"
+
+
+def test_a_second_ctrl_c_stops_at_once(bootstrap: str, tmp_path: Path) -> None:
+    with (
+        started(*arguments(bootstrap, tmp_path, "60s")) as (process, ready),
+        connect(ready["listen"]) as client,
+    ):
+        client.sendall(request("ApiVersions", 1, version=0) + request("Metadata", 2))
+        frame(client)
+        process.send_signal(signal.SIGINT)
+        until_said(process, "Ctrl-C again stops at once")
+        before = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert time.monotonic() - before < 3  # it would drain for 5 s
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    assert [x.api for x in captured(tmp_path)] == ["ApiVersions", "Metadata"]

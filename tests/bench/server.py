@@ -1,0 +1,85 @@
+"""The server of the load generator: it tells frames by arithmetic, and answers what has come whole."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import selectors
+import socket
+import threading
+from multiprocessing.connection import Connection
+from typing import Final
+
+from tests.bench import many
+from tests.bench.load import Load, loads
+
+CHUNK: Final = 1 << 20
+
+_LOOK: Final = 0.01
+"""Seconds after which new ones among many connections are looked for at the latest."""
+
+Newcomers = queue.SimpleQueue[socket.socket]
+
+
+def serve(pipe: Connection) -> None:
+    """The server's process: tells its port, then answers until it is ended."""
+    kinds = {load.kind: load for load in loads().values()}
+    newcomers: Newcomers = queue.SimpleQueue()
+    work = (newcomers, loads()[many.LOAD])
+    threading.Thread(target=_answer_many, args=work, daemon=True).start()
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
+        pipe.send(listener.getsockname()[1])
+        while True:
+            sock, _ = listener.accept()
+            threading.Thread(target=_answer, args=(sock, kinds, newcomers), daemon=True).start()
+
+
+def _answer(sock: socket.socket, kinds: dict[bytes, Load], newcomers: Newcomers) -> None:
+    with contextlib.ExitStack() as stack:
+        stack.callback(sock.close)
+        stack.enter_context(contextlib.suppress(ConnectionError))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        load = kinds.get(sock.recv(8, socket.MSG_PEEK | socket.MSG_WAITALL))
+        if load is None:
+            return  # a look whether anybody listens
+        if load is loads()[many.LOAD]:
+            stack.pop_all()
+            newcomers.put(sock)
+            return
+        buffer = bytearray(CHUNK)
+        answers = memoryview(load.responses)
+        size, answer = load.request_size, load.response_size
+        received = answered = 0
+        while taken := sock.recv_into(buffer):
+            received += taken
+            while answered < received // size:
+                at = answered % load.count
+                some = min(received // size - answered, load.count - at)
+                sock.sendall(answers[at * answer : (at + some) * answer])
+                answered += some
+
+
+def _answer_many(newcomers: Newcomers, load: Load) -> None:
+    """The thread for all connections of `many`: what it gets is answered when it is whole."""
+    buffer = bytearray(1 << 16)
+    received: dict[socket.socket, int] = {}
+    with selectors.DefaultSelector() as selector:
+        while True:
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    sock = newcomers.get(block=not received)
+                    sock.setblocking(False)
+                    received[sock] = 0
+                    selector.register(sock, selectors.EVENT_READ)
+            for key, _ in selector.select(_LOOK):
+                sock = key.fileobj  # type: ignore[assignment]
+                taken = 0
+                with contextlib.suppress(ConnectionError):
+                    taken = sock.recv_into(buffer)
+                    whole, received[sock] = divmod(received[sock] + taken, load.request_size)
+                    if whole:
+                        sock.send(load.responses)
+                if not taken:
+                    selector.unregister(sock)
+                    del received[sock]
+                    sock.close()

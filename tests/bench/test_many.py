@@ -1,0 +1,86 @@
+"""Many connections, and what toxiproxy is told: against the bench's own server, without a proxy."""
+
+from __future__ import annotations
+
+import json
+import threading
+from multiprocessing import Pipe
+from pathlib import Path
+
+import pytest
+
+from tests.bench import many, server
+from tests.bench.endurance import Run, Sample, slope
+from tests.bench.proxies import Cell, Row, tables
+from tests.bench.targets import KINDS, Kind, toxiproxy_config
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    ours, theirs = Pipe()
+    threading.Thread(target=server.serve, args=(theirs,), daemon=True).start()
+    found: int = ours.recv()
+    return found
+
+
+def test_every_connection_gets_its_answers(port: int) -> None:
+    result = many.run(port, 20, 0.2)
+    assert len(result.latencies) >= 20
+    assert result.bytes == 400 * len(result.latencies)
+    assert 0.2 <= result.seconds < 10
+
+
+def test_connections_are_held_until_told_otherwise(port: int) -> None:
+    ours, theirs = Pipe()
+    thread = threading.Thread(target=many.hold, args=(theirs,))
+    thread.start()
+    for _ in range(2):
+        ours.send((port, 5))
+        assert ours.recv() is None
+        ours.send(None)
+        assert ours.recv() is None
+    ours.send(None)
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_a_port_that_nobody_listens_at_is_reported() -> None:
+    ours, theirs = Pipe()
+    threading.Thread(target=many.drive, args=(theirs,), daemon=True).start()
+    ours.send((1, "64 connections", 0.1, 1))
+    assert isinstance(ours.recv(), OSError)
+    ours.send(None)
+
+
+def test_toxiproxy_is_told_one_proxy_without_toxics() -> None:
+    (proxy,) = json.loads(toxiproxy_config(1234, 9092))
+    assert (proxy["listen"], proxy["upstream"]) == ("127.0.0.1:1234", "127.0.0.1:9092")
+    assert proxy["enabled"]
+
+
+def test_who_is_not_on_the_path_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (kind,) = (kind for kind in KINDS if kind.name == "toxiproxy")
+    assert kind.missing == "toxiproxy-server: not on the path"
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+    assert kind.missing is None
+
+
+def test_growth_is_that_of_the_later_half() -> None:
+    samples = [Sample(float(n), 1000.0 if n >= 5 else 100.0 * n) for n in range(11)]
+    assert Run(1_000_000, 10.0, samples).growth == pytest.approx(0.0)
+    rising = [Sample(float(n), 3.0 * n) for n in range(11)]
+    assert slope(rising) == pytest.approx(3.0)
+    assert Run(2_000_000, 10.0, rising).growth == pytest.approx(15.0)
+
+
+def test_tables_show_a_dash_for_what_was_not_measured() -> None:
+    rows = [Row(Kind("direct")), Row(Kind("barnabas", ("x",)))]
+    for row in rows:
+        for cell in row.cells.values():
+            cell.rates.append(2e6)
+    rows[1].cells["64 connections"] = Cell()
+    bulk, trips, cost = tables(rows, "")
+    assert list(bulk.columns[1].cells) == ["2 (1.00)", "2 (1.00)"]
+    assert list(trips.columns[3].cells) == ["5,000 (1.00)", "-"]
+    assert list(cost.columns[5].cells) == ["-"]

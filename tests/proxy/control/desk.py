@@ -1,0 +1,149 @@
+"""A proxy with a control port, in front of one broker of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from captures.exchange import Exchange
+from proxy.control.api import application
+from proxy.control.guard import new_token
+from proxy.control.serving import Serving, serve
+from proxy.history import History
+from tests.proxy.playbook import request
+from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> str:
+        return str(self.json["error"])
+
+
+@dataclass
+class Desk:
+    """The proxy, its history, and who may ask."""
+
+    it: Running
+    history: History
+    serving: Serving
+    token: str
+    drained: list[bool]
+
+    @property
+    def where(self) -> str:
+        host, port = self.serving.address
+        return f"{host}:{port}"
+
+    async def ask(self, method: str, path: str, body: bytes = b"") -> Answer:
+        """Send a request as it should be."""
+        lines = (f"Host: {self.where}", f"Authorization: Bearer {self.token}")
+        return await self.raw(method, path, lines, body)
+
+    async def get(self, path: str) -> Any:
+        """The JSON of an answer that is fine."""
+        answer = await self.ask("GET", path)
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    async def raw(
+        self, method: str, path: str, lines: tuple[str, ...], body: bytes = b""
+    ) -> Answer:
+        """Send a request with these header lines."""
+        reader, writer = await asyncio.open_connection(*self.serving.address)
+        head = "\r\n".join(
+            (
+                f"{method} {path} HTTP/1.1",
+                *lines,
+                f"Content-Length: {len(body)}",
+                "Connection: close",
+            )
+        )
+        writer.write(head.encode() + b"\r\n\r\n" + body)
+        answer = await answered(reader)
+        writer.close()
+        return answer
+
+    async def follow(self, query: str = "") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Open a stream, up to the end of its headers."""
+        reader, writer = await asyncio.open_connection(*self.serving.address)
+        head = (
+            f"GET /exchanges/stream{query} HTTP/1.0\r\nHost: {self.where}\r\n"
+            f"Authorization: Bearer {self.token}\r\n\r\n"
+        )
+        writer.write(head.encode())
+        status = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), SOON)
+        assert status.split()[1] == b"200", status
+        return reader, writer
+
+    async def connection(self, number: int = 1) -> Any:
+        """How one connection is seen; None if it is not open."""
+        found = [row for row in await self.get("/connections") if row["connection"] == number]
+        return found[0] if found else None
+
+    async def exchange(self, number: int = 1, **more: Any) -> None:
+        """One exchange on a connection of its own."""
+        async with self.client() as (reader, writer):
+            writer.write(request("Metadata", number, **more))
+            await asyncio.wait_for(read_frame(reader), SOON)
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """A connection through the proxy; it is gone there too at the end."""
+        before = set(self.it.proxy.links)
+        reader, writer = await self.it.connect()
+        await self.it.until(lambda: set(self.it.proxy.links) - before)
+        (mine,) = set(self.it.proxy.links) - before
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+            await self.it.until(lambda: mine not in self.it.proxy.links)
+
+
+async def answered(reader: asyncio.StreamReader) -> Answer:
+    """Read a response to its end."""
+    head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), SOON)).decode()
+    first, *lines = head.strip().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    return Answer(int(first.split()[1]), headers, await asyncio.wait_for(reader.read(), SOON))
+
+
+@asynccontextmanager
+async def desk(
+    scenario: str = "",
+    broker: Handler = echo_metadata,
+    capture: Path | None = None,
+    limits: dict[str, int] | None = None,
+    **options: Any,
+) -> AsyncIterator[Desk]:
+    """A proxy whose log is off (nothing is observed) unless the options say otherwise."""
+    history = History(lambda wanted: found.it.proxy.observe(wanted), **limits or {})
+    shown: Callable[[Exchange], None] = history.add
+    options = {"observed": False, "drain": 0.2, **options}
+    async with running(broker, scenario, capture, shown=shown, **options) as it:
+        token, drained = new_token(), list[bool]()
+        app = application(it.proxy, history, lambda: drained.append(True))
+        serving = await serve(app, ("127.0.0.1", 0), token)
+        found = Desk(it, history, serving, token, drained)
+        try:
+            yield found
+        finally:
+            history.close()
+            await serving.stop()

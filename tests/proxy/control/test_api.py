@@ -1,0 +1,409 @@
+"""What can be asked of the control port, each thing done to a proxy with real traffic."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from barnabas.loop import run
+from proxy.yaml_lines import MAX_BYTES
+from tests.proxy.control.desk import Desk, desk
+from tests.proxy.playbook import request
+from tests.proxy.servers import SOON, read_frame
+
+SLOW = "{name: slow, match: {api: Metadata, direction: request}, do: {delay: 1h}}"
+HOLD = "{name: held, match: {api: Metadata}, do: {hold: {until: {api: Fetch}, at_most: 1h}}}"
+
+MIX = "{name: mixed, match: {api: Metadata}, do: {reorder: {shuffle: 3, at_most: 1h}}}"
+
+
+def scenario(*rules: str) -> str:
+    return f"version: 1\nseed: 5\nrules: [{', '.join(rules)}]\n"
+
+
+def test_status_says_what_the_proxy_is_and_counts(tmp_path: Path) -> None:
+    async def main() -> None:
+        capture = tmp_path / "c.pcapng"
+        async with desk(scenario(SLOW), capture=capture) as it:
+            async with it.client() as (_, writer):
+                writer.write(request("ApiVersions", 1))
+                found = await it.get("/status")
+                assert found["connections"] == {"open": 1, "accepted": 1, "refused": 0}
+            host, port = it.it.proxy.address
+            assert found["listen"] == f"{host}:{port}"
+            assert found["bootstrap"] == [f"127.0.0.1:{it.it.proxy.options.bootstrap[0][1]}"]
+            assert found["draining"] is False
+            assert found["rules"] == 1
+            assert found["capture"]["path"] == str(capture)
+            assert found["capture"]["lost_packets"] == 0
+            assert found["exchanges"] == {
+                "observed": False,
+                "seen": 0,
+                "followers": 0,
+                "lost_to_followers": 0,
+            }
+
+    run(main())
+
+
+def test_status_lists_brokers_with_their_listeners_and_apis() -> None:
+    async def main() -> None:
+        async with desk() as it:
+            await it.exchange()
+            found = await it.get("/status")
+            nodes = it.it.proxy.topology.nodes.values()
+            assert [(b["id"], b["listen"]) for b in found["brokers"]] == [
+                (node.id, f"127.0.0.1:{node.listen[1]}") for node in nodes
+            ]
+            assert [b["upstream"] for b in found["brokers"]] == ["127.0.0.1:1"] * 3
+            assert [(row["api"], row["count"]) for row in found["apis"]] == [("Metadata", 1)]
+            assert found["capture"] is None
+
+    run(main())
+
+
+# connections
+
+
+def test_connections_are_listed_while_they_are_open() -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            async with it.client() as (_, writer):
+                writer.write(request("Metadata", 1) + request("Metadata", 2))
+                await it.it.until(lambda: it.it.proxy.rules.rules[0].fired == 2)
+                (found,) = await it.get("/connections")
+                assert (found["connection"], found["client_id"], found["broker"]) == (1, "me", None)
+                size = len(request("Metadata", 1))
+                assert found["request"] == {
+                    "received_bytes": 2 * size,
+                    "frames": 2,
+                    "queued": 2,
+                    "held": 0,
+                    "queued_bytes": 2 * (size + 1024),
+                    "lost": False,
+                }
+                assert found["response"]["frames"] == 0
+                assert found["waiting_requests"] == 0
+                await it.ask("POST", "/connections/1/close")
+            assert await it.get("/connections") == []
+
+    run(main())
+
+
+@pytest.mark.parametrize("rule", [HOLD, MIX])
+def test_frames_that_stand_aside_are_held_and_not_queued(rule: str) -> None:
+    async def main() -> None:
+        async with desk(scenario(rule)) as it, it.client() as (_, writer):
+            writer.write(request("Metadata", 1))
+            await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
+            found = await it.connection()
+            assert (found["request"]["queued"], found["request"]["held"]) == (0, 1)
+            await it.ask("POST", "/connections/1/close")
+
+    run(main())
+
+
+def test_a_paused_connection_goes_on_frame_by_frame_and_then_freely() -> None:
+    async def main() -> None:
+        async with desk() as it, it.client() as (reader, writer):
+            assert (await it.ask("POST", "/connections/1/pause")).json["paused"] is True
+            writer.write(request("Metadata", 1) + request("Metadata", 2) + request("Metadata", 3))
+            for number in (1, 2):
+                await it.ask("POST", "/connections/1/step?direction=request")
+                await it.it.until(lambda: it.it.proxy.links)
+                await frames(it, "request", number)
+            assert (await it.connection())["waiting_requests"] == 2
+            await it.ask("POST", "/connections/1/step?direction=response")
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\1"
+            await frames(it, "response", 1)
+            assert (await it.connection())["waiting_requests"] == 1
+            assert (await it.ask("POST", "/connections/1/resume")).json["paused"] is False
+            for number in (2, 3):
+                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
+
+    run(main())
+
+
+async def frames(it: Desk, direction: str, count: int) -> None:
+    """Wait for so many frames, and see that there are no more."""
+    async with asyncio.timeout(SOON):
+        while (await it.connection())[direction]["frames"] < count:
+            await asyncio.sleep(0.005)
+    for _ in range(5):
+        assert (await it.connection())[direction]["frames"] == count
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/connections/1/step", 409, "connection 1 is not paused: pause it first"),
+        ("/connections/1/step?direction=both", 400, "direction is request or response, not 'both'"),
+        ("/connections/2/pause", 404, "no connection 2 is open: GET /connections lists them"),
+        ("/connections/x/pause", 404, "Not Found"),
+    ],
+)
+def test_what_can_not_be_done_to_a_connection(path: str, status: int, said: str) -> None:
+    async def main() -> None:
+        async with desk() as it, it.client():
+            answer = await it.ask("POST", path)
+            assert (answer.status, answer.error) == (status, said)
+
+    run(main())
+
+
+def test_a_connection_is_closed_on_both_sides() -> None:
+    async def main() -> None:
+        async with desk() as it, it.client() as (reader, _):
+            assert (await it.ask("POST", "/connections/1/close")).json["connection"] == 1
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            await it.it.until(lambda: not it.it.proxy.links)
+            assert (await it.ask("POST", "/connections/1/close")).status == 404
+
+    run(main())
+
+
+# exchanges
+
+
+def test_the_last_exchanges_that_pass_oldest_first() -> None:
+    async def main() -> None:
+        async with desk(observed=True) as it:
+            for number, client in enumerate("abcab"):
+                await it.exchange(number, client=client)
+
+            async def ids(query: str) -> list[int]:
+                return [x["correlation_id"] for x in await it.get(f"/exchanges{query}")]
+
+            assert await ids("") == [0, 1, 2, 3, 4]
+            assert await ids("?last=2") == [3, 4]
+            assert await ids("?last=0") == []
+            assert await ids("?last=1&filter=" + quote("client_id == 'a'")) == [3]
+            assert await ids("?filter=" + quote("response.brokers[0].node_id == 0")) == list(
+                range(5)
+            )
+            row = (await it.get("/exchanges?last=1"))[0]
+            assert row["api"] == "Metadata"
+            assert len(row["response"]["brokers"]) == 3
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("last=-1", "last is a number of exchanges, not '-1'"),
+        ("last=x", "last is a number of exchanges, not 'x'"),
+        ("filter=errors", "filter: exchanges have no column 'errors'; did you mean 'error'?"),
+        ("filter=((", "filter: "),
+    ],
+)
+def test_what_can_not_be_asked_of_exchanges(query: str, said: str) -> None:
+    async def main() -> None:
+        async with desk() as it:
+            answer = await it.ask("GET", f"/exchanges?{query}")
+            assert answer.status == 400
+            assert answer.error.startswith(said)
+
+    run(main())
+
+
+# the scenario
+
+
+def test_the_scenario_is_shown_as_it_was_written_with_what_its_rules_did() -> None:
+    async def main() -> None:
+        text = "# why\n" + scenario(SLOW)
+        async with desk(text) as it:
+            found = await it.get("/scenario")
+            assert (found["text"], found["seed"]) == (text, 5)
+            (rule,) = found["rules"]
+            assert (rule["name"], rule["matched"], rule["fired"], rule["to_fire"]) == (
+                "slow",
+                0,
+                0,
+                0,
+            )
+
+    run(main())
+
+
+def test_without_a_scenario_there_is_an_empty_one() -> None:
+    async def main() -> None:
+        async with desk() as it:
+            found = await it.get("/scenario")
+            assert found == {"text": "version: 1\nrules: []\n", "seed": 0, "rules": []}
+            assert (await it.ask("PUT", "/scenario", found["text"].encode())).status == 200
+
+    run(main())
+
+
+def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW), capture=tmp_path / "c.pcapng") as it:
+            async with it.client() as (reader, writer):
+                writer.write(request("Metadata", 1))
+                await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
+                text = scenario("{name: other, do: close, match: {api: Fetch}}")
+                answer = await it.ask("PUT", "/scenario", text.encode())
+                assert answer.status == 200
+                assert answer.json["text"] == text
+                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            said = "scenario: replaced by the control port: 1 rules, 0 of them as before"
+            assert said in it.it.said
+        written = (tmp_path / "c.pcapng").read_bytes()
+        assert written.count(b'"barnabas":"scenario","by":"the control port"') == 1
+        assert written.count(b"name: other") == 1
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (
+            b"version: 1\nrules: [{name: a, do: {delai: 1s}}]",
+            422,
+            "scenario:2: unknown key 'delai'",
+        ),
+        (b"version: 1\nrules: [", 422, "scenario:"),
+        (b"", 422, "scenario:1"),
+        (b"\xff\xfe", 400, "the body is not UTF-8"),
+        (b"#" * (MAX_BYTES + 1), 413, "the body is longer than 1 MiB"),
+    ],
+)
+def test_a_wrong_scenario_is_refused_and_the_old_one_stays(
+    body: bytes, status: int, said: str
+) -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            before = it.it.proxy.rules
+            answer = await it.ask("PUT", "/scenario", body)
+            assert answer.status == status
+            assert answer.error.startswith(said)
+            assert it.it.proxy.rules is before
+
+    run(main())
+
+
+def test_a_rule_more_and_a_rule_less() -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            slow = it.it.proxy.rules.rules[0]
+            added = await it.ask("POST", "/scenario/rules", HOLD.encode())
+            assert [rule["name"] for rule in added.json["rules"]] == ["slow", "held"]
+            assert it.it.proxy.rules.rules[0] is slow, "its counters go on"
+            left = await it.ask("DELETE", "/scenario/rules/slow")
+            assert [rule["name"] for rule in left.json["rules"]] == ["held"]
+            assert left.json["seed"] == 5
+
+    run(main())
+
+
+@pytest.mark.parametrize("name", ["a b", "a/b", "x/fire", "ümlaut", "50%", "?#"])
+def test_rules_have_any_name(name: str) -> None:
+    async def main() -> None:
+        async with desk() as it:
+            rule = f"name: {name!r}\ndo: close\n"
+            assert (await it.ask("POST", "/scenario/rules", rule.encode())).status == 200
+            path = f"/scenario/rules/{quote(name, safe='')}"
+            assert (await it.ask("POST", f"{path}/fire")).json["to_fire"] == 1
+            assert (await it.ask("DELETE", path)).json["rules"] == []
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "said"),
+    [
+        ("POST", "", b"{name: slow, do: close}", 422, "rule:1: a rule is called 'slow' already"),
+        ("POST", "", b"{name: b,\n do: nothing}", 422, "rule:2: "),
+        ("POST", "", b"[", 422, "rule:"),
+        ("DELETE", "/other", b"", 404, "no rule is called 'other'; there are: 'slow'"),
+        ("POST", "/other/fire", b"", 404, "no rule is called 'other'; there are: 'slow'"),
+    ],
+)
+def test_what_can_not_be_done_to_rules(
+    method: str, path: str, body: bytes, status: int, said: str
+) -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            before = it.it.proxy.rules
+            answer = await it.ask(method, f"/scenario/rules{path}", body)
+            assert answer.status == status
+            assert answer.error.startswith(said)
+            assert it.it.proxy.rules is before
+
+    run(main())
+
+
+def test_of_many_changes_at_once_none_is_lost() -> None:
+    async def main() -> None:
+        async with desk() as it:
+            rules = [f"{{name: r{number}, do: close}}".encode() for number in range(8)]
+            answers = await asyncio.gather(*(it.ask("POST", "/scenario/rules", r) for r in rules))
+            assert {answer.status for answer in answers} == {200}
+            names = {rule["name"] for rule in (await it.get("/scenario"))["rules"]}
+            assert names == {f"r{number}" for number in range(8)}
+
+    run(main())
+
+
+def test_a_rule_fires_once_when_told() -> None:
+    async def main() -> None:
+        never = "{name: cut, match: {api: Metadata}, when: {probability: 0}, do: close}"
+        async with desk(scenario(never)) as it:
+            await it.exchange()
+            answer = await it.ask("POST", "/scenario/rules/cut/fire")
+            assert answer.json["to_fire"] == 1
+            async with it.client() as (reader, writer):
+                writer.write(request("Metadata", 1))
+                assert await asyncio.wait_for(reader.read(), SOON) == b""
+            await it.exchange()
+            (rule,) = (await it.get("/scenario"))["rules"]
+            assert (rule["fired"], rule["to_fire"]) == (1, 0)
+
+    run(main())
+
+
+# the proxy
+
+
+def test_drain_stops_the_proxy_as_a_signal_does() -> None:
+    async def main() -> None:
+        async with desk() as it:
+            assert (await it.ask("GET", "/drain")).status == 405
+            assert it.drained == []
+            answer = await it.ask("POST", "/drain")
+            assert (answer.status, answer.json) == (202, {"draining": True})
+            assert it.drained == [True]
+
+    run(main())
+
+
+def test_a_paused_connection_does_not_hold_up_the_end() -> None:
+    async def main() -> None:
+        async with desk(drain=SOON) as it, it.client() as (reader, writer):
+            await it.ask("POST", "/connections/1/pause")
+            await it.ask("POST", "/connections/1/step")
+            writer.write(request("Metadata", 1))
+            await frames(it, "request", 1)
+            await it.it.proxy.stop()
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            assert it.it.proxy.draining
+            assert (await it.get("/status"))["draining"] is True
+            assert (await it.get("/connections")) == []
+
+    run(main())
+
+
+def test_metrics_are_text_for_prometheus() -> None:
+    async def main() -> None:
+        async with desk() as it:
+            answer = await it.ask("GET", "/metrics")
+            assert answer.headers["content-type"].startswith("text/plain; version=")
+            assert b"barnabas_open_connections 0.0" in answer.body
+
+    run(main())

@@ -1,0 +1,140 @@
+"""Who may use the control port: with real HTTP, and headers as browsers and others send them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from barnabas.loop import run
+from proxy.control.guard import guard, hosts, is_loopback, new_token
+from tests.proxy.control.desk import desk
+
+HOST = "Host: {where}"
+TOKEN = "Authorization: Bearer {token}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"),
+    [
+        ((HOST, TOKEN), 200),
+        (("Host: LOCALHOST:{port}", TOKEN), 200),
+        (("Host: localhost:{port}", TOKEN), 200),
+        ((HOST,), 401),
+        ((HOST, "Authorization: Bearer wrong"), 401),
+        ((HOST, "Authorization: Bearer {token}x"), 401),
+        ((HOST, "Authorization: Bearer "), 401),
+        ((HOST, "Authorization: {token}"), 401),
+        ((HOST, "Authorization: Basic {token}"), 401),
+        ((HOST, "Authorization: Bearer \xe9"), 401),
+        ((HOST, "Cookie: token={token}"), 401),
+        (("Host: localhost:1", TOKEN), 403),
+        (("Host: localhost", TOKEN), 403),
+        (("Host: 127.0.0.1", TOKEN), 403),
+        (("Host: 127.0.0.2:{port}", TOKEN), 403),
+        (("Host: evil.example:{port}", TOKEN), 403),
+        (("Host: {where}.evil.example", TOKEN), 403),
+        (("Host:", TOKEN), 403),
+        ((HOST, TOKEN, "Origin: http://evil.example"), 403),
+        ((HOST, TOKEN, "Origin: http://{where}"), 403),
+        ((HOST, TOKEN, "Origin: null"), 403),
+        ((HOST, TOKEN, "Origin:"), 403),
+        ((HOST, HOST, TOKEN), 400),
+        ((HOST, "Host: evil.example", TOKEN), 400),
+        ((TOKEN,), 400),
+    ],
+)
+def test_only_a_request_with_the_token_the_right_host_and_no_origin(
+    lines: tuple[str, ...], status: int
+) -> None:
+    async def main() -> None:
+        async with desk() as it:
+            port = it.serving.address[1]
+            filled = tuple(x.format(where=it.where, token=it.token, port=port) for x in lines)
+            answer = await it.raw("GET", "/status", filled)
+            assert answer.status == status
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+            assert (answer.headers.get("www-authenticate") == "bearer") == (status == 401)
+            if status in (401, 403):
+                assert set(answer.json) == {"error"}
+                assert it.token not in answer.error
+
+    run(main())
+
+
+@pytest.mark.parametrize("values", [(), (b"a:1", b"a:1"), (b"a:1", b"evil"), (b"evil", b"a:1")])
+def test_there_must_be_one_host_also_where_the_server_lets_more_pass(
+    values: tuple[bytes, ...],
+) -> None:
+    sent: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", value) for value in values] + [(b"authorization", b"Bearer t")]
+    scope = {"type": "http", "method": "GET", "headers": headers}
+    run(_awaited(guard(app, "t", ("a:1",))(scope, receive, send)))
+    assert sent[0]["status"] == 403
+
+
+async def _awaited(what: Awaitable[None]) -> None:
+    await what
+
+
+def test_a_preflight_is_refused() -> None:
+    async def main() -> None:
+        async with desk() as it:
+            origin = "Origin: http://evil.example"
+            wanted = "Access-Control-Request-Headers: authorization"
+            answer = await it.raw("OPTIONS", "/status", (f"Host: {it.where}", origin, wanted))
+            assert answer.status == 403
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+
+    run(main())
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/nothing"), ("POST", "/drain")])
+def test_without_the_token_nobody_learns_what_there_is_and_nothing_is_done(
+    method: str, path: str
+) -> None:
+    async def main() -> None:
+        async with desk() as it:
+            answer = await it.raw(method, path, (f"Host: {it.where}",))
+            assert answer.status == 401
+            assert not it.drained
+
+    run(main())
+
+
+def test_a_token_is_another_one_each_time_and_can_not_be_guessed() -> None:
+    assert len({new_token() for _ in range(100)}) == 100
+    assert len(new_token()) >= 43
+
+
+@pytest.mark.parametrize(
+    ("host", "is_one"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.9.1", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.1", False),
+        ("localhost.evil.example", False),
+        ("", False),
+    ],
+)
+def test_loopback_is_what_only_this_machine_reaches(host: str, is_one: bool) -> None:
+    assert is_loopback(host) == is_one
+
+
+def test_ipv6_has_brackets_in_host() -> None:
+    assert hosts(("::1", 80)) == ("[::1]:80", "localhost:80")

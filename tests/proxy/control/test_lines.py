@@ -1,0 +1,84 @@
+"""What the control port says, in lines for a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proxy.control import lines
+
+WAY: dict[str, Any] = {"frames": 3, "queued": 0, "held": 0, "lost": False}
+CONNECTION: dict[str, Any] = {
+    "connection": 7,
+    "client_id": "a",
+    "client_address": "127.0.0.1:5",
+    "broker": 1,
+    "paused": False,
+    "waiting_requests": 0,
+    "request": WAY,
+    "response": WAY,
+}
+EXCHANGE: dict[str, Any] = {
+    "ts": "2026-01-01T00:00:00.000000Z",
+    "client_id": "a",
+    "client_address": "127.0.0.1:5",
+    "broker": 1,
+    "api": "Fetch",
+    "version": 11,
+    "error": "",
+    "latency_ms": 1.234,
+    "rules": [],
+}
+
+
+def test_a_connection() -> None:
+    assert lines.connection(CONNECTION) == "   7 a → b1, 3 requests, 3 responses"
+    busy = CONNECTION | {
+        "client_id": None,
+        "broker": None,
+        "paused": True,
+        "waiting_requests": 2,
+        "request": WAY | {"queued": 1, "held": 4},
+        "response": WAY | {"lost": True},
+    }
+    assert lines.connection(busy) == (
+        "   7 127.0.0.1:5 → bootstrap, 2 requests wait for responses, 3 requests, "
+        "1 requests delayed, 4 held, 3 responses, responses lost, paused"
+    )
+
+
+def test_an_exchange() -> None:
+    assert lines.exchange(EXCHANGE) == "2026-01-01T00:00:00.000000Z  a  b1  Fetch v11  1.23 ms"
+    more = EXCHANGE | {
+        "broker": None,
+        "error": "NONE_SUCH",
+        "latency_ms": None,
+        "rules": ["r", "s"],
+    }
+    assert lines.exchange(more) == "2026-01-01T00:00:00.000000Z  a  -  Fetch v11  NONE_SUCH  ⟵ r, s"
+
+
+def test_rules() -> None:
+    rule = {"name": "r", "matched": 3, "fired": 2, "what": "delay"}
+    assert list(lines.rules({"rules": [rule]})) == ["r: 3 matched, 2 fired, delay"]
+    assert list(lines.rules({"rules": []})) == ["no rules"]
+
+
+def test_status() -> None:
+    found = {
+        "listen": "127.0.0.1:1",
+        "bootstrap": ["a:1", "b:2"],
+        "draining": True,
+        "brokers": [{"kind": "broker", "id": 1, "listen": "127.0.0.1:2", "upstream": "a:1"}],
+        "connections": {"open": 1, "accepted": 5},
+        "rules": 2,
+        "apis": [{"api": "Fetch", "count": 3, "p50_ms": None}],
+        "capture": {"path": "c.pcapng", "packets": 9, "lost_packets": 1},
+    }
+    assert list(lines.status(found)) == [
+        "draining: 127.0.0.1:1 for a:1, b:2",
+        "broker 1: 127.0.0.1:2 for a:1",
+        "connections: 1 open, 5 accepted",
+        "rules: 2",
+        "Fetch: 3 exchanges, p50 - ms",
+        "capture: c.pcapng, 9 packets, 1 lost",
+    ]

@@ -1,0 +1,137 @@
+"""The scenario file, changed in all the ways in which files change."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from barnabas.loop import run
+from proxy.control.reload import ScenarioFile
+from proxy.scenario import Scenario
+
+OLD = "version: 1\nrules: [{name: old, do: close}]\n"
+NEW = "version: 1\nrules: [{name: new, do: close}]\n"
+
+
+def rename(path: Path) -> None:
+    other = path.with_suffix(".new")
+    other.write_text(NEW)
+    other.replace(path)
+
+
+def rewrite(path: Path) -> None:
+    path.write_text(NEW)
+
+
+def remove_and_write(path: Path) -> None:
+    path.unlink()
+    path.write_text(NEW)
+
+
+def wrong(path: Path) -> None:
+    path.write_text("version: 1\nrules: [{name: new,\n do: nothing}]\n")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def after(path: Path, *changes: Callable[[Path], None]) -> tuple[list[Scenario], list[str]]:
+    """What was handed on and what was said after each change."""
+    found: list[Scenario] = []
+    said: list[str] = []
+
+    async def main() -> None:
+        file = ScenarioFile(path)
+        task = asyncio.create_task(file.watch(found.append, said.append, every=0.001))
+        for change in changes:
+            count = len(found) + len(said)
+            change(path)
+            async with asyncio.timeout(10):
+                while len(found) + len(said) == count:
+                    await asyncio.sleep(0.001)
+        task.cancel()
+
+    run(main())
+    return found, said
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    made = tmp_path / "rules.yaml"
+    made.write_text(OLD)
+    os.utime(made, ns=(0, 0))
+    return made
+
+
+@pytest.mark.parametrize("change", [rename, rewrite, remove_and_write])
+def test_a_right_one_is_handed_on(path: Path, change: Callable[[Path], None]) -> None:
+    found, said = after(path, change)
+    assert [scenario.rules[0].name for scenario in found] == ["new"]
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (wrong, "scenario: refused, the rules stay as they are: rules.yaml:3: "),
+        (remove, "it is gone, or no regular file"),
+        (folder, "it is gone, or no regular file"),
+        (pipe, "it is gone, or no regular file"),
+    ],
+)
+def test_a_wrong_one_is_not_and_why_is_said_once(
+    path: Path, change: Callable[[Path], None], reason: str
+) -> None:
+    found, said = after(path, change)
+    assert found == []
+    (line,) = said
+    assert reason in line
+    assert "the rules stay as they are" in line
+    assert "rules.yaml" in line
+
+
+def test_one_that_was_wrong_and_is_right_again_is_handed_on(path: Path) -> None:
+    found, said = after(path, remove, rewrite, wrong, rewrite)
+    assert [scenario.rules[0].name for scenario in found] == ["new", "new"]
+    assert len(said) == 2
+
+
+def test_one_that_is_still_being_written_is_not_read(path: Path) -> None:
+    file = ScenarioFile(path)
+    assert not file.changed()
+    with path.open("w") as being_written:
+        for part in (NEW[:10], NEW[10:20], NEW[20:]):
+            being_written.write(part)
+            being_written.flush()
+            assert not file.changed(), "it was another one at the last look"
+    assert file.changed()
+    assert not file.changed()
+
+
+def test_a_change_between_making_it_and_reading_it_is_seen(path: Path) -> None:
+    file = ScenarioFile(path)
+    rewrite(path)
+    assert [file.changed(), file.changed()] == [False, True]
+
+
+def test_a_pipe_is_read_once_and_not_watched(tmp_path: Path) -> None:
+    made = tmp_path / "pipe"
+    os.mkfifo(made)
+    file = ScenarioFile(made)
+    os.utime(made, ns=(5, 5))
+    assert [file.changed(), file.changed()] == [False, False]

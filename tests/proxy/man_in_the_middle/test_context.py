@@ -1,0 +1,148 @@
+"""What goes wrong between a client and a broker, 15: messages do not say all they mean.
+
+What the context learns by itself: tests/captures/context. Here it hears what a connection makes of
+frames, from the beginning and from the middle.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from captures.context import Context
+from captures.summary import details
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    bytewise,
+    request,
+    response,
+    trailing,
+    whole,
+)
+
+slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
+
+ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
+
+
+class Heard:
+    """A connection and a context that hears it."""
+
+    def __init__(self, chunks: Chunks, actor: Actor | None = None) -> None:
+        self.actor = actor or Stage().actor()
+        self.context = Context()
+        self.chunks = chunks
+
+    def exchange(
+        self, name: str, version: int, asked: dict[str, Any], answer: dict[str, Any]
+    ) -> str:
+        """What the log says of an exchange."""
+        self.actor.ask(request(name, 1, version=version, **asked), self.chunks)
+        self.actor.answer(response(name, 1, version=version, **answer), self.chunks)
+        found = self.actor.done[-1]
+        self.context.learn(found)
+        return details(found, self.context)
+
+    def metadata(self) -> str:
+        topics = [{"name": "orders", "topic_id": ORDERS}]
+        return self.exchange("Metadata", 12, {"topics": None}, {"topics": topics})
+
+
+def fetch(session: int, epoch: int, *partitions: int) -> dict[str, Any]:
+    topics = [{"topic_id": ORDERS, "partitions": [{"partition": n} for n in partitions]}]
+    return {
+        "session_id": session,
+        "session_epoch": epoch,
+        "topics": topics if partitions else [],
+    }
+
+
+@slicings
+def test_15_topic_ids_have_names_once_metadata_has_passed(chunks: Chunks) -> None:
+    heard = Heard(chunks)
+    committed = {"partition_index": 0, "committed_offset": 5}
+    asked = {"group_id": "g", "topics": [{"topic_id": ORDERS, "partitions": [committed]}]}
+    assert heard.exchange("OffsetCommit", 10, asked, {}) == "g bR8MODqO[0=5]"
+    heard.metadata()
+    assert heard.exchange("OffsetCommit", 10, asked, {}) == "g orders[0=5]"
+
+
+@slicings
+def test_15_an_incremental_fetch_is_completed_by_its_session(chunks: Chunks) -> None:
+    heard = Heard(chunks)
+    heard.metadata()
+    heard.exchange("Fetch", 13, fetch(0, 0, 0, 1, 2), {"session_id": 9})
+    said = heard.exchange("Fetch", 13, fetch(9, 1), {"session_id": 9})
+    assert said == "empty, session 9: 3 partitions orders[0-2]"
+
+
+@slicings
+def test_15_joining_in_mid_session_it_says_what_it_does_not_know(chunks: Chunks) -> None:
+    heard = Heard(chunks)
+    said = heard.exchange("Fetch", 13, fetch(123, 7), {"session_id": 123})
+    assert said == "empty, session 123, partitions unknown before"
+    beat = {"group_id": "g", "member_id": "m", "member_epoch": 3}
+    said = heard.exchange("ConsumerGroupHeartbeat", 1, beat, {"member_id": "m", "member_epoch": 3})
+    assert said == "g epoch 3 member m, assignment unknown before"
+
+
+@slicings
+def test_15_a_session_goes_on_over_another_connection_to_its_broker(chunks: Chunks) -> None:
+    stage = Stage()
+    one, two = Heard(chunks, stage.actor()), Heard(chunks, stage.actor())
+    two.context = one.context
+    one.metadata()
+    one.exchange("Fetch", 13, fetch(0, 0, 4), {"session_id": 9})
+    said = two.exchange("Fetch", 13, fetch(9, 1), {"session_id": 9})
+    assert said == "empty, session 9: 1 partition orders[4]"
+
+
+@slicings
+def test_15_a_heartbeat_response_names_no_group_its_request_does(chunks: Chunks) -> None:
+    """A hold on `same: group` knows the group of a response by its request."""
+    scenario = (
+        "version: 1\nrules:\n  - name: r\n    match: {api: OffsetCommit, direction: request}\n"
+        "    do: {hold: {until: {api: Heartbeat, direction: response, same: group}, at_most: 5s}}\n"
+    )
+    stage = Stage(scenario)
+    actor, other = stage.actor(), stage.actor()
+    actor.ask(request("OffsetCommit", 1, version=2, group_id="g"), chunks)
+    for group in ("another", "g"):
+        assert actor.frames("request") == []
+        other.ask(request("Heartbeat", 2, group_id=group), chunks)
+        other.answer(response("Heartbeat", 2), chunks)
+    assert actor.ids("request") == [1]
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
+    chunks: Chunks, observed: bool
+) -> None:
+    scenario = (
+        "version: 1\nrules:\n  - name: r\n    match: {api: Fetch, direction: request}\n"
+        "    where: \"topics[?topic == 'orders']\"\n    do: {delay: 1s}\n"
+    )
+    stage = Stage(scenario, observed=observed)
+    actor, other = stage.actor(), stage.actor()
+    asked = request("Fetch", 1, version=13, **fetch(0, 0, 0))
+    actor.ask(asked, chunks)
+    actor.answer(response("Fetch", 1, version=13), chunks)
+    (rule,) = stage.rules.rules
+    assert (rule.matched, rule.unclear) == (0, 1)
+    assert rule.trouble == "the name of a topic id is not known yet"
+    other.ask(request("Metadata", 1, version=12), chunks)  # whoever asks, all know it then
+    topics = [{"name": "orders", "topic_id": ORDERS}]
+    other.answer(response("Metadata", 1, version=12, topics=topics), chunks)
+    actor.ask(asked, chunks)
+    assert (rule.matched, rule.unclear) == (1, 1)
+    assert actor.frames("request") == [asked]
+    stage.wait(1000)
+    assert actor.frames("request") == [asked, asked]
+    by_id = request("Fetch", 2, version=13, session_id=1, session_epoch=1, topics=[])
+    actor.ask(by_id, chunks)
+    assert (rule.matched, rule.unclear) == (1, 1)  # it names no topic at all

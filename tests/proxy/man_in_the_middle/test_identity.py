@@ -1,0 +1,201 @@
+"""What goes wrong between a client and a broker, 16: what comes out is what went in.
+
+Through real sockets: SHA-256 of what each side sent is that of what the other side received, but for
+the edits that are printed at the start. On a virtual clock: tests/proxy/test_connection.py,
+tests/proxy/test_any_traffic.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import struct
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.loop import run
+from captures.conversation import Conversations
+from captures.reader import CaptureReader
+from proxy.server import Options, Proxy
+from specs import NAMES
+from specs.addresses import LEAKING, PLACES
+from tests.proxy.playbook import raw, request, response
+from tests.proxy.servers import SOON, running
+
+
+def asked(choose: random.Random) -> list[bytes]:
+    """Requests that no schema reads, or that would not be encoded again to the same bytes."""
+    overlong = request("Metadata", 3, version=9, topics=[])[4:]
+    assert overlong.endswith(b"\x01\x01\0\0\0")
+    overlong = overlong[:-5] + b"\x81\0\x07\0\0\0"  # no topics in two bytes, a boolean of 7
+    found = [
+        raw(struct.pack(">hhih", 999, 7, 1, -1) + b"anything"),
+        raw(struct.pack(">hhih", 3, 99, 2, 1) + b"a" + b"later fields"),
+        raw(overlong),
+        request("ControlledShutdown", 4, version=0, broker_id=1),
+        request("Heartbeat", 5, group_id="g", generation_id=1, member_id="m"),
+        request("Produce", 6, version=9, acks=0, topic_data=[]),
+        raw(b"\0\x0c"),
+        raw(b""),
+    ]
+    found += [request("Fetch", 7, version=11) + request("ListGroups", 8, version=0)]
+    found += [garbage(choose) for _ in range(20)]
+    return found
+
+
+def answered(choose: random.Random) -> list[bytes]:
+    brokers = [{"node_id": -1, "host": "", "port": -1}]
+    overlong = response("Metadata", 3, version=9, brokers=brokers)
+    assert overlong.endswith(b"\0")
+    found = [
+        raw(struct.pack(">i", 1) + b"who knows"),
+        raw(struct.pack(">i", 2) + bytes(300)),
+        raw(overlong[4:-1] + b"\x80\x80\x00"),  # no tags, in three bytes
+        raw(struct.pack(">i", 4) + b"\0\0"),
+        response("Heartbeat", 5, error_code=0),
+        raw(b"?"),
+        raw(b""),
+        response("Fetch", 7, version=11),
+        response("ListGroups", 8, version=0),
+        raw(struct.pack(">i", 12345) + b"nobody asked"),
+    ]
+    return found + [garbage(choose) for _ in range(20)]
+
+
+def garbage(choose: random.Random) -> bytes:
+    """A frame of any bytes; but ApiVersions and addresses are what may be edited."""
+    while True:
+        payload = choose.randbytes(choose.randrange(200))
+        if payload[:2] not in (b"\0\x12", *(struct.pack(">h", key) for key in PLACES)):
+            return raw(payload)
+
+
+def sliced(data: bytes, step: int, choose: random.Random) -> Iterator[bytes]:
+    at = 0
+    while at < len(data):
+        size = step or choose.choice((1, 2, 7, 50, 1000))
+        yield data[at : at + size]
+        at += size
+
+
+async def send(writer: asyncio.StreamWriter, data: bytes, step: int, choose: random.Random) -> None:
+    for piece in sliced(data, step, choose):
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(0)  # so that each goes out, and is read, by itself
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("step", [0, 1, 1 << 20])
+@pytest.mark.parametrize("observed", [True, False])
+def test_16_both_sides_receive_what_the_other_sent(
+    observed: bool, step: int, seed: int, tmp_path: Path
+) -> None:
+    choose = random.Random(seed)
+    requests, responses = b"".join(asked(choose)), b"".join(answered(choose))
+    received = asyncio.Queue[bytes]()
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        got = await reader.readexactly(len(requests))
+        await send(writer, responses, step, choose)
+        received.put_nowait(got + await reader.read())
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, observed=observed, capture=tmp_path / "c.pcapng") as it:
+            reader, writer = await it.connect()
+            await send(writer, requests, step, choose)
+            got = await asyncio.wait_for(reader.readexactly(len(responses)), SOON)
+            writer.write_eof()
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            assert sha256(got).digest() == sha256(responses).digest()
+            other = await asyncio.wait_for(received.get(), SOON)
+            assert sha256(other).digest() == sha256(requests).digest()
+            assert it.proxy.totals.undecoded > 3
+            writer.close()
+
+    run(main())
+    conversations = Conversations()
+    assert list(conversations.exchanges(CaptureReader(tmp_path / "c.pcapng")))
+    assert conversations.skipped == 0
+
+
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("count", [1, 300])
+@pytest.mark.parametrize("scenario", ["", "delay"])
+def test_16_acks_0_with_an_immediate_close_arrives_whole(
+    observed: bool, count: int, scenario: str
+) -> None:
+    rules = "version: 1\nrules:\n  - name: slow\n    match: {api: Produce}\n    do: {delay: 30ms}\n"
+    produced = [
+        request("Produce", number, version=9, acks=0, topic_data=[{"name": "x" * 4000}])
+        for number in range(count)
+    ]
+    received = asyncio.Queue[bytes]()
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.put_nowait(await reader.read())
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, rules if scenario else "", observed=observed) as it:
+            _, writer = await it.connect()
+            writer.write(b"".join(produced))
+            writer.close()
+            got = await asyncio.wait_for(received.get(), SOON)
+            assert sha256(got).digest() == sha256(b"".join(produced)).digest()
+            await it.until(lambda: not it.proxy.connections)
+            assert it.proxy.tally.rows()[0].count == count
+
+    run(main())
+
+
+def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
+    """Those of `proxy.edits`, which is where all of them are made."""
+    said: list[str] = []
+
+    async def main() -> None:
+        proxy = Proxy(Options([("127.0.0.1", 1)]), say=said.append)
+        await proxy.start()
+        await proxy.stop()
+
+    run(main())
+    edits = [line for line in said if line.startswith("edit: ")]
+    addresses, leaking, unknown, above = edits
+    for key in PLACES:
+        assert NAMES[key] in addresses
+    for key in LEAKING:
+        assert NAMES[key] in leaking
+    assert "unknown here" in unknown
+    assert "answered with error 35" in above
+
+
+@pytest.mark.parametrize("observed", [True, False])
+def test_16_what_is_edited_differs_only_in_that(observed: bool) -> None:
+    """Of a Metadata response the addresses change and no other byte does."""
+    brokers: list[dict[str, Any]] = [{"node_id": 1, "host": "10.11.12.13", "port": 9092}]
+    sent = response("Metadata", 1, version=12, brokers=brokers, cluster_id="c")
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(4096)
+        writer.write(sent)
+        await reader.read()
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, observed=observed) as it:
+            reader, writer = await it.connect()
+            writer.write(request("Metadata", 1, version=12))
+            size = int.from_bytes(await asyncio.wait_for(reader.readexactly(4), SOON))
+            got = await asyncio.wait_for(reader.readexactly(size), SOON)
+            (node,) = it.proxy.topology.nodes.values()
+            host, port = node.listen
+            there = [{"node_id": 1, "host": host, "port": port}]
+            assert raw(got) == response("Metadata", 1, version=12, brokers=there, cluster_id="c")
+            writer.close()
+
+    run(main())

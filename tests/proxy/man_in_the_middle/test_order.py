@@ -1,0 +1,318 @@
+"""What goes wrong between a client and a broker, 1 to 4 and 13: order, losses, ids and delays.
+
+Elsewhere already: the proxy's own reply behind delayed requests, and what is lost behind a dropped
+one (tests/proxy/test_departures.py); every fault by itself (tests/proxy/faults).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from captures.exchange import Pairing, Pending
+from tests.proxy.playbook import (
+    Actor,
+    Chunks,
+    Stage,
+    bytewise,
+    raw,
+    request,
+    response,
+    trailing,
+    whole,
+)
+
+slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
+
+BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+NEWER_API_VERSIONS = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0newer fields")
+
+
+def beat(number: int) -> bytes:
+    return request("Heartbeat", number, **BEAT)
+
+
+def alive(number: int) -> bytes:
+    return response("Heartbeat", number, error_code=0)
+
+
+def commit(number: int) -> bytes:
+    return request("OffsetCommit", number, version=2, group_id="g")
+
+
+def produce(number: int, acks: int) -> bytes:
+    return request("Produce", number, version=9, acks=acks, topic_data=[])
+
+
+def scenario(do: str, match: str = "{api: Heartbeat, direction: request}") -> str:
+    return f"version: 1\nrules:\n  - name: r\n    match: {match}\n    do: {do}\n"
+
+
+def over(actor: Actor) -> bool:
+    return actor.aborted
+
+
+# 1: order
+
+
+@slicings
+def test_01_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    actor.ask(beat(7) + commit(9) + beat(8), chunks)
+    actor.answer(alive(7) + response("OffsetCommit", 9, version=2) + alive(8), chunks)
+    assert [(x.api, x.correlation_id) for x in actor.done] == [
+        ("Heartbeat", 7),
+        ("OffsetCommit", 9),
+        ("Heartbeat", 8),
+    ]
+
+
+@slicings
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_01_a_reply_of_the_proxy_waits_its_turn(chunks: Chunks, place: int) -> None:
+    actor = Stage().actor()
+    asked = [beat(0), beat(1)]
+    asked.insert(place, NEWER_API_VERSIONS)
+    actor.ask(b"".join(asked), chunks)
+    assert actor.sent["request"] == beat(0) + beat(1)
+    ids = [0, 1]
+    ids.insert(place, 2)
+    assert actor.ids("response") == ids[: 1 if place == 0 else 0]
+    actor.answer(alive(0) + alive(1), chunks)
+    assert actor.ids("response") == ids
+
+
+@slicings
+@pytest.mark.parametrize("restore", [True, False])
+def test_01_responses_to_reordered_requests_come_in_the_clients_order_unless_told_not_to(
+    chunks: Chunks, restore: bool
+) -> None:
+    swap = f"{{reorder: {{swap: 1, restore: {str(restore).lower()}}}}}"
+    actor = Stage(scenario(swap)).actor()
+    actor.ask(beat(1) + commit(2), chunks)
+    assert actor.ids("request") == [2, 1]
+    actor.answer(response("OffsetCommit", 2, version=2) + alive(1), chunks)
+    assert actor.ids("response") == ([1, 2] if restore else [2, 1])
+
+
+@slicings
+def test_01_queueing_is_told_from_service(chunks: Chunks) -> None:
+    """Behind a JoinGroup that takes 500 ms, a Heartbeat that takes 5 ms is answered after 505 ms."""
+    actor = Stage().actor()
+    actor.ask(request("JoinGroup", 1, group_id="g") + beat(2), chunks)
+    actor.stage.wait(500)
+    actor.answer(response("JoinGroup", 1), chunks)
+    actor.stage.wait(5)
+    actor.answer(alive(2), chunks)
+    actor.stage.wait(95)
+    actor.ask(beat(3), chunks)
+    actor.stage.wait(4)
+    actor.answer(alive(3), chunks)
+    assert [(x.latency_ms, x.broker_ms) for x in actor.done] == [
+        (500.0, 500.0),
+        (505.0, 5.0),
+        (4.0, 4.0),
+    ]
+
+
+def test_01_what_a_rule_adds_is_no_time_of_the_broker() -> None:
+    actor = Stage(scenario("{delay: 100ms}") + (
+        "  - name: later\n    match: {api: Heartbeat, direction: response}\n    do: {delay: 30ms}\n"
+    )).actor()  # fmt: skip
+    actor.ask(beat(1))
+    actor.stage.wait(107)
+    actor.answer(alive(1))
+    actor.stage.wait(30)
+    assert [(x.latency_ms, x.broker_ms) for x in actor.done] == [(137.0, 7.0)]
+
+
+def test_01_every_hold_has_an_upper_bound_of_30_s_unless_it_is_given() -> None:
+    actor = Stage(scenario("{hold: {until: {api: JoinGroup}}}")).actor()
+    actor.ask(beat(1))
+    actor.stage.wait(29_999)
+    assert actor.frames("request") == []
+    actor.stage.wait(1)
+    assert actor.frames("request") == [beat(1)]
+
+
+# 2: acks=0
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+def test_02_acks_0_is_not_waited_for_and_gets_no_reply(chunks: Chunks, observed: bool) -> None:
+    actor = Stage(observed=observed).actor()
+    actor.ask(beat(1) + produce(2, 0) + beat(3), chunks)
+    assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [1, 3]
+    actor.answer(alive(1) + alive(3), chunks)
+    assert actor.ids("response") == [1, 3]
+    assert actor.connection.idle
+
+
+@slicings
+def test_02_acks_0_and_a_close_drains_upstream_and_half_closes_then(chunks: Chunks) -> None:
+    actor = Stage(scenario("{delay: 40ms}", "{api: Produce}")).actor()
+    actor.ask(produce(1, 0) + produce(2, 0), chunks)
+    actor.end("request")
+    assert actor.finished == []
+    actor.stage.wait(40)
+    assert actor.frames("request") == [produce(1, 0), produce(2, 0)]
+    assert actor.finished == ["request"]
+    assert not over(actor)  # the broker has yet to close
+
+
+def test_02_the_brokers_close_is_how_it_reports_an_error() -> None:
+    actor = Stage().actor()
+    actor.ask(produce(1, 0))
+    actor.end("response")
+    assert actor.finished == ["response"]
+    assert actor.sent["response"] == b""
+
+
+# 3: losses
+
+
+@slicings
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
+    chunks: Chunks, direction: str
+) -> None:
+    match = f"{{api: Heartbeat, direction: {direction}}}"
+    actor = Stage(scenario("drop", match) + "    when: {skip: 1}\n").actor()
+    actor.ask(beat(1), chunks)
+    actor.answer(alive(1), chunks)
+    actor.ask(beat(2) + commit(3), chunks)
+    actor.answer(alive(2) + response("OffsetCommit", 3, version=2), chunks)
+    actor.stage.wait(60_000)
+    assert actor.ids("response")[:1] == [1]
+    if direction == "request":
+        assert actor.ids("request") == [1]
+    else:
+        assert actor.ids("response") == [1]
+    assert not over(actor)
+    actor.end("request")
+    assert actor.finished == ["request"]
+
+
+@slicings
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_03_selective_takes_out_just_one_exchange(chunks: Chunks, direction: str) -> None:
+    match = f"{{api: Heartbeat, direction: {direction}}}"
+    actor = Stage(scenario("{drop: {selective: true}}", match)).actor()
+    actor.ask(beat(1) + commit(2), chunks)
+    answers = [alive(1)] if direction == "response" else []
+    actor.answer(b"".join([*answers, response("OffsetCommit", 2, version=2)]), chunks)
+    assert actor.ids("response") == [2]
+    assert not actor.connection.state.pairing.waiting
+    assert actor.stage.totals.undecoded == 0
+
+
+# 4: correlation ids
+
+
+@slicings
+def test_04_correlation_ids_are_unique_per_connection_only(chunks: Chunks) -> None:
+    stage = Stage()
+    one, two = stage.actor(), stage.actor()
+    one.ask(beat(5), chunks)
+    two.ask(commit(5), chunks)
+    two.answer(response("OffsetCommit", 5, version=2), chunks)
+    one.answer(alive(5), chunks)
+    assert [x.api for x in (*one.done, *two.done)] == ["Heartbeat", "OffsetCommit"]
+    assert stage.totals.undecoded == 0
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+def test_04_correlation_ids_are_verified_and_a_wrong_one_passes_flagged(
+    chunks: Chunks, observed: bool
+) -> None:
+    actor = Stage(observed=observed).actor()
+    actor.ask(beat(1) + beat(2) + beat(3), chunks)
+    wrong = alive(1) + alive(99) + alive(3) + alive(2)
+    actor.answer(wrong, chunks)
+    assert actor.sent["response"] == wrong
+    assert [line.partition(": ")[2] for line in actor.said] == [
+        "response passed on undecoded: nobody waits for correlation id 99",
+        "response passed on undecoded: correlation id 3 came out of turn",
+    ]
+    assert actor.stage.totals.undecoded == 2
+
+
+@slicings
+def test_04_the_same_correlation_id_twice_is_answered_in_order(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    actor.ask(beat(1) + commit(1), chunks)
+    actor.answer(alive(1) + response("OffsetCommit", 1, version=2), chunks)
+    assert [x.api for x in actor.done] == ["Heartbeat", "OffsetCommit"]
+    assert actor.stage.totals.undecoded == 0
+
+
+def test_04_the_table_is_bounded() -> None:
+    actor = Stage(waiting=5).actor()
+    for number in range(5):
+        assert not actor.connection.full("request")
+        actor.ask(beat(number))
+    assert actor.connection.full("request")
+    pairing = Pairing(limit=1)
+    assert pairing.sent(Pending(1, 3, 1, None, 1, 0, 0))
+    assert not pairing.sent(Pending(2, 3, 1, None, 1, 0, 0))
+
+
+# 13: delay and hold
+
+
+@slicings
+def test_13_delay_keeps_order_what_is_behind_waits(chunks: Chunks) -> None:
+    actor = Stage(scenario("{delay: 50ms}")).actor()
+    actor.ask(beat(1) + commit(2), chunks)
+    actor.stage.wait(49)
+    assert actor.frames("request") == []
+    actor.stage.wait(1)
+    assert actor.ids("request") == [1, 2]
+
+
+@slicings
+def test_13_hold_steps_aside_what_is_behind_passes(chunks: Chunks) -> None:
+    actor = Stage(scenario("{hold: {until: {api: JoinGroup}, at_most: 5s}}")).actor()
+    actor.ask(beat(1) + commit(2), chunks)
+    assert actor.ids("request") == [2]
+    actor.ask(request("JoinGroup", 3, group_id="g"), chunks)
+    assert actor.ids("request") == [2, 3, 1]
+
+
+@slicings
+def test_13_delays_run_from_arrival(chunks: Chunks) -> None:
+    """Two frames delayed by 100 ms leave 100 ms after each came, not 200."""
+    actor = Stage(scenario("{delay: 100ms}")).actor()
+    actor.ask(beat(1), chunks)
+    actor.stage.wait(30)
+    actor.ask(beat(2), chunks)
+    actor.stage.wait(500)
+    assert actor.times["request"] == [(100.0, beat(1)), (130.0, beat(2))]
+
+
+@slicings
+def test_13_a_delay_is_per_message_not_per_chunk(chunks: Chunks) -> None:
+    actor = Stage(scenario("{delay: 100ms}")).actor()
+    actor.ask(beat(1) + beat(2) + commit(3), chunks)
+    actor.stage.wait(500)
+    # those behind it in its chunk wait for it, not for 100 ms more
+    assert {at for at, _ in actor.times["request"]} == {100.0}
+    assert actor.ids("request") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("early", [1, 1_000, 1_000_000])
+def test_13_nothing_leaves_early_though_a_timer_does_fire_early(early: int) -> None:
+    """uvloop's timers may fire 1 ms early."""
+    actor = Stage(scenario("{delay: 100ms}")).actor()
+    actor.ask(beat(1))
+    wake = actor.connection.wake
+    assert wake is not None
+    actor.perform(actor.connection.tick(wake - early))
+    assert actor.frames("request") == []
+    assert actor.connection.wake == wake
+    actor.perform(actor.connection.tick(wake))
+    assert actor.frames("request") == [beat(1)]

@@ -1,0 +1,278 @@
+"""The capture of a connection holds no secret, however its bytes come, and reads as the log did."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from captures.conversation import Conversations
+from captures.exchange import Exchange
+from captures.masked_flow import MaskedFlow
+from captures.masking import Masking
+from captures.reader import CaptureReader, Chunk
+from captures.writer import CaptureWriter
+from proxy.actions import PASS, Actions, Cut, Hide, Left
+from proxy.plan import Plan
+from specs.frames import Direction
+from specs.records import Record, build
+from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+
+PASSWORD = b"hunter2-is-secret"
+VALUE = b"shown-to-nobody"
+
+
+def pieces(size: int) -> Chunks:
+    def cut(data: bytes) -> Iterator[bytes]:
+        for at in range(0, len(data), size):
+            yield data[at : at + size]
+
+    return cut
+
+
+CHUNKS = pytest.mark.parametrize(
+    "chunks", [whole, bytewise, pieces(5), pieces(23)], ids=["whole", "bytewise", "5", "23"]
+)
+OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no log"])
+
+
+class Recorded(Actor):
+    """A connection with a capture, as the relay writes it."""
+
+    def __init__(self, stage: Stage, path: Path, masking: Masking) -> None:
+        stage.plan = Plan(stage.rules, hides=masking.hides)
+        super().__init__(stage, 1, 1)
+        stage.actors.append(self)
+        self.path = path
+        self.writer = CaptureWriter(path, limit=None, meta={})
+        here = ("127.0.0.1", 1)
+        comment = {"client": "client:1", "broker": 1}
+        flow = self.writer.open(1, here, ("127.0.0.1", 2), stage.now, comment)
+        self.flow = MaskedFlow(flow, masking)
+        self.flow.upstream(here, ("127.0.0.1", 3))
+
+    def perform(
+        self, actions: Actions, direction: Direction = "request", chunk: memoryview | None = None
+    ) -> None:
+        now = self.stage.now
+        if actions is PASS:
+            assert chunk is not None
+            self.flow.arrived(direction, chunk, now)
+        elif chunk is not None:
+            cuts = [(one.offset, one.comment) for one in actions if isinstance(one, Cut)]
+            hidden = [one.frame for one in actions if isinstance(one, Hide)]
+            rest = self.connection.undecided(direction)
+            self.flow.took(direction, chunk, now, cuts, hidden, rest)
+        for action in actions:
+            if isinstance(action, Left):
+                way, data, comment, key, version = action
+                self.flow.left(way, data, now, comment, key, version)
+        super().perform(actions, direction, chunk)
+
+    def finish(self) -> bytes:
+        """The bytes of the capture."""
+        self.close()
+        self.flow.close(self.stage.now)
+        self.writer.close()
+        return self.path.read_bytes()
+
+    def decoded(self) -> list[Exchange]:
+        return list(Conversations().exchanges(CaptureReader(self.path)))
+
+    def arrived(self, direction: Direction) -> bytes:
+        return b"".join(
+            event.data
+            for event in CaptureReader(self.path)
+            if isinstance(event, Chunk) and (event.flow, event.direction) == ("arrived", direction)
+        )
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Callable[..., Recorded]:
+    def make(scenario: str = "", masking: Masking | None = None, **options: Any) -> Recorded:
+        stage = Stage(scenario, **options)
+        return Recorded(stage, tmp_path / "run.pcapng", masking or Masking())
+
+    return make
+
+
+def shown(exchanges: list[Exchange]) -> list[dict[str, Any]]:
+    """What is said of exchanges, but for the addresses."""
+    return [one.row() | {"client_address": ""} for one in exchanges]
+
+
+PLAIN = b"\0alice\0" + PASSWORD
+
+
+@CHUNKS
+@OBSERVED
+def test_tokens_and_what_stands_around_them(
+    recorded: Callable[..., Recorded], chunks: Chunks, observed: bool
+) -> None:
+    actor = recorded(observed=observed)
+    asked = [
+        request("SaslHandshake", 1, mechanism="PLAIN"),
+        request("SaslAuthenticate", 2, auth_bytes=PLAIN),
+        request("Heartbeat", 3, group_id="g", generation_id=1, member_id="m"),
+        request("SaslHandshake", 4, mechanism="PLAIN"),
+        request("SaslAuthenticate", 5, auth_bytes=PLAIN),
+        request("Heartbeat", 6, group_id="g", generation_id=1, member_id="m"),
+    ]
+    answered = [
+        response("SaslHandshake", 1, mechanisms=["PLAIN"]),
+        response("SaslAuthenticate", 2, session_lifetime_ms=10_000),
+        response("Heartbeat", 3),
+        response("SaslHandshake", 4, mechanisms=["PLAIN"]),
+        response("SaslAuthenticate", 5, session_lifetime_ms=10_000),
+        response("Heartbeat", 6),
+    ]
+    for one, other in zip(asked, answered, strict=True):
+        actor.ask(one, chunks)
+        actor.answer(other, chunks)
+        actor.stage.wait(1)
+    assert bytes(actor.sent["request"]) == b"".join(asked)
+    assert bytes(actor.sent["response"]) == b"".join(answered)
+    data = actor.finish()
+    assert PASSWORD not in data
+    starred = [frame.replace(PLAIN, b"*" * len(PLAIN)) for frame in asked]
+    assert actor.arrived("request") == b"".join(starred)
+    assert actor.arrived("response") == b"".join(answered)
+    decoded = actor.decoded()
+    assert [one.sasl for one in decoded] == [
+        "",
+        "PLAIN alice → authenticated for 10 s",
+        "",
+        "",
+        "PLAIN alice → authenticated again for 10 s",
+        "",
+    ]
+    if observed:
+        assert shown(decoded) == shown(actor.done)
+
+
+@CHUNKS
+@OBSERVED
+def test_raw_tokens_behind_handshake_v0(
+    recorded: Callable[..., Recorded], chunks: Chunks, observed: bool
+) -> None:
+    actor = recorded(observed=observed)
+    actor.ask(request("SaslHandshake", 1, version=0, mechanism="SCRAM-SHA-256"), chunks)
+    actor.answer(response("SaslHandshake", 1, version=0, mechanisms=["SCRAM-SHA-256"]), chunks)
+    for token, answer in ((b"n,,n=alice,r=1", b"r=12,s=x,i=1"), (b"c=biws,p=" + PASSWORD, b"v=y")):
+        actor.ask(raw(token), chunks)
+        actor.answer(raw(answer), chunks)
+    actor.ask(request("Heartbeat", 2, group_id="g", generation_id=1, member_id="m"), chunks)
+    actor.answer(response("Heartbeat", 2), chunks)
+    data = actor.finish()
+    assert PASSWORD not in data
+    assert b"n=alice" not in data
+    assert b"s=x,i=1" not in data
+    assert [one.sasl for one in actor.decoded()] == [
+        "",
+        "SCRAM-SHA-256 alice → challenge",
+        "SCRAM-SHA-256 alice → authenticated",
+        "",
+    ]
+    assert not actor.said
+
+
+@pytest.mark.parametrize("size", range(5, 60, 3))
+def test_what_is_cut_off_shows_its_size_only(recorded: Callable[..., Recorded], size: int) -> None:
+    actor = recorded()
+    actor.ask(request("SaslHandshake", 1, version=0, mechanism="PLAIN"))
+    actor.ask(raw(b"\0a\0" + b"secret" * 10)[:size], bytewise)
+    data = actor.finish()
+    assert b"secr" not in data
+    assert len(actor.arrived("request")) == size + len(
+        request("SaslHandshake", 1, version=0, mechanism="PLAIN")
+    )
+
+
+def test_a_token_without_a_handshake(recorded: Callable[..., Recorded]) -> None:
+    """GSSAPI of 0.9: neither a header nor a handshake in front."""
+    actor = recorded()
+    actor.ask(raw(b"\x60\x82\x02\x03" + PASSWORD))
+    assert PASSWORD in bytes(actor.sent["request"])
+    assert PASSWORD not in actor.finish()
+
+
+def test_pieces_keep_the_time_of_their_arrival(recorded: Callable[..., Recorded]) -> None:
+    actor = recorded()
+    start = actor.stage.now
+    frame = request("SaslAuthenticate", 2, auth_bytes=PLAIN)
+    for at in range(0, len(frame), 10):
+        actor.ask(frame[at : at + 10])
+        actor.stage.wait(1)
+    actor.finish()
+    times = [
+        (event.ts_ns - start) // 1_000_000
+        for event in CaptureReader(actor.path)
+        if isinstance(event, Chunk) and event.data
+    ]
+    assert times == list(range(-(-len(frame) // 10)))
+
+
+SLOW = """
+version: 1
+rules:
+  - name: slow
+    match: {api: [SaslAuthenticate, Produce, Fetch]}
+    do: {delay: {by: 5ms}}
+"""
+
+
+def test_what_left_late_is_masked_too(recorded: Callable[..., Recorded]) -> None:
+    actor = recorded(SLOW)
+    actor.ask(request("SaslHandshake", 1, mechanism="PLAIN"))
+    actor.answer(response("SaslHandshake", 1, mechanisms=["PLAIN"]))
+    actor.ask(request("SaslAuthenticate", 2, auth_bytes=PLAIN))
+    actor.stage.wait(6)
+    assert PASSWORD in bytes(actor.sent["request"])
+    actor.answer(response("SaslAuthenticate", 2))
+    actor.stage.wait(6)
+    assert len(actor.left) == 2
+    assert PASSWORD not in actor.finish()
+    assert shown(actor.decoded()) == shown(actor.done)
+
+
+@CHUNKS
+@pytest.mark.parametrize("scenario", ["", SLOW], ids=["", "late"])
+def test_payload_on_request(
+    recorded: Callable[..., Recorded], chunks: Chunks, scenario: str
+) -> None:
+    masking = Masking.of_payload()
+    actor = recorded(scenario, masking)
+    record_set = build([Record(0, 5, b"k" * 9, VALUE, (("trace", VALUE),))])
+    sent = [{"name": "orders", "partition_data": [{"index": 0, "records": record_set}]}]
+    came = [{"topic": "orders", "partitions": [{"partition_index": 0, "records": record_set}]}]
+    actor.ask(request("Produce", 1, version=9, acks=1, topic_data=sent), chunks)
+    actor.stage.wait(6)
+    actor.answer(response("Produce", 1, version=9), chunks)
+    actor.stage.wait(6)
+    actor.ask(request("Produce", 2, version=9, acks=0, topic_data=sent), chunks)
+    actor.ask(request("Fetch", 3, version=11), chunks)
+    actor.stage.wait(12)
+    actor.answer(response("Fetch", 3, version=11, responses=came), chunks)
+    actor.stage.wait(6)
+    actor.answer(raw(bytes.fromhex("0000ffff") + VALUE), chunks)  # nobody asked for it
+    assert bytes(actor.sent["request"]).count(VALUE) == 4
+    assert VALUE not in actor.finish()
+    decoded = actor.decoded()
+    hashes = {
+        value for one in decoded for found in one.payload.values() for value in found.values()
+    }
+    assert len(hashes) == 1
+    assert sum(bool(one.payload) for one in decoded) == 3
+    assert shown(decoded) == shown([masking.exchange(one) for one in actor.done])
+
+
+def test_without_a_capture_nothing_waits_for_masking(recorded: Callable[..., Recorded]) -> None:
+    stage = Stage(observed=False)
+    actor = stage.actor()
+    frame = request("AlterConfigs", 1, resources=[], validate_only=False)
+    actor.ask(frame[:-2])
+    assert bytes(actor.sent["request"]) == frame[:-2]
+    assert dataclasses.asdict(Masking())["key"] is None

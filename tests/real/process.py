@@ -1,0 +1,118 @@
+"""A proxy that runs as its users run it, and what the system says of its process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+SOON = 20.0
+"""Seconds after which what was to come is given up."""
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> None:
+    """Wait for a condition. Raises TimeoutError, saying what did not come."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what}: not in {seconds:g} s")
+        time.sleep(0.02)
+
+
+class ProxyProcess:
+    """`barnabas proxy` on a port of the system's choice, from `with` to its end."""
+
+    def __init__(self, bootstrap: str, *options: str) -> None:
+        self._command = [
+            *(sys.executable, "-m", "barnabas.cli", "proxy", "--bootstrap-server", bootstrap),
+            *("--listen", "127.0.0.1:0", "--log", "off", *options),
+        ]
+        self.address = ("", 0)
+        self._said = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed at the end
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients find the cluster."""
+        return f"{self.address[0]}:{self.address[1]}"
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
+
+    @property
+    def descriptors(self) -> int:
+        """How many it has open."""
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    @property
+    def sockets(self) -> int:
+        """How many of them are sockets."""
+        count = 0
+        for name in os.listdir(f"/proc/{self.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                count += os.readlink(f"/proc/{self.pid}/fd/{name}").startswith("socket:")
+        return count
+
+    @property
+    def resident(self) -> int:
+        """Bytes of memory that it has now."""
+        return self._memory("VmRSS")
+
+    @property
+    def said(self) -> str:
+        """What it printed for a person so far."""
+        self._said.seek(0)
+        return self._said.read()
+
+    def _memory(self, name: str) -> int:
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) << 10
+        raise ProcessLookupError(f"process {self.pid} has no memory: it has ended")
+
+    def terminate(self) -> None:
+        """Ask it to end; `wait` waits for that."""
+        self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds: float = SOON) -> int:
+        """Its exit code, when it has ended."""
+        return self._process.wait(seconds)
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            self._command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
+            raise RuntimeError(f"the proxy did not start: {self.said}")
+        host, port = json.loads(line)["ready"]["listen"].rsplit(":", 1)
+        self.address = host, int(port)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            if self._process.poll() is None:
+                self.terminate()
+                code = self.wait()
+                assert kind is not None or code == 0, self.said
+        finally:
+            self._process.kill()
+            self._process.communicate()
+            said = self.said
+            self._said.close()
+        assert "Traceback" not in said, said
