@@ -201,14 +201,14 @@ def test_a_version_that_is_not_offered_closes_behind_the_answers(
     chunks: Chunks, observed: bool, offer: Offer, refused: bytes
 ) -> None:
     actor = narrowed(offer, observed=observed)
-    before = [request("Metadata", n, topics=[]) for n in (0, 1, 2)]
+    before = [request("Heartbeat", n, group_id="g") for n in (0, 1, 2)]
     actor.ask(before[0], chunks)
-    actor.answer(response("Metadata", 0), chunks)
-    actor.ask(before[1] + before[2] + refused + request("Metadata", 4, topics=[]), chunks)
+    actor.answer(response("Heartbeat", 0), chunks)
+    actor.ask(before[1] + before[2] + refused + request("Heartbeat", 4), chunks)
     assert actor.frames("request") == before
-    actor.answer(response("Metadata", 1), chunks)
+    actor.answer(response("Heartbeat", 1), chunks)
     assert not over(actor)
-    actor.answer(response("Metadata", 2), chunks)
+    actor.answer(response("Heartbeat", 2), chunks)
     assert actor.ids("response") == [0, 1, 2]
     assert over(actor)
     assert "is not offered; connection closed" in actor.said[-1]

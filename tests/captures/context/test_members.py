@@ -93,6 +93,12 @@ def test_a_member_that_left_or_was_thrown_out_begins_anew(end: Exchange) -> None
     assert line(context, beat(5)) == "g epoch 5 member m, assignment unknown before"
 
 
+def test_a_member_that_joins_again_has_nothing_yet() -> None:
+    context = Context()
+    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
+    assert line(context, beat(0, subscribed=["clicks"])) == "g epoch 1 member m has nothing"
+
+
 @pytest.mark.parametrize("error", [15, 16, 14])
 def test_other_errors_change_nothing(error: int) -> None:
     context = Context()

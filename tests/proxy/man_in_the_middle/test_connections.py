@@ -130,6 +130,15 @@ def test_09_gssapi_of_0_9_starts_raw(chunks: Chunks, observed: bool, later: byte
 
 
 @slicings
+def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    sasl(actor, beat(1), alive(1), chunks)
+    actor.ask(raw(GSS) + beat(2), chunks)
+    assert actor.sent["request"] == beat(1) + raw(GSS) + beat(2)
+    assert actor.stage.totals.undecoded == 1
+
+
+@slicings
 def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
     chunks: Chunks,
 ) -> None:

@@ -152,6 +152,15 @@ def test_02_acks_0_is_not_waited_for_and_gets_no_reply(chunks: Chunks, observed:
 
 
 @slicings
+def test_02_acks_0_of_a_version_to_come_is_not_waited_for_either(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    newer = bytearray(request("Produce", 1, version=9, acks=0, transactional_id="tx"))
+    newer[6:8] = struct.pack(">h", 99)
+    actor.ask(bytes(newer) + beat(2), chunks)
+    assert [p.correlation_id for p in actor.connection.state.pairing.waiting] == [2]
+
+
+@slicings
 def test_02_acks_0_and_a_close_drains_upstream_and_half_closes_then(chunks: Chunks) -> None:
     actor = Stage(scenario("{delay: 40ms}", "{api: Produce}")).actor()
     actor.ask(produce(1, 0) + produce(2, 0), chunks)
