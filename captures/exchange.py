@@ -6,19 +6,18 @@ sizes are bytes of a frame without its 4 size bytes, durations are ms.
 
 from __future__ import annotations
 
-import functools
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from captures.errors import first_error
 from specs.contents import NAMES, api
 from specs.error_codes import error_name
 from specs.frames import Direction
 from specs.headers import API_VERSIONS
 from specs.jsonform import to_json
-from specs.layout import Layout
 from specs.malformed import Malformed
 from specs.secrets import redact
 
@@ -213,7 +212,9 @@ class Exchange:
             self._error = None
             if self.response_body is not None and self.key != SASL_TOKEN:
                 try:
-                    code = first_error(self.key, self.version, self.response_body)
+                    body = self.response_body
+                    version = body_version(self.key, self.version, "response", body)
+                    code = first_error(self.key, version, body)
                     self._error = error_name(code) if code else ""
                 except (Malformed, LookupError):
                     pass
@@ -273,56 +274,6 @@ def body_version(key: int, version: int, direction: Direction, body: bytes) -> i
     ):
         return 0
     return version
-
-
-def first_error(key: int, version: int, body: bytes) -> int:
-    """The first error code other than 0 in a response's body; 0 if all is well.
-
-    Only the error codes are read. Raises Malformed, or LookupError for an unknown API or version.
-    """
-    return next((code for code in _error_codes(key, version, body) if code), 0)
-
-
-def error_codes(key: int, version: int, body: bytes) -> set[int]:
-    """All error codes in a response's body. Raises Malformed or LookupError."""
-    return set(_error_codes(key, version, body))
-
-
-def _error_codes(key: int, version: int, body: bytes) -> Iterator[int]:
-    version = body_version(key, version, "response", body)
-    paths = error_paths(key, version)
-    return _codes(api(key).response.codec(version).project(*paths)(body))
-
-
-@functools.cache
-def error_paths(key: int, version: int) -> tuple[str, ...]:
-    """The dotted paths of all error codes in a version of a response.
-
-    >>> error_paths(1, 7)
-    ('error_code', 'responses.partitions.error_code')
-    """
-    return tuple(_error_paths(api(key).response.layout(version), ""))
-
-
-def _error_paths(layout: Layout, prefix: str) -> Iterator[str]:
-    for slot in layout.slots:
-        inner = slot.node.element or slot.node
-        if inner.struct is not None:
-            yield from _error_paths(inner.struct, f"{prefix}{slot.name}.")
-        elif inner.kind == "int16" and slot.name.endswith("error_code"):
-            yield prefix + slot.name
-
-
-def _codes(value: Any) -> Iterator[int]:
-    match value:
-        case dict():
-            for inner in value.values():
-                yield from _codes(inner)
-        case list():
-            for inner in value:
-                yield from _codes(inner)
-        case int():
-            yield value
 
 
 def iso(ts: int) -> str:

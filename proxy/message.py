@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from captures.context.completing import complete, gaps
-from captures.exchange import body_version, error_codes
+from captures.errors import error_codes
+from captures.exchange import body_version
 from specs import api
 from specs.codec import Codec, Unfit
 from specs.entities import Entity, entity_paths, named
@@ -135,7 +136,8 @@ class Message:
         if self.direction == "request" or self.body is None:
             return set()
         try:
-            return error_codes(self.key, self.version, self.body)
+            version = body_version(self.key, self.version, self.direction, self.body)
+            return error_codes(self.key, version, self.body)
         except (LookupError, Malformed):
             return set()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from captures.exchange import error_paths
+from captures.errors import error_paths
 from captures.expression import expression
 from proxy.faults.clamp import Clamp
 from proxy.faults.quota import Quota

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from barnabas.loop import run
+from captures.conversation import Conversations
 from captures.exchange import UNSUPPORTED_VERSION
+from captures.reader import CaptureReader
 from proxy.edits import narrow, refusal
 from proxy.offer import Offer, parse_newest
 from specs import NAMES, api
 from specs.headers import API_VERSIONS
 from specs.releases import RELEASES, features, offered
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
 
@@ -251,3 +257,28 @@ def test_all_of_it_is_said_at_the_start() -> None:
     assert "no more than Kafka 2.8 did" in lines
     assert "at most Produce v7, Fetch v11 (--max-version)" in lines
     assert "closes its connection" in lines
+
+
+def test_a_capture_of_a_refused_request_reads_back_as_it_was_shown(tmp_path: Path) -> None:
+    live: list[tuple[str, int, str]] = []
+
+    async def main() -> None:
+        narrowed = Offer(newest={3: 1})
+        async with running(echo_metadata, capture=tmp_path / "c.pcapng", offer=narrowed) as it:
+            reader, writer = await it.connect()
+            newer = request("Metadata", 2, version=9)
+            writer.write(request("Metadata", 1) + newer + request("Metadata", 3))
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+            await it.until(lambda: not it.proxy.connections)
+            live.extend((x.api, x.correlation_id, x.note) for x in it.done)
+
+    run(main())
+    found = Conversations().exchanges(CaptureReader(tmp_path / "c.pcapng"))
+    assert sorted((x.api, x.correlation_id, x.note) for x in found) == sorted(live)
+    assert sorted(live) == [
+        ("Metadata", 1, ""),
+        ("Metadata", 2, "request not sent on: its version is not offered"),
+        ("Metadata", 3, "request lost behind a dropped one"),
+    ]

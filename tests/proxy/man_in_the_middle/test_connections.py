@@ -1,4 +1,4 @@
-"""What goes wrong between a client and a broker, 7 to 11 and 14: connections and their bounds.
+"""What goes wrong between a client and a broker, 7, 8, 10, 11 and 14: connections and their bounds.
 
 Elsewhere already: each broker keeps its listener, and the same broker behind it
 (tests/proxy/test_topology.py, tests/proxy/test_server.py); TLS on either side (tests/proxy/test_tls.py).
@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from captures.conversation import Conversations
-from captures.reader import CaptureReader
 from proxy.rules import Rules
 from proxy.scenario import loads
 from proxy.server import Options, Proxy
@@ -101,84 +99,6 @@ def test_08_other_protocols_are_named_and_not_sent_on(
     assert not actor.sent["response"]
 
 
-# 9: SASL
-
-
-def sasl(actor: Actor, asked: bytes, answer: bytes, chunks: Chunks) -> None:
-    actor.ask(asked, chunks)
-    actor.answer(answer, chunks)
-
-
-GSS = bytes.fromhex("6082020406092a864886f71201020201006e8201f3") + bytes(range(200))
-"""How Kerberos begins: InitialContextToken, its mechanism's id."""
-
-
-@slicings
-@pytest.mark.parametrize("observed", [True, False])
-@pytest.mark.parametrize("later", [b"", bytes.fromhex("050406ff00000000"), b"\0\0\0\x03zzzzzzzz"])
-def test_09_gssapi_of_0_9_starts_raw(chunks: Chunks, observed: bool, later: bytes) -> None:
-    actor = Stage(observed=observed).actor()
-    sasl(actor, raw(GSS), raw(b"\x60challenge"), chunks)
-    sasl(actor, raw(later), raw(b""), chunks)
-    sasl(actor, beat(1), alive(1), chunks)
-    assert actor.sent["request"] == raw(GSS) + raw(later) + beat(1)
-    assert actor.sent["response"] == raw(b"\x60challenge") + raw(b"") + alive(1)
-    assert actor.stage.totals.undecoded == 0
-    assert actor.said == []
-    names = [x.api for x in actor.done]
-    assert names == (["SASL token", "SASL token", "Heartbeat"] if observed else [])
-
-
-@slicings
-def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks: Chunks) -> None:
-    actor = Stage().actor()
-    sasl(actor, beat(1), alive(1), chunks)
-    actor.ask(raw(GSS) + beat(2), chunks)
-    assert actor.sent["request"] == beat(1) + raw(GSS) + beat(2)
-    assert actor.stage.totals.undecoded == 1
-
-
-@slicings
-def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
-    chunks: Chunks,
-) -> None:
-    actor = Stage().actor()
-    for version in (0, 1):
-        asked = request("SaslHandshake", version, version=version, mechanism="PLAIN")
-        answer = response("SaslHandshake", version, version=version, mechanisms=["PLAIN"])
-        sasl(actor, asked, answer, chunks)
-        if version:
-            token = request("SaslAuthenticate", 2, version=1, auth_bytes=b"\0user\0secret")
-            sasl(actor, token, response("SaslAuthenticate", 2, version=1), chunks)
-        else:
-            sasl(actor, raw(b"\0user\0secret"), raw(b""), chunks)
-    assert [x.api for x in actor.done] == [
-        "SaslHandshake",
-        "SASL token",
-        "SaslHandshake",
-        "SaslAuthenticate",
-    ]
-    assert actor.stage.totals.undecoded == 0
-    assert "secret" not in str([x.row() for x in actor.done])
-
-
-@slicings
-@pytest.mark.parametrize("observed", [True, False])
-def test_09_sasl_may_come_again_in_mid_connection(chunks: Chunks, observed: bool) -> None:
-    """KIP-368: sessions expire."""
-    actor = Stage(observed=observed).actor()
-    for number in (1, 2):
-        sasl(actor, beat(number), alive(number), chunks)
-        handshake = request("SaslHandshake", number, version=1, mechanism="PLAIN")
-        answer = response("SaslHandshake", number, version=1, mechanisms=["PLAIN"])
-        sasl(actor, handshake, answer, chunks)
-        token = request("SaslAuthenticate", number, version=2, auth_bytes=b"\0u\0p")
-        sasl(actor, token, response("SaslAuthenticate", number, version=2), chunks)
-    assert actor.ids("request") == [1, 1, 1, 2, 2, 2]
-    assert actor.stage.totals.undecoded == 0
-    assert actor.connection.idle
-
-
 # 10: pipelining before the broker is reached
 
 
@@ -240,7 +160,8 @@ def test_11_a_frame_above_the_limit_closes_its_connection(
     chunks: Chunks, direction: Any, observed: bool
 ) -> None:
     actor = Stage(observed=observed, frame=1000).actor()
-    sasl(actor, beat(1), alive(1), chunks)
+    actor.ask(beat(1), chunks)
+    actor.answer(alive(1), chunks)
     actor.feed(direction, struct.pack(">i", 1001) + bytes(20), chunks)
     assert over(actor)
     assert "sent a frame of 1001 bytes; the most is 1000; connection closed" in actor.said[0]
@@ -303,34 +224,3 @@ def test_14_a_proxy_and_its_rules_are_created_at_once() -> None:
             await proxy.stop()
 
     run(main())
-
-
-# what a capture holds of all this is read back the same
-
-
-def test_09_a_capture_of_a_raw_start_reads_back_as_it_was_shown(tmp_path: Any) -> None:
-    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for answer in (b"\x60challenge", b"", alive(1)[4:]):
-            await read_frame(reader)
-            writer.write(raw(answer))
-        await reader.read()
-        writer.close()
-
-    live: list[tuple[str, int | None]] = []
-
-    async def main() -> None:
-        async with running(broker, capture=tmp_path / "c.pcapng") as it:
-            reader, writer = await it.connect()
-            for asked in (raw(GSS), raw(b"\x05\x04"), beat(1)):
-                writer.write(asked)
-                await asyncio.wait_for(read_frame(reader), SOON)
-            writer.close()
-            await it.until(lambda: len(it.done) == 3)
-            live.extend((x.api, x.response_size) for x in it.done)
-
-    run(main())
-    conversations = Conversations()
-    again = conversations.exchanges(CaptureReader(tmp_path / "c.pcapng"))
-    assert [(x.api, x.response_size) for x in again] == live
-    assert [name for name, _ in live] == ["SASL token", "SASL token", "Heartbeat"]
-    assert conversations.undecoded == 0
