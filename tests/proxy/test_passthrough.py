@@ -49,7 +49,8 @@ def test_the_brokers_certificate_reaches_the_client() -> None:
     data = os.urandom(3 << 20)
 
     async def main() -> None:
-        async with running(echo, said := [], tls=True) as passthrough:
+        said: list[str] = []
+        async with running(echo, said, tls=True) as passthrough:
             context = ssl.create_default_context()
             CA.configure_trust(context)
             reader, writer = await asyncio.open_connection(
