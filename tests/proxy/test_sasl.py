@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from typing import Any
 
 import pytest
 
 from proxy.control.views import connection
-from tests.proxy.playbook import Stage as Stage
-from tests.proxy.playbook import bytewise, request, response, whole
+from tests.proxy.playbook import Chunks, Stage, bytewise, request, response, whole
 from tests.proxy.servers import SOON, read_frame, running
 
 TOKEN = b"\0alice\0hunter2"
@@ -40,7 +40,7 @@ def test_a_refusal_is_not_an_authentication() -> None:
 
 
 def test_control_names_the_user() -> None:
-    answers: list[tuple[str, dict[str, list[str]]]] = [
+    answers: list[tuple[str, dict[str, Any]]] = [
         ("SaslHandshake", {"mechanisms": ["PLAIN"]}),
         ("SaslAuthenticate", {}),
     ]
