@@ -96,8 +96,7 @@ class MaskedFlow:
             ready = max(min(end, until) - at, 0)
             mine = cuts if number == len(pieces) else ()
             if ready or mine:
-                bounded = [(min(place, ready), comment) for place, comment in mine]
-                self._flow.arrived(direction, bytes(stream[at : at + ready]), ts_ns, bounded)
+                self._flow.arrived(direction, bytes(stream[at : at + ready]), ts_ns, mine)
             if ready < len(piece):
                 kept.append((ts_ns, piece[ready:]))
             at = end

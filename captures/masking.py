@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from captures.exchange import GSSAPI_START, SASL_TOKEN, Exchange, body_version
+from captures.exchange import GSSAPI_START, SASL_TOKEN, Exchange
 from specs import records
 from specs.codec.spans import spans
 from specs.contents import NAMES, api
@@ -91,7 +91,6 @@ class Masking:
         if not self.hides(direction, key):
             return Masked(body, {})
         try:
-            version = body_version(key, version, direction, body)
             sets = record_sets(key, direction, version) if self.key is not None else ()
             layout = api(key).message(direction).layout(version)
             found = spans(layout, body, (*secret_paths(key, direction), *sets))

@@ -81,6 +81,13 @@ def test_the_outcome(mechanism: str, answer: dict[str, object], said: str) -> No
     assert sasl.times == said.startswith("authenticated")
 
 
+def test_another_user_is_not_taken_for_the_one_before() -> None:
+    sasl = Sasl("PLAIN", "alice")
+    sasl.handshake("GSSAPI")
+    sasl.agreed(0)
+    assert sasl.asks(b"\x60") == "GSSAPI"
+
+
 def test_a_mechanism_that_is_refused_is_not_in_use() -> None:
     sasl = Sasl()
     sasl.handshake("PLAIN")

@@ -46,3 +46,10 @@ def test_a_response_can_not_invent_endless_brokers() -> None:
         topology.node("broker", MOST, ("b", 1))
     assert topology.node("broker", 5, ("b", 2)).listen[1] == 5006
     assert len(opened) == MOST
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1", "0.0.0.0"])
+def test_what_is_advertised_stands_for_every_listener(listen: str) -> None:
+    topology = Topology(lambda node: (listen, 5000))
+    resolve = topology.resolver("10.1.2.3", "kafka.test")
+    assert resolve("broker", 1, "b", 1) == ("kafka.test", 5000)
