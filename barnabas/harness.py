@@ -19,10 +19,11 @@ from captures.exchange import Exchange
 from captures.tally import Tally
 from captures.writer import CaptureWriter
 from proxy.offer import Offer
+from proxy.options import Options
 from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import Scenario
-from proxy.server import Options, Proxy
+from proxy.server import Proxy
 from proxy.state import Limits
 
 

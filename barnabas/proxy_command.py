@@ -154,7 +154,7 @@ def proxy_command(
     from barnabas.tls_options import TlsOptions, make_tls
     from captures.masking import Masking
     from proxy.control.reload import ScenarioFile
-    from proxy.server import Options
+    from proxy.options import Options
     from proxy.state import Limits
 
     tls = TlsOptions(

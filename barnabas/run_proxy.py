@@ -21,10 +21,11 @@ from captures.exchange import Exchange
 from captures.writer import CaptureWriter
 from proxy.control.reload import ScenarioFile
 from proxy.history import History
+from proxy.options import Options
 from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import Scenario
-from proxy.server import Options, Proxy
+from proxy.server import Proxy
 
 Log = Literal["pretty", "json", "off"]
 

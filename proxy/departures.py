@@ -15,26 +15,11 @@ from captures.conversation import CUT_OFF
 from captures.exchange import SASL_TOKEN, Pending
 from captures.masking import UNSOLICITED
 from proxy.actions import Finish, Left
-from proxy.effects import (
-    Aside,
-    Break,
-    HalfClose,
-    HangUp,
-    Insert,
-    Lose,
-    LoseReply,
-    Pace,
-    Partition,
-    Pieces,
-    Repeat,
-    Shuffle,
-    Silence,
-    Stall,
-    Wait,
-)
+from proxy.effects import Aside, Insert, Lose, Pieces, Shuffle, Wait
 from proxy.outlet import Held, Item, Window
 from proxy.rules import Decision
 from proxy.state import State
+from proxy.verdict import verdict
 from specs.frames import Direction, request_head
 
 
@@ -115,43 +100,23 @@ class Departures:
 
         `at` is where it ends in the present chunk; None if its arrival was noted before.
         """
-        outlet = self.state.outlet[direction]
-        chosen: Lose | Shuffle | Aside | None = None
-        rule = ""
-        hang_up: HangUp | None = None
-        keep: int | None = None
-        inserts: list[Insert] = []
-        for decision in decisions:
-            for effect in decision.effects:
-                match effect:
-                    case Wait():
-                        item.at = max(item.at, item.arrived) + effect.ns
-                    case Pace():
-                        item.at = self.state.pace(decision.rule, effect, max(item.at, now))
-                    case HangUp():
-                        hang_up = effect
-                    case Break():
-                        hang_up, keep = HangUp(forward=True), effect.keep
-                    case HalfClose():
-                        item.half_close = True
-                    case Repeat():
-                        item.copies += effect.times
-                    case Pieces():
-                        item.pieces = effect
-                    case Insert():
-                        inserts.append(effect)
-                    case Stall():
-                        self.state.stalled[effect.direction] = now + effect.ns
-                    case Partition():
-                        self.state.crossing.isolate(effect, now)
-                    case Silence():
-                        self.state.fall_silent(now + effect.at_most)
-                    case LoseReply():
-                        if item.pending is not None:
-                            self.marked[item.pending] = decision.rule
-                    case Lose() | Shuffle() | Aside():
-                        if chosen is None or isinstance(effect, Lose):
-                            chosen, rule = effect, decision.rule
+        state, outlet = self.state, self.state.outlet[direction]
+        found = verdict(decisions)
+        for rule, effect in found.times:
+            if isinstance(effect, Wait):
+                item.at = max(item.at, item.arrived) + effect.ns
+            else:
+                item.at = state.pace(rule, effect, max(item.at, now))
+        for stall in found.stalls:
+            state.stalled[stall.direction] = now + stall.ns
+        for partition in found.partitions:
+            state.crossing.isolate(partition, now)
+        if found.silence is not None:
+            state.fall_silent(now + found.silence.at_most)
+        if found.reply_lost_by and item.pending is not None:
+            self.marked[item.pending] = found.reply_lost_by
+        item.copies, item.pieces, item.half_close = found.copies, found.pieces, found.half_close
+        chosen, hang_up, keep = found.chosen, found.hang_up, found.keep
         apart = self.state.crossing.isolated(self.state.client_id, self.state.broker, now)
         item.at = max(item.at, apart.get(direction, 0))
         note = ""
@@ -187,15 +152,15 @@ class Departures:
         item.late = item.late or left == "later"
         item.hang_up = hang_up
         if isinstance(chosen, Shuffle):
-            outlet.gather(rule, Window(chosen.order, now + chosen.at_most), item)
+            outlet.gather(found.by, Window(chosen.order, now + chosen.at_most), item)
         elif isinstance(chosen, Aside):
-            held = Held(item, chosen, rule, now + chosen.at_most, chosen.passing or 0)
+            held = Held(item, chosen, found.by, now + chosen.at_most, chosen.passing or 0)
             outlet.stand(held)
             if chosen.until is not None:
                 self.state.crossing.wait(self.state, held)
         else:
             outlet.append(item)
-        for insert in inserts:
+        for insert in found.inserts:
             self._insert(insert, item, now)
 
     def _insert(self, insert: Insert, cause: Item, now: int) -> None:

@@ -10,72 +10,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 import ssl
-import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from captures.exchange import Exchange
 from captures.masked_flow import MaskedFlow
-from captures.masking import Masking
 from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
-from proxy.effects import Reject
 from proxy.never import warnings
-from proxy.offer import Offer
+from proxy.options import Options
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.rules import Rules
 from proxy.scenario_model import Scenario
+from proxy.sockets import address_of, dial, listen, reason_of, text_of, turn_away
 from proxy.standstill import Standstill
-from proxy.state import Limits, State
-from proxy.tls import Tls
+from proxy.state import State
 from proxy.topology import Address, Node, NoPort, Topology
 from proxy.totals import Totals
 
 if TYPE_CHECKING:
     from captures.writer import CaptureWriter
 
-BACKLOG = 1024
 
 FLUSH = 1.0
 """Seconds that sockets get to send what was written before they are closed for good."""
 
 LOOK = 0.5
 """Seconds between two looks at whether the capture still works, or connections can be accepted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a proxy is made from."""
-
-    bootstrap: Sequence[Address]
-    listen: Address = ("127.0.0.1", 0)
-    broker_ports: range | None = None
-    """The ports for brokers; None lets the system choose."""
-    observed: bool = True
-    """Whether every exchange is handed to `done` (the log); if not, only headers are read."""
-    connect_timeout: float = 10.0
-    """Seconds to wait for a broker."""
-    drain: float = 5.0
-    """Seconds that exchanges under way get to finish when the proxy stops."""
-    linger: float = 30.0
-    """Seconds that a broker may stand still after its client has gone before both are closed; as
-    long as clients wait themselves (request.timeout.ms)."""
-    tls: Tls = field(default_factory=Tls)
-    offer: Offer = field(default_factory=Offer)
-    """The versions that clients are offered."""
-    advertise: str | None = None
-    """The host that clients are told for all listeners; None: the one that they listen on."""
-    masking: Masking = field(default_factory=Masking)
-    """What log and capture must not hold."""
-    limits: Limits = field(default_factory=Limits)
 
 
 class Proxy:
@@ -123,8 +90,8 @@ class Proxy:
         self._loop = asyncio.get_running_loop()
         for line in (*self.explain(), *warnings(self.rules.scenario)):
             self._say(line)
-        listener = _listen(self.options.listen)
-        self.address = _address(listener.getsockname())
+        listener = listen(self.options.listen)
+        self.address = address_of(listener.getsockname())
         node = Node(None, None, self.options.bootstrap[0], self.address)
         self._serve(listener, node)
         if self.capture is not None:
@@ -237,17 +204,17 @@ class Proxy:
             if port in self._used or (port and port not in ports):
                 continue
             try:
-                listener = _listen((host, port))
+                listener = listen((host, port))
             except OSError:
                 continue
-            address = _address(listener.getsockname())
+            address = address_of(listener.getsockname())
             self._used.add(address[1])
             node.listen = address
             self._serve(listener, node)
             return address
         first, last = ports[0], ports[-1]
         raise NoPort(
-            f"no port is free in {first}-{last} for {node.name} ({_text(node.upstream)}): "
+            f"no port is free in {first}-{last} for {node.name} ({text_of(node.upstream)}): "
             "widen --broker-ports"
         )
 
@@ -255,7 +222,9 @@ class Proxy:
         listener.setblocking(False)
         self._listeners.append(listener)
         self._loop.add_reader(listener, self._accept, listener, node)
-        self._say(f"listening on {_text(node.listen)} for {node.name} at {_text(node.upstream)}")
+        self._say(
+            f"listening on {text_of(node.listen)} for {node.name} at {text_of(node.upstream)}"
+        )
 
     def _accept(self, listener: socket.socket, node: Node) -> None:
         while True:
@@ -265,12 +234,12 @@ class Proxy:
                 return
             except OSError as problem:
                 # no descriptors left, mostly: trying again at once would only spin
-                self._say(f"{_text(node.listen)}: can't accept connections: {problem.strerror}")
+                self._say(f"{text_of(node.listen)}: can't accept connections: {problem.strerror}")
                 self._loop.remove_reader(listener)
                 self._loop.call_later(LOOK, self._accept_again, listener, node)
                 return
             client.setblocking(False)
-            task = self._loop.create_task(self._connect(client, _address(peer), node))
+            task = self._loop.create_task(self._connect(client, address_of(peer), node))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -282,7 +251,7 @@ class Proxy:
         """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
         self.totals.connections += 1
         number = self.totals.connections
-        name = f"connection {number} ({_text(peer)})"
+        name = f"connection {number} ({text_of(peer)})"
         with contextlib.ExitStack() as unless_linked:
             unless_linked.callback(client.close)
             reject = self.rules.connecting(node.id, self._attempts[node.id], clock())
@@ -290,15 +259,15 @@ class Proxy:
             if reject is not None:
                 self.totals.rejected += 1
                 self._say(f"{name}: refused by a rule ({reject.how})")
-                await _reject(client, reject)
+                await turn_away(client, reject)
                 return
             try:
-                broker, host = await self._dial(node)
+                broker, host = await dial(self._addresses(node), self.options.connect_timeout)
             except OSError as problem:
                 self.totals.refused += 1
                 self._say(
-                    f"{name}: {node.name} at {_text(node.upstream)} can't be reached: "
-                    f"{_reason(problem)}; closed"
+                    f"{name}: {node.name} at {text_of(node.upstream)} can't be reached: "
+                    f"{reason_of(problem)}; closed"
                 )
                 return
             unless_linked.callback(broker.close)
@@ -307,7 +276,7 @@ class Proxy:
                 link = self._link(number, client, broker, peer, node)
                 await link.attach(client, broker, *self._contexts(node, host))
             except OSError as problem:  # TLS failed, or the client is gone already
-                self._say(f"{name}: {_reason(problem)}; closed")
+                self._say(f"{name}: {reason_of(problem)}; closed")
                 if link is not None:
                     link.close()
                 return
@@ -327,10 +296,10 @@ class Proxy:
         self, number: int, client: socket.socket, broker: socket.socket, peer: Address, node: Node
     ) -> Link:
         """The two sockets of a connection, and the protocol logic between them."""
-        here = _address(client.getsockname())
+        here = address_of(client.getsockname())
         connection = Connection(
             number,
-            client=_text(peer),
+            client=text_of(peer),
             broker=node.id,
             plan=self._plan,
             crossing=self._crossing,
@@ -342,10 +311,10 @@ class Proxy:
         )
         flow = None
         if self.capture is not None:
-            comment = {"client": _text(peer), "broker": node.id}
+            comment = {"client": text_of(peer), "broker": node.id}
             arrived = self.capture.open(number, peer, here, clock(), comment)
             flow = MaskedFlow(arrived, self.options.masking)
-            flow.upstream(_address(broker.getsockname()), _address(broker.getpeername()))
+            flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
         link = Link(
             connection,
             loop=self._loop,
@@ -359,40 +328,16 @@ class Proxy:
         self._links[connection.state] = link
         return link
 
-    async def _dial(self, node: Node) -> tuple[socket.socket, str]:
-        """A connection to a node, and the host.
+    def _addresses(self, node: Node) -> list[Address]:
+        """Where a node may be reached, in turn.
 
         Each bootstrap connection begins with another address, as clients do: one that accepts and
         never answers must not be what all of them get.
         """
-        addresses = [node.upstream]
-        if node.id is None:
-            first = self._turn = (self._turn + 1) % len(self.options.bootstrap)
-            addresses = [*self.options.bootstrap[first:], *self.options.bootstrap[:first]]
-        problem: OSError = ConnectionRefusedError("no address")
-        for host, port in addresses:
-            try:
-                async with asyncio.timeout(self.options.connect_timeout):
-                    for family, kind, protocol, _, address in await self._loop.getaddrinfo(
-                        host, port, type=socket.SOCK_STREAM
-                    ):
-                        sock = socket.socket(family, kind, protocol)
-                        sock.setblocking(False)
-                        try:
-                            await self._loop.sock_connect(sock, address)
-                        except OSError as failure:
-                            sock.close()
-                            problem = failure
-                        except BaseException:
-                            sock.close()
-                            raise
-                        else:
-                            return sock, host
-            except TimeoutError:
-                problem = TimeoutError(f"no answer in {self.options.connect_timeout:g} s")
-            except OSError as failure:
-                problem = failure
-        raise problem
+        if node.id is not None:
+            return [node.upstream]
+        self._turn = (self._turn + 1) % len(self.options.bootstrap)
+        return [*self.options.bootstrap[self._turn :], *self.options.bootstrap[: self._turn]]
 
     # what connections report
 
@@ -451,39 +396,3 @@ class Proxy:
         self._links.pop(link.connection.state, None)
         for place, count in enumerate(link.received()):
             self.received[place] += count
-
-
-async def _reject(client: socket.socket, reject: Reject) -> None:
-    """Turn a client away."""
-    if reject.how == "hang":
-        await asyncio.sleep(reject.at_most / 1e9)
-    elif reject.how == "reset":
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-
-
-def _listen(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(BACKLOG)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
-
-
-def _address(name: tuple[str, int] | tuple[str, int, int, int]) -> Address:
-    return name[0], name[1]
-
-
-def _text(address: Address) -> str:
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _reason(problem: OSError) -> str:
-    if isinstance(problem, ConnectionError) and problem.errno:
-        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
-    return problem.strerror or str(problem) or type(problem).__name__

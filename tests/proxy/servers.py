@@ -13,9 +13,10 @@ from typing import Any
 
 from captures.exchange import Exchange
 from captures.writer import CaptureWriter
+from proxy.options import Options
 from proxy.rules import Rules
 from proxy.scenario import loads
-from proxy.server import Options, Proxy
+from proxy.server import Proxy
 from tests.proxy.playbook import request, response
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

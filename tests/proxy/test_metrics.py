@@ -15,7 +15,8 @@ from barnabas.loop import run
 from captures.tally import Tally
 from proxy.history import History
 from proxy.metrics import OCTAVES, exposition, histogram
-from proxy.server import Options, Proxy
+from proxy.options import Options
+from proxy.server import Proxy
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, read_frame

@@ -14,11 +14,12 @@ from barnabas.loop import run
 from captures.conversation import Conversations
 from captures.reader import CaptureReader
 from captures.writer import CaptureWriter
+from proxy.options import Options
 from proxy.rehearsal import NONE, Rehearsal
 from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import loads
-from proxy.server import Options, Proxy
+from proxy.server import Proxy
 from tests.proxy.faults.given import ask, produce
 from tests.proxy.playbook import response
 from tests.proxy.servers import read_frame

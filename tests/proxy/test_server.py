@@ -13,7 +13,8 @@ import pytest
 
 from barnabas.loop import run
 from captures.reader import CaptureReader
-from proxy.server import Options, Proxy
+from proxy.options import Options
+from proxy.server import Proxy
 from tests.proxy.playbook import raw, request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 

@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
+from proxy.options import Options
 from proxy.rules import Rules
 from proxy.scenario import loads
-from proxy.server import Options, Proxy
+from proxy.server import Proxy
+from proxy.sockets import dial
 from tests.proxy.playbook import (
     Actor,
     Chunks,
@@ -108,13 +110,12 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
 ) -> None:
     reached = asyncio.Event()
     received = hashlib.sha256()
-    dial = Proxy._dial
 
-    async def slow(proxy: Proxy, node: Any) -> Any:
+    async def slow(*arguments: Any) -> Any:
         await reached.wait()
-        return await dial(proxy, node)
+        return await dial(*arguments)
 
-    monkeypatch.setattr(Proxy, "_dial", slow)
+    monkeypatch.setattr("proxy.server.dial", slow)
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 20):

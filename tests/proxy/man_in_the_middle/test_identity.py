@@ -20,7 +20,8 @@ import pytest
 from barnabas.loop import run
 from captures.conversation import Conversations
 from captures.reader import CaptureReader
-from proxy.server import Options, Proxy
+from proxy.options import Options
+from proxy.server import Proxy
 from specs import NAMES
 from specs.addresses import LEAKING, PLACES
 from tests.proxy.playbook import raw, request, response
