@@ -140,9 +140,9 @@ def rehearse_command(
 
     if len(files) > 2:
         raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")
-    scenario = read_scenario(files[0], faults) if len(files) == 2 else None
-    found = own_faults(faults)
-    raise typer.Exit(rehearse(scenario, files[-1], as_json=as_json, check=check, faults=found))
+    known = own_faults(faults)
+    scenario = read_scenario(files[0], known) if len(files) == 2 else None
+    raise typer.Exit(rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known))
 
 
 @scenario_app.command("check")
@@ -151,10 +151,12 @@ def scenario_check(
     faults: Faults = None,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
+    from barnabas.own_faults import own_faults
     from proxy.never import warnings
 
+    known = own_faults(faults)
     for file in files:
-        found = read_scenario(file, faults)
+        found = read_scenario(file, known)
         for line in warnings(found):
             typer.echo(f"{file}: {line}", err=True)
         count = len(found.rules)

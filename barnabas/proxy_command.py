@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from barnabas.trouble import Trouble
+
+if TYPE_CHECKING:
+    from proxy.faults import Fault
+    from proxy.scenario import Scenario
 
 PROXY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -45,6 +49,9 @@ def proxy_command(
     ] = "127.0.0.1:19092",
     scenario: Annotated[
         Path | None, typer.Option("--scenario", "-s", metavar="FILE", help="Rules to apply (YAML).")
+    ] = None,
+    faults: Annotated[
+        str | None, typer.Option(metavar="MODULE:TUPLE", help="Faults of your own beside ours.")
     ] = None,
     capture: Annotated[
         Path | None,
@@ -149,6 +156,7 @@ def proxy_command(
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
     from barnabas.output import Output
+    from barnabas.own_faults import own_faults
     from barnabas.parsing import parse_filter, parse_offer
     from barnabas.run_proxy import Control, Job, run_proxy
     from barnabas.tls_options import TlsOptions, make_tls
@@ -185,6 +193,7 @@ def proxy_command(
             if given:
                 raise Trouble(f"{option} can't be had with --tls-passthrough: nothing is read")
         raise typer.Exit(run_passthrough(routes(bootstrap_server, listen)))
+    known = own_faults(faults)
     options = Options(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
@@ -197,18 +206,19 @@ def proxy_command(
         tls=make_tls(tls),
         masking=Masking.of_payload() if no_payload else Masking(),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
+        faults=known,
     )
     if only is not None and log == Log.off:
         raise Trouble("--filter says what the log shows: give it without --log off")
     if control is None and control_token_file is not None:
         raise Trouble("--control-token-file is for --control: give both")
-    watched = None if scenario is None else ScenarioFile(scenario)  # before it is read
+    watched = None if scenario is None else ScenarioFile(scenario, known)  # before it is read
     output = Output()
     if only is not None:
         output.passes = parse_filter(only, output.context.topics)
     job = Job(
         options,
-        scenario=None if scenario is None else read_scenario(scenario),
+        scenario=None if scenario is None else read_scenario(scenario, known),
         scenario_file=watched,
         control=None
         if control is None
@@ -221,13 +231,12 @@ def proxy_command(
     raise typer.Exit(run_proxy(job))
 
 
-def read_scenario(path: Path, faults: str | None = None):  # type: ignore[no-untyped-def]
-    """A scenario, perhaps with faults of the user's own. Raises Trouble."""
-    from barnabas.own_faults import own_faults
+def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
+    """A scenario that may name these faults. Raises Trouble."""
     from proxy.scenario import ScenarioError, load
 
     try:
-        return load(path, own_faults(faults))
+        return load(path, faults)
     except ScenarioError as problem:
         raise Trouble(str(problem)) from None
     except OSError as problem:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from captures.masking import Masking
+from proxy.faults import FAULTS, Fault
 from proxy.offer import Offer
 from proxy.state import Limits
 from proxy.tls import Tls
@@ -37,3 +38,5 @@ class Options:
     masking: Masking = field(default_factory=Masking)
     """What log and capture must not hold."""
     limits: Limits = field(default_factory=Limits)
+    faults: tuple[Fault, ...] = FAULTS
+    """The faults that scenarios may name."""

@@ -176,7 +176,7 @@ class Control:
     async def add_rule(self, request: Request) -> Response:
         """One more rule (YAML), asked last."""
         rule = await _text(request)
-        return await self._edit(lambda text: with_rule(text, rule))
+        return await self._edit(lambda text: with_rule(text, rule, self.proxy.options.faults))
 
     async def remove_rule(self, request: Request) -> Response:
         """A rule less; what it holds back leaves."""
@@ -203,7 +203,7 @@ class Control:
         """
 
         def edited(text: str) -> Scenario:
-            return loads(edit(text))
+            return loads(edit(text), faults=self.proxy.options.faults)
 
         while True:
             rules = self.proxy.rules

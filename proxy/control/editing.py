@@ -7,7 +7,7 @@ from typing import Any, Final
 import yaml
 from pydantic import ValidationError
 
-from proxy.faults import FAULTS
+from proxy.faults import FAULTS, Fault
 from proxy.scenario_errors import ScenarioError, explain
 from proxy.scenario_model import Scenario
 from proxy.yaml_lines import Document, read
@@ -16,7 +16,7 @@ EMPTY: Final = "version: 1\nrules: []\n"
 """A scenario without rules."""
 
 
-def with_rule(scenario: str, rule: str) -> str:
+def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> str:
     """The scenario with a rule behind its others.
 
     Raises ScenarioError with all that is wrong with the rule, and its lines.
@@ -34,9 +34,9 @@ def with_rule(scenario: str, rule: str) -> str:
         alone = {"version": 1, "rules": (found.value,)}
         document = Document(alone, {("rules", 0, *loc): line for loc, line in found.lines.items()})
         try:
-            name = Scenario.model_validate(alone, context={"faults": FAULTS}).rules[0].name
+            name = Scenario.model_validate(alone, context={"faults": faults}).rules[0].name
         except ValidationError as error:
-            problems += explain(error, document, Scenario, FAULTS)
+            problems += explain(error, document, Scenario, faults)
         else:
             if any(other["name"] == name for other in values["rules"]):
                 text = f"a rule is called {name!r} already; remove it, or name this one otherwise"

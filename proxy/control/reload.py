@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from proxy.faults import FAULTS, Fault
 from proxy.scenario import Scenario, ScenarioError, load
 
 LOOK: Final = 0.25
@@ -19,8 +20,9 @@ Signature = tuple[int, int, int]
 class ScenarioFile:
     """A scenario file, and how it looked when it was last read. Make it before the first reading."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, faults: tuple[Fault, ...] = FAULTS) -> None:
         self.path = path
+        self._faults = faults
         self._read = self._seen = self._signature()
 
     def changed(self) -> bool:
@@ -38,7 +40,7 @@ class ScenarioFile:
         """What is in it now. Raises ScenarioError with all that is wrong, OSError."""
         if self._signature() is None:
             raise FileNotFoundError(0, "it is gone, or no regular file")
-        return load(self.path)
+        return load(self.path, self._faults)
 
     async def watch(
         self,
