@@ -14,6 +14,7 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     NEITHER = "neither works"
     BYPASSED = "went round the proxy"
+    UNREAD = "frames not decoded"
     IMPOSSIBLE = "not possible"
 
 

@@ -160,7 +160,11 @@ async def _transact(asked: Asked) -> dict[str, Any]:
                 positions = {one: await source.position(one) for one in partitions}
                 await producer.send_offsets_to_transaction(positions, asked.name)
                 await producer.commit_transaction()
-        offsets = {str(one.partition): await source.committed(one) for one in partitions}
+        # the group's coordinator learns a moment later that the transaction was committed
+        offsets: dict[str, int | None] = {"": None}
+        async with asyncio.timeout(PATIENCE):
+            while None in offsets.values():
+                offsets = {str(one.partition): await source.committed(one) for one in partitions}
         _look(asked, producer)
     return {
         "offsets": offsets,

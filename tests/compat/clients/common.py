@@ -164,11 +164,17 @@ def administer(asked: Asked, calls: Mapping[str, Callable[[], Any]]) -> dict[str
     }
 
 
-def settled(partitions: Callable[[], list[Any]], count: int) -> list[Any]:
-    """A topic's partitions when there are so many, or after a while those that there are."""
+def eventually(look: Callable[[], Any], good: Callable[[Any], bool]) -> Any:
+    """What there is to see when it is good, or after a while what there is then."""
     deadline = time.monotonic() + PATIENCE / 2
-    while len(found := partitions()) != count and time.monotonic() < deadline:
+    while not good(found := look()) and time.monotonic() < deadline:
         time.sleep(0.1)
+    return found
+
+
+def settled(partitions: Callable[[], list[Any]], count: int) -> list[Any]:
+    """A topic's partitions when there are so many."""
+    found: list[Any] = eventually(partitions, lambda found: len(found) == count)
     return found
 
 

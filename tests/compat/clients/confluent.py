@@ -19,6 +19,7 @@ from tests.compat.clients.common import (
     Record,
     administer,
     by_partition,
+    eventually,
     main,
     sent,
     settled,
@@ -170,11 +171,17 @@ def transact(asked: Asked) -> dict[str, Any]:
                 producer.send_offsets_to_transaction(positions, source.consumer_group_metadata())
                 producer.commit_transaction(PATIENCE)
         partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
-        offsets = {one.partition: one.offset for one in source.committed(partitions, PATIENCE)}
+
+        def committed() -> dict[str, int]:
+            found = source.committed(partitions, PATIENCE)
+            return {str(one.partition): one.offset for one in found}
+
+        # the group's coordinator learns a moment later that the transaction was committed
+        offsets = eventually(committed, lambda found: min(found.values()) >= 0)
     finally:
         source.close()
     return {
-        "offsets": {str(partition): offset for partition, offset in sorted(offsets.items())},
+        "offsets": offsets,
         "committed": _seen(asked, "read_committed", 2 * RECORDS),
         "uncommitted": _seen(asked, "read_uncommitted", 3 * RECORDS),
     }

@@ -19,6 +19,7 @@ from tests.compat.clients.common import (
     Record,
     administer,
     by_partition,
+    eventually,
     main,
     sent,
     settled,
@@ -92,7 +93,10 @@ def _consumer(asked: Asked, group: str, **more: Any) -> KafkaConsumer:
         "fetch_max_wait_ms": 100,
         **more,
     }
-    return KafkaConsumer(**_settings(asked, **settings))
+    consumer = KafkaConsumer(**_settings(asked, **settings))
+    # a leader that does not know the topic yet assigns nothing, and may stay with that for minutes
+    consumer.partitions_for_topic(asked.name)
+    return consumer
 
 
 def _read(consumer: KafkaConsumer, wanted: int) -> list[Record]:
@@ -170,7 +174,11 @@ def transact(asked: Asked) -> dict[str, Any]:
                 }
                 producer.send_offsets_to_transaction(positions, asked.name)
                 producer.commit_transaction()
-        offsets = {str(one.partition): source.committed(one) for one in partitions}
+        # the group's coordinator learns a moment later that the transaction was committed
+        offsets = eventually(
+            lambda: {str(one.partition): source.committed(one) for one in partitions},
+            lambda found: None not in found.values(),
+        )
         _look(asked, producer)
     finally:
         source.close()
