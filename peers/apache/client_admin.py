@@ -43,7 +43,9 @@ def _describe(client: Any, request: dict[str, Any]) -> dict[str, Any]:
     asked = client.describeTopics(java_list(request["topic"]))
     found = (asked.allTopicNames() if hasattr(asked, "allTopicNames") else asked.all()).get()
     partitions = found.get(request["topic"]).partitions()
-    return {"partitions": [[int(one.partition()), int(one.replicas().size())] for one in partitions]}
+    return {
+        "partitions": [[int(one.partition()), int(one.replicas().size())] for one in partitions]
+    }
 
 
 def _cluster(client: Any, _: dict[str, Any]) -> dict[str, Any]:

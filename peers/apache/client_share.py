@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from typing import Any
 
 from peers.apache.client_values import java_list, new_consumer, poll_timeout, until
@@ -53,7 +54,7 @@ def share(request: dict[str, Any]) -> dict[str, Any]:
         return [member.owned for member in members]
 
     def complete() -> bool:
-        return all(owned()) and sorted(sum(owned(), [])) == everything
+        return all(owned()) and sorted(chain(*owned())) == everything
 
     def settled() -> list[list[int]]:
         until(complete, request["seconds"], lambda: f"{len(members)} members own {owned()}")

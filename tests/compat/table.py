@@ -35,8 +35,8 @@ def notes(cells: Sequence[Cell]) -> Iterator[str]:
         if cell.verdict is not Verdict.SAME:
             where = f"{cell.broker} {cell.client} {cell.job}"
             said.setdefault(f"{cell.verdict}: {cell.reason}", []).append(where)
-    for reason, where in said.items():
-        yield f"{reason} ({', '.join(where)})"
+    for reason, cells_of_it in said.items():
+        yield f"{reason} ({', '.join(cells_of_it)})"
 
 
 def rich_table(cells: Sequence[Cell]) -> Table:

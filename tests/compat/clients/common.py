@@ -123,7 +123,11 @@ def shared(join: Callable[[], Member]) -> dict[str, list[list[int]]]:
         until(lambda: first[-1] == everything, lambda: f"the only member owns {first[-1]}")
         with _joined(join()) as second:
             until(
-                lambda: sorted(first[-1] + second[-1]) == everything and bool(first[-1]) and bool(second[-1]),
+                lambda: (
+                    sorted(first[-1] + second[-1]) == everything
+                    and bool(first[-1])
+                    and bool(second[-1])
+                ),
                 lambda: f"two members own {first[-1]} and {second[-1]}",
             )
             both = sorted([first[-1], second[-1]])

@@ -205,7 +205,7 @@ def admin(asked: Asked) -> dict[str, Any]:
     _send(asked, asked.name, "a")
 
     def done(futures: dict[Any, Any]) -> Any:
-        return [one.result(PATIENCE) for one in futures.values()][0]
+        return next(one.result(PATIENCE) for one in futures.values())
 
     def partitions() -> list[list[int]]:
         found = client.list_topics(topic, timeout=PATIENCE).topics[topic].partitions

@@ -42,7 +42,8 @@ def _look(asked: Asked, client: Any) -> None:
     asked.addresses.update(f"{one.host}:{one.port}" for one in known.brokers())
 
 
-def _send(asked: Asked, topic: str, label: str, **settings: Any) -> list[tuple[int, int]]:
+def send(asked: Asked, topic: str, label: str, **settings: Any) -> list[tuple[int, int]]:
+    """Send records; gives partition and offset of each."""
     producer = KafkaProducer(**_settings(asked, **settings))
     try:
         _await_topic(producer, topic)
@@ -70,7 +71,7 @@ def produce(asked: Asked) -> dict[str, Any]:
     """Offsets by partition, of each compression."""
     return {
         name: by_partition(
-            _send(
+            send(
                 asked,
                 f"{asked.name}-{name}",
                 "p",
@@ -117,7 +118,7 @@ def consume_in_group(asked: Asked) -> dict[str, Any]:
     topic = asked.name
     found = {}
     for label in ("first", "second"):
-        _send(asked, topic, label)
+        send(asked, topic, label)
         consumer = _consumer(asked, asked.name)
         try:
             consumer.subscribe([topic])
@@ -146,14 +147,14 @@ class _Member:
 
 def rebalance(asked: Asked) -> dict[str, Any]:
     """Who owns what."""
-    _send(asked, asked.name, "r")
+    send(asked, asked.name, "r")
     return shared(lambda: _Member(asked))
 
 
 def transact(asked: Asked) -> dict[str, Any]:
     """What is seen of a transaction that was aborted, and of one that was committed with offsets."""
     topic = asked.name
-    _send(asked, topic, "plain")
+    send(asked, topic, "plain")
     source = _consumer(asked, asked.name)
     producer = KafkaProducer(**_settings(asked, transactional_id=asked.name))
     partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
@@ -202,7 +203,7 @@ def _seen(asked: Asked, isolation: str, wanted: int) -> list[Record]:
 def admin(asked: Asked) -> dict[str, Any]:
     """What admin calls give."""
     topic = f"{asked.name}-made"
-    _send(asked, asked.name, "a")
+    send(asked, asked.name, "a")
     client = KafkaAdminClient(**_settings(asked))
 
     def nodes() -> int:
