@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-all lint bench clean
+.PHONY: help demo test test-all lint bench compat clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
@@ -10,6 +10,7 @@ help:
 	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka)"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make bench     speed of the proxy, the codecs and with real Kafka, as ratios of one run"
+	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
 $(BIN)/python:
@@ -40,6 +41,9 @@ lint: $(VENV)/.stamp-test $(VENV)/.stamp-lint
 
 bench: $(VENV)/.stamp-bench
 	@$(BIN)/python -m tests.bench
+
+compat: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.compat
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -174,12 +174,18 @@ def scenario_schema_command() -> None:
 
 
 @peers_app.command("list")
-def peers_list() -> None:
-    """List the kinds of brokers that can be started."""
-    from peers import PEERS
+def peers_list(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each that can be started.")
+    ] = False,
+) -> None:
+    """List the kinds of brokers that can be started, and the versions that were seen working."""
+    import json
 
-    for peer in PEERS:
-        typer.echo(f"{peer.name:<10} {peer.what}")
+    from barnabas.run_peers import kinds, startable
+
+    for line in map(json.dumps, startable()) if as_json else kinds():
+        typer.echo(line)
 
 
 @peers_app.command(

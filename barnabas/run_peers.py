@@ -1,4 +1,4 @@
-"""`barnabas peers start`: brokers that run until Ctrl-C."""
+"""`barnabas peers`: brokers that run until Ctrl-C, and which ones there are."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from peers import PEERS
+from peers import PEERS, Peer
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -22,6 +23,40 @@ class Cluster(Protocol):
     @property
     def bootstrap(self) -> str:
         """The addresses as clients take them."""
+
+
+def kinds() -> Iterator[str]:
+    """A line for each kind of brokers, and one for the versions that were seen working."""
+    for peer in PEERS:
+        yield f"{peer.name:<10} {peer.what}"
+        if versions := [
+            row["version"] for row in startable() if row["kind"] == peer.name and row["version"]
+        ]:
+            yield f"{'':<10} seen working: {', '.join(versions)}"
+
+
+def startable() -> Iterator[dict[str, Any]]:
+    """What `peers start` takes, a row each, with its version and the modes that this knows."""
+    from peers.apache.versions import RELEASES
+
+    for peer in PEERS:
+        if peer.name == "apache":
+            for known in RELEASES:
+                start = f"apache:{known.version}"
+                modes = [mode.value for mode in known.modes]
+                yield _row(peer, start, known.version, modes)
+        else:
+            yield _row(peer, peer.name, None, [])
+
+
+def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[str, Any]:
+    return {
+        "kind": peer.name,
+        "start": start,
+        "version": version,
+        "modes": modes,
+        "needs": peer.needs,
+    }
 
 
 def start(kind: str, brokers: int | None = None, output: Output | None = None) -> int:

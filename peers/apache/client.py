@@ -2,7 +2,7 @@
 
 One JSON object a line goes to the process (peers.apache.client_process) and one comes back for
 each. It ends when its input ends, so it does not outlive who started it. Producers need 0.8.2.0,
-consumers 0.9.0.0, transactions 0.11.0.0.
+consumers 0.9.0.0, transactions and admin calls 0.11.0.0.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ class JavaClient:
         self._settings = dict(settings)
         self._running = contextlib.ExitStack()
         self._process: subprocess.Popen[str] | None = None
+        self.addresses: set[str] = set()
+        """The brokers' addresses that clients were told, as host:port."""
 
     def __enter__(self) -> Self:
         if importlib.util.find_spec("jpype") is None:
@@ -91,15 +93,26 @@ class JavaClient:
         values: Sequence[bytes],
         *,
         settings: Mapping[str, str] | None = None,
+        partitions: Sequence[int] | None = None,
         outcome: Literal["commit", "abort"] | None = None,
+        group: str | None = None,
+        offsets: Mapping[int, int] | None = None,
     ) -> list[tuple[int, int]]:
         """Send records with a new producer and wait for all; gives partition and offset of each.
 
-        outcome: how the transaction ends in which they are sent, None for no transaction; with one,
-        settings has a `transactional.id`. Raises JavaError.
+        partitions: where each goes, None if the producer chooses. outcome: how the transaction ends in
+        which they are sent, None for no transaction; with one, settings has a `transactional.id`, and
+        the group's offsets (by partition of the topic) are committed in it. Raises JavaError.
         """
         answer = self._ask(
-            "produce", settings, topic=topic, values=[_text(one) for one in values], outcome=outcome
+            "produce",
+            settings,
+            topic=topic,
+            values=[_text(one) for one in values],
+            partitions=None if partitions is None else list(partitions),
+            outcome=outcome,
+            group=group,
+            offsets=list((offsets or {}).items()),
         )
         return [(partition, offset) for partition, offset in answer["sent"]]
 
@@ -143,6 +156,33 @@ class JavaClient:
             for topic, partition, offset, key, value in answer["received"]
         ]
 
+    def share(
+        self,
+        topic: str,
+        partitions: int,
+        *,
+        group: str,
+        settings: Mapping[str, str] | None = None,
+        seconds: float = 20.0,
+    ) -> dict[str, list[list[int]]]:
+        """Join a group with one consumer, with a second one, and let that one leave again.
+
+        Gives the partitions that each owns: of one member as "alone", of "two" (sorted: which of them
+        has which is chance), and of the first one when it is "left". Raises JavaError, also if a
+        topic of so many partitions is not all owned in so many seconds.
+        """
+        own = {"group.id": group, "auto.offset.reset": "earliest", **(settings or {})}
+        return self._ask("share", own, topic=topic, partitions=partitions, seconds=seconds)
+
+    def administer(
+        self, call: str, *, settings: Mapping[str, str] | None = None, **about: Any
+    ) -> dict[str, Any]:
+        """A call of AdminClient, with its answer; see `peers.apache.client_admin` for what there is.
+
+        about: `topic`, `group` or `partitions`, as the call needs. Raises JavaError.
+        """
+        return self._ask("administer", settings, call=call, **about)
+
     def _ask(self, what: str, settings: Mapping[str, str] | None, **rest: Any) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
@@ -159,6 +199,7 @@ class JavaClient:
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise JavaError(answer["error"])
+        self.addresses.update(answer.pop("addresses", ()))
         return answer
 
 

@@ -9,15 +9,30 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
 import jpype
+
+from peers.apache.client_admin import administer
+from peers.apache.client_share import share
+from peers.apache.client_values import (
+    addresses,
+    array,
+    java_list,
+    new_consumer,
+    new_producer,
+    package,
+    poll_timeout,
+    string,
+)
 
 _FLAGS: Final = (
     "-Xmx128m",
@@ -26,29 +41,35 @@ _FLAGS: Final = (
     "-Djava.net.preferIPv4Stack=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 )
-_SERIALIZATION: Final = "org.apache.kafka.common.serialization.ByteArray"
-_POLL_MS: Final = 200
 
 
 def produce(request: dict[str, Any]) -> dict[str, Any]:
     """Send values to a topic, in a transaction if `outcome` says how that ends."""
-    settings = dict.fromkeys(("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer")
-    clients = jpype.JPackage("org.apache.kafka.clients.producer")
-    producer = clients.KafkaProducer(_properties(settings | request["settings"]))
+    record = package("producer").ProducerRecord
+    topic, values = request["topic"], [array(value) for value in request["values"]]
+    producer = new_producer(request["settings"])
     try:
         if request["outcome"]:
             producer.initTransactions()
             producer.beginTransaction()
-        waiting = [
-            producer.send(clients.ProducerRecord(request["topic"], _array(value)))
-            for value in request["values"]
-        ]
+        if request["partitions"] is None:
+            records = [record(topic, value) for value in values]
+        else:
+            pairs = zip(request["partitions"], values, strict=True)
+            records = [record(topic, jpype.JInt(number), None, value) for number, value in pairs]
+        waiting = [producer.send(one) for one in records]
         sent = [one.get() for one in waiting]
+        known = producer.partitionsFor(topic)
+        if request["group"]:
+            _commit(producer, topic, request["group"], request["offsets"])
         if request["outcome"] == "commit":
             producer.commitTransaction()
         elif request["outcome"] == "abort":
             producer.abortTransaction()
-        return {"sent": [(int(one.partition()), int(one.offset())) for one in sent]}
+        return {
+            "sent": [(int(one.partition()), int(one.offset())) for one in sent],
+            "addresses": addresses(node for one in known for node in one.replicas()),
+        }
     finally:
         producer.close()
 
@@ -58,10 +79,8 @@ def pace(request: dict[str, Any]) -> dict[str, Any]:
 
     One that could not be sent when it was due counts from then.
     """
-    settings = dict.fromkeys(("key.serializer", "value.serializer"), f"{_SERIALIZATION}Serializer")
-    clients = jpype.JPackage("org.apache.kafka.clients.producer")
-    producer = clients.KafkaProducer(_properties(settings | request["settings"]))
-    record = clients.ProducerRecord(request["topic"], _array("x" * request["size"]))
+    producer = new_producer(request["settings"])
+    record = package("producer").ProducerRecord(request["topic"], array("x" * request["size"]))
     under_way: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     try:
         producer.send(record).get()  # connections and metadata are not measured
@@ -93,58 +112,46 @@ def _wait_for_all(under_way: SimpleQueue[tuple[int, Any] | None]) -> list[int]:
     return took
 
 
+def _commit(producer: Any, topic: str, group: str, offsets: list[tuple[int, int]]) -> None:
+    """Offsets of a group, in a transaction; it is named by ConsumerGroupMetadata since 2.5 (KIP-447)."""
+    consumers = package("consumer")
+    positions = jpype.java.util.HashMap()
+    for partition, offset in offsets:
+        where = jpype.JPackage("org.apache.kafka.common").TopicPartition(topic, partition)
+        positions.put(where, consumers.OffsetAndMetadata(offset))
+    try:
+        named = consumers.ConsumerGroupMetadata(group)
+    except (AttributeError, TypeError):
+        named = group
+    producer.sendOffsetsToTransaction(positions, named)
+
+
 def consume(request: dict[str, Any]) -> dict[str, Any]:
     """Read a topic as a member of a group, until there are `count` records or time is up."""
-    names = ("key.deserializer", "value.deserializer")
-    settings = dict.fromkeys(names, f"{_SERIALIZATION}Deserializer")
-    settings |= {"enable.auto.commit": "false"}
-    clients = jpype.JPackage("org.apache.kafka.clients.consumer")
-    consumer = clients.KafkaConsumer(_properties(settings | request["settings"]))
+    consumer = new_consumer(request["settings"])
     received: list[Any] = []
     try:
-        consumer.subscribe(jpype.java.util.Arrays.asList(request["topic"]))
+        consumer.subscribe(java_list(request["topic"]))
+        timeout = poll_timeout(consumer)
         until = time.monotonic() + request["seconds"]
         while len(received) < request["count"] and time.monotonic() < until:
-            for one in consumer.poll(_timeout(consumer)):
+            for one in consumer.poll(timeout):
                 where = (str(one.topic()), int(one.partition()), int(one.offset()))
-                received.append((*where, _string(one.key()), _string(one.value())))
+                received.append((*where, string(one.key()), string(one.value())))
         consumer.commitSync()
-        return {"received": received}
+        known = consumer.partitionsFor(request["topic"])
+        seen = addresses(node for one in known for node in one.replicas())
+        return {"received": received, "addresses": seen}
     finally:
         consumer.close()
-
-
-def _timeout(consumer: Any) -> Any:
-    """How poll takes a time: a Duration since 2.0 (KIP-266), milliseconds before."""
-    kinds = [
-        method.getParameterTypes()[0].getSimpleName()
-        for method in consumer.getClass().getMethods()
-        if method.getName() == "poll" and method.getParameterCount() == 1
-    ]
-    if "Duration" in kinds:
-        return jpype.java.time.Duration.ofMillis(_POLL_MS)
-    return jpype.JLong(_POLL_MS)
-
-
-def _properties(settings: dict[str, str]) -> Any:
-    properties = jpype.java.util.Properties()
-    for name, value in settings.items():
-        properties.setProperty(name, value)
-    return properties
-
-
-def _array(value: str) -> Any:
-    return jpype.JArray(jpype.JByte)(value.encode("latin-1"))
-
-
-def _string(value: Any) -> str | None:
-    return None if value is None else bytes(value).decode("latin-1")
 
 
 DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "produce": produce,
     "pace": pace,
     "consume": consume,
+    "share": share,
+    "administer": administer,
 }
 """What can be asked for."""
 
@@ -160,16 +167,28 @@ def main(program: str, classes: str) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     jpype.startJVM(_library(Path(program)), *_FLAGS, classpath=classes.split(os.pathsep))
-    for line in sys.stdin:
-        request = json.loads(line)
+    for request in _requests():
         try:
             answer = DO[request["do"]](request)
-        except (jpype.JException, AttributeError, TypeError) as problem:
-            # the last two: a class or method that this version does not have, or has otherwise
+        except (jpype.JException, AttributeError, TypeError, TimeoutError) as problem:
+            # attributes, types: a class or method that this version does not have, or has otherwise
             answer = {"error": str(problem)}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
-    os._exit(0)  # threads of Java that hang must not hold it
+
+
+def _requests() -> Iterator[dict[str, Any]]:
+    """What comes in. At its end the process ends, whatever it does: calls into Java may hang."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield json.loads(lines.get())
 
 
 if __name__ == "__main__":

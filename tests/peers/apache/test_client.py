@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import time
@@ -72,6 +73,60 @@ def test_only_transactions_that_were_committed_are_seen(pair: JavaClient) -> Non
     assert [one.value for one in received] == [b"seen"]
     everything = pair.consume("tx", 2, group="all")
     assert [one.value for one in everything] == [b"never", b"seen"]
+
+
+@pytest.mark.needs_apache
+def test_records_go_to_the_partitions_that_are_named_and_two_members_share_them(
+    pair: JavaClient,
+) -> None:
+    pair.administer("create", topic="parts", partitions=3)
+    assert pair.produce("parts", VALUES, partitions=[2, 0, 2]) == [(2, 0), (0, 0), (2, 1)]
+    assert pair.share("parts", 3, group="parts") == {
+        "alone": [[0, 1, 2]],
+        "two": [[0, 1], [2]],
+        "left": [[0, 1, 2]],
+    }
+    with pytest.raises(JavaError, match=r"after 0.5 s: 1 members own \[\["):
+        pair.share("parts", 7, group="never", seconds=0.5)
+
+
+@pytest.mark.needs_apache
+def test_offsets_are_committed_in_a_transaction(pair: JavaClient) -> None:
+    pair.produce("offsets", [b"0", b"1", b"2"], partitions=[0, 0, 0])
+    pair.produce(
+        "offsets",
+        [b"3"],
+        settings={"transactional.id": "offsets"},
+        outcome="commit",
+        group="offsets",
+        offsets={0: 2},
+    )
+    received = pair.consume("offsets", 2, group="offsets")
+    assert [one.value for one in received] == [b"2", b"3"]
+
+
+@pytest.mark.needs_apache
+def test_topics_are_made_described_and_deleted(pair: JavaClient) -> None:
+    assert pair.administer("create", topic="made", partitions=2) == {}
+    assert pair.administer("describe", topic="made")["partitions"] == [[0, 1], [1, 1]]
+    assert pair.administer("configs", topic="made")["configs"]["cleanup.policy"] == "delete"
+    assert pair.administer("cluster") == {"nodes": 1}
+    assert len(pair.addresses) == 1
+    with pytest.raises(JavaError, match="TopicExists"):
+        pair.administer("create", topic="made", partitions=2)
+
+
+@pytest.mark.needs_apache
+def test_its_process_ends_with_its_input_even_in_a_call() -> None:
+    with client_of("3.9.1", "127.0.0.1:1") as java:
+        process = java._process
+        assert process is not None
+        assert process.stdin is not None
+        request = {"do": "consume", "topic": "t", "count": 1, "seconds": 60}
+        settings = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
+        process.stdin.write(json.dumps({**request, "settings": settings}) + "\n")
+        process.stdin.close()
+        assert process.wait(20) == 0
 
 
 @pytest.mark.needs_apache

@@ -1,0 +1,121 @@
+"""`barnabas peers`: what there is, and brokers from their ready line to a signal."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from peers.apache import probe
+from peers.apache.versions import RELEASES
+
+PEERS = [sys.executable, "-m", "barnabas.cli", "peers"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PEERS, *arguments], capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[tuple[str, int]]]]:
+    """`peers start`, with the addresses of its ready line; its brokers run in its session."""
+    with subprocess.Popen(
+        [*PEERS, "start", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            ready = json.loads(process.stdout.readline())["ready"]
+            assert ready["pid"] == process.pid
+            pairs = [address.split(":") for address in ready["bootstrap"].split(",")]
+            yield process, [(host, int(port)) for host, port in pairs]
+        finally:
+            process.kill()
+
+
+def family(pid: int) -> set[int]:
+    """A process and all that it started."""
+    found = {pid}
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in children.read_text().split():
+            found |= family(int(child))
+    return found
+
+
+def test_the_list_names_the_versions_seen_working() -> None:
+    result = run("list")
+    assert result.returncode == 0
+    embedded, apache, versions = result.stdout.splitlines()
+    assert embedded.startswith("embedded ")
+    assert apache.startswith("apache ")
+    assert versions.split("seen working: ")[1].split(", ") == [one.version for one in RELEASES]
+
+
+def test_programs_get_a_row_for_each_that_can_be_started() -> None:
+    result = run("list", "--json")
+    assert result.returncode == 0
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["start"] for row in rows] == [
+        "embedded",
+        *(f"apache:{one.version}" for one in RELEASES),
+    ]
+    assert rows[0] == {
+        "kind": "embedded",
+        "start": "embedded",
+        "version": None,
+        "modes": [],
+        "needs": "pip install 'barnabas[peers]'",
+    }
+    by_version = {row["version"]: row for row in rows}
+    assert by_version["3.9.1"]["modes"] == ["kraft", "zookeeper"]
+    assert by_version["0.8.2.2"]["modes"] == ["zookeeper"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("apache:latest", "'latest' is no version of Kafka; seen working: 4.3.1"),
+        ("apache:0.7.2", "0.7.2 can't be had"),
+    ],
+)
+def test_a_wrong_version_is_misuse_in_a_line(kind: str, said: str) -> None:
+    result = run("start", kind)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_embedded_cluster_ends_on_sigterm() -> None:
+    with started("embedded") as (process, addresses):
+        assert len(addresses) == 3
+        for address in addresses:
+            socket.create_connection(address, timeout=5).close()
+        process.send_signal(signal.SIGTERM)
+        rest, errors = process.communicate(timeout=20)
+    assert (process.returncode, rest) == (0, "")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.needs_apache("3.9.1")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are read in /proc")
+def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
+    with started("apache:3.9.1", "--nodes", "3") as (process, addresses):
+        assert len(addresses) == 3
+        for _, port in addresses:
+            assert probe.brokers(port, (3, 9, 1)) == {1, 2, 3}
+        pids = family(process.pid)
+        assert len(pids) >= 5  # itself, three brokers, the guard
+        process.send_signal(signal.SIGTERM)
+        rest, errors = process.communicate(timeout=30)
+    assert (process.returncode, rest) == (0, "")
+    assert errors == "Apache Kafka 3.9.1, kraft; Ctrl-C stops it\n"
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []

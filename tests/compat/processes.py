@@ -1,0 +1,111 @@
+"""The processes of a cell: a client with a deadline, and the proxy as a person starts it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final
+
+from captures.conversation import Conversations
+from captures.reader import CaptureReader
+from specs import api
+from tests.compat.cells import Side
+
+DEADLINE: Final = 60.0
+"""Seconds for a job; clients themselves give up after 20 in each step."""
+
+HERE: Final = Path(__file__).parents[2]
+
+
+def run_client(client: str, job: str, asked: dict[str, Any], deadline: float = DEADLINE) -> Side:
+    """A client's job in a process of its own."""
+    command = [sys.executable, "-m", f"tests.compat.clients.{client}", job, json.dumps(asked)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE
+    ) as process:
+        try:
+            out, said = process.communicate(timeout=deadline)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return Side(problem=f"timed out after {deadline:g} s")
+    try:
+        answer = json.loads(out)
+    except ValueError:
+        last = (said.strip().splitlines() or ["nothing"])[-1]
+        return Side(problem=f"the client's process ended with {process.returncode}, saying: {last}")
+    seen = frozenset(answer["addresses"])
+    if "error" in answer:
+        return Side(problem=" ".join(answer["error"].split())[:300], addresses=seen)
+    return Side(answer["result"], addresses=seen)
+
+
+@dataclass(slots=True)
+class RunningProxy:
+    """`barnabas proxy` in front of a cluster."""
+
+    listen: str
+    stderr: IO[str]
+    capture: Path
+    complaints: list[str] = field(default_factory=list)
+    """What it and its capture say of frames that could not be read; known at its end."""
+
+    @property
+    def listeners(self) -> frozenset[str]:
+        """Its addresses, as host:port: where clients begin, and one for each broker."""
+        text = os.pread(self.stderr.fileno(), 1 << 20, 0).decode()
+        return frozenset([self.listen, *re.findall(r"^listening on (\S+) for broker", text, re.M)])
+
+
+@contextlib.contextmanager
+def proxy(bootstrap: str) -> Iterator[RunningProxy]:
+    """Start a proxy, and end it as Ctrl-C would."""
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "said").open("w+") as stderr:
+        capture = Path(folder) / "run.pcapng"
+        options = ("--listen", "127.0.0.1:0", "--log", "off", "--capture", str(capture))
+        with subprocess.Popen(
+            [*_BARNABAS, "proxy", "--bootstrap-server", bootstrap, *options],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            cwd=HERE,
+        ) as process:
+            assert process.stdout is not None
+            try:
+                ready = json.loads(process.stdout.readline())["ready"]
+                running = RunningProxy(ready["listen"], stderr, capture)
+                yield running
+                process.send_signal(signal.SIGINT)
+                process.wait(DEADLINE)
+            finally:
+                process.kill()
+        running.complaints += _complaints(process.returncode, Path(stderr.name), capture)
+
+
+_BARNABAS: Final = (sys.executable, "-m", "barnabas.cli")
+
+_UNREAD: Final = re.compile(r"\d+ frames passed on undecoded|Traceback.*|lost \d+ packets", re.S)
+
+
+def _complaints(code: int, said: Path, capture: Path) -> Iterator[str]:
+    if code:
+        yield f"the proxy ended with {code}"
+    yield from _UNREAD.findall(said.read_text())
+    conversations = Conversations()
+    unread = {
+        f"{api(exchange.key).name} v{exchange.version} {exchange.undecodable}"
+        for exchange in conversations.exchanges(CaptureReader(capture))
+        if exchange.undecodable
+    }
+    yield from sorted(unread)
+    if conversations.undecoded or conversations.skipped:
+        yield f"unknown in its capture: {conversations.undecoded} frames"

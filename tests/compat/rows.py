@@ -1,0 +1,76 @@
+"""A broker with all clients: the cluster, a proxy for each client, each job on both sides at once."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from peers.apache import ApacheCluster
+from peers.embedded import EmbeddedCluster
+from tests.compat.cells import Cell, Verdict, judge
+from tests.compat.clients.common import PARTITIONS
+from tests.compat.plan import EMBEDDED, JOBS, UNREADABLE, gap, number
+from tests.compat.processes import proxy, run_client
+
+SETTINGS: Final = {
+    "num.partitions": str(PARTITIONS),
+    "delete.topic.enable": "true",  # the default since 1.0
+}
+
+
+@contextlib.contextmanager
+def cluster(broker: str, nodes: int) -> Iterator[str]:
+    """Brokers of a version; their addresses."""
+    running: EmbeddedCluster | ApacheCluster = (
+        EmbeddedCluster(nodes)
+        if broker == EMBEDDED
+        else ApacheCluster(broker, nodes, settings=SETTINGS, timeout=60)
+    )
+    with running:
+        yield running.bootstrap
+
+
+def cells(
+    broker: str, clients: Sequence[str], nodes: int, say: Callable[[str], None]
+) -> Iterator[Cell]:
+    """All cells of a broker, each when it is known."""
+    say(f"{broker}: starting {nodes} brokers")
+    with cluster(broker, nodes) as bootstrap:
+        for client in clients:
+            yield from _of_client(broker, client, bootstrap, say)
+
+
+def _of_client(
+    broker: str, client: str, bootstrap: str, say: Callable[[str], None]
+) -> Iterator[Cell]:
+    possible = []
+    for job in JOBS:
+        reason = gap(broker, client, job)
+        if reason is None:
+            possible.append(job)
+        else:
+            yield Cell(broker, client, job, Verdict.IMPOSSIBLE, reason)
+    if not possible:
+        return
+    with proxy(bootstrap) as running, ThreadPoolExecutor(2) as pool:
+        for job in possible:
+            say(f"{broker}: {client}, {job}")
+            begun = time.monotonic()
+
+            def on(side: str, where: str, job: str = job) -> Any:
+                asked = {"version": number(broker), "name": f"{client}-{job}-{side}"}
+                return pool.submit(run_client, client, job, {"bootstrap": where, **asked})
+
+            direct, proxied = on("direct", bootstrap), on("proxied", running.listen)
+            verdict, reason = judge(direct.result(), proxied.result(), running.listeners)
+            yield Cell(broker, client, job, verdict, reason, time.monotonic() - begun)
+    known = UNREADABLE.get(broker, ())
+    complaints = [
+        one for one in running.complaints if not any(re.fullmatch(text, one) for text in known)
+    ]
+    if complaints:
+        yield Cell(broker, client, "proxy", Verdict.UNREAD, "; ".join(complaints))

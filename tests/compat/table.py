@@ -1,0 +1,56 @@
+"""The table, for a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from tests.compat.cells import Cell, Verdict
+from tests.compat.plan import CLIENTS, JOBS
+
+MARKS: Final = {
+    Verdict.SAME: "same",
+    Verdict.IMPOSSIBLE: "–",
+    Verdict.DIFFERS: "DIFFERS",
+    Verdict.NEITHER: "NEITHER",
+    Verdict.BYPASSED: "BYPASSED",
+}
+
+
+def rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
+    """Broker, client, and a mark for each job."""
+    found = {(cell.broker, cell.client, cell.job): cell for cell in cells}
+    for broker, client in dict.fromkeys((cell.broker, cell.client) for cell in cells):
+        marks = [MARKS[found[broker, client, job].verdict] for job in JOBS]
+        yield [broker, CLIENTS[client], *marks]
+
+
+def notes(cells: Sequence[Cell]) -> Iterator[str]:
+    """What there is to say of cells that are not the same: each reason once, with its cells."""
+    said: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.verdict is not Verdict.SAME:
+            where = f"{cell.broker} {cell.client} {cell.job}"
+            said.setdefault(f"{cell.verdict}: {cell.reason}", []).append(where)
+    for reason, cells_of_it in said.items():
+        yield f"{reason} ({', '.join(cells_of_it)})"
+
+
+def rich_table(cells: Sequence[Cell]) -> Table:
+    """For a terminal."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("broker", "client", *JOBS.values()):
+        table.add_column(name)
+    for row in rows(cells):
+        table.add_row(*row)
+    return table
+
+
+def markdown(cells: Sequence[Cell]) -> str:
+    """For the README."""
+    heads = ["broker", "client", *JOBS.values()]
+    lines = [heads, ["---"] * len(heads), *rows(cells)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
