@@ -142,6 +142,7 @@ class Connection:
         state = self.state
         state.begin()
         state.over = True
+        self.wake = None
         self._skimming = dict.fromkeys(DIRECTIONS, False)
         state.crossing.forget(state)
         self._cut_off("response")
