@@ -147,6 +147,7 @@ class Connection:
         state = self.state
         state.begin()
         state.over = True
+        self.wake = None
         self._skim = dict.fromkeys(DIRECTIONS)
         state.crossing.forget(state)
         self._cut_off("response")

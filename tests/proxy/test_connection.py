@@ -312,3 +312,12 @@ def test_half_close_goes_through_each_way() -> None:
     actor.end("response")
     assert actor.finished == ["request", "response"]
     assert actor.sent["response"] == beat(1)
+
+
+def test_a_connection_that_is_closed_wants_no_more_time() -> None:
+    delayed = "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: {by: 5ms}}}]"
+    actor = Stage(delayed).actor()
+    actor.ask(request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m"))
+    assert actor.connection.wake is not None
+    actor.close()
+    assert actor.connection.wake is None

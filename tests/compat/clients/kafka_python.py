@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import RebalanceInProgressError
 
 from tests.compat.clients.common import (
     GROWN,
@@ -123,11 +124,24 @@ def consume_in_group(asked: Asked) -> dict[str, Any]:
         try:
             consumer.subscribe([topic])
             found[label] = _read(consumer, RECORDS)
-            consumer.commit()
+            _commit(consumer, topic, found[label])
             _look(asked, consumer)
         finally:
             consumer.close()
     return found
+
+
+def _commit(consumer: KafkaConsumer, topic: str, read: list[Record]) -> None:
+    """Commit what was read; again if the leader has just seen the topic's metadata and rejoins."""
+    behind = {TopicPartition(topic, one[0]): OffsetAndMetadata(one[1] + 1, "", -1) for one in read}
+    for _ in range(5):
+        try:
+            consumer.commit(behind)
+        except RebalanceInProgressError:
+            consumer.poll(1000)
+        else:
+            return
+    raise TimeoutError("the group goes on rebalancing")
 
 
 class _Member:
