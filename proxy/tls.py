@@ -95,7 +95,7 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     >>> reason(ssl.SSLCertVerificationError(1, "[SSL: X] certificate verify failed: expired (_ssl.c:1)"))
     'certificate verify failed: expired'
     """
-    if isinstance(problem, ssl.SSLError) and getattr(problem, "reason", "") in _PLAIN:
+    if getattr(problem, "reason", None) in _PLAIN:  # OpenSSL's own errors have one
         return "what came is no TLS; it speaks plain text"
     if isinstance(problem, ssl.SSLEOFError | ConnectionResetError | ConnectionAbortedError):
         return "it closed the connection; perhaps it speaks plain text"
