@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-all lint bench compat clean
+.PHONY: help demo test test-more test-all lint bench compat clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
@@ -30,8 +30,10 @@ demo: $(VENV)/.stamp-demo
 test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest -m "not needs_tshark and not needs_chromium and not needs_apache"
 
-test-all: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest
+test-more: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache"
+
+test-all: test test-more
 
 lint: $(VENV)/.stamp-test $(VENV)/.stamp-lint
 	@$(BIN)/ruff check .
