@@ -349,7 +349,8 @@ class Connection:
         ]
         state.apart = state.crossing.isolated(state.client_id, state.broker, now)
         times += [state.until, *state.stalled.values(), *state.apart.values()]
-        self.wake = min((time for time in times if time is not None), default=None)
+        due = min((time for time in times if time is not None), default=None)
+        self.wake = None if state.over else due
         free = self.requests.met and not (
             state.observed
             or state.over

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,10 @@ FLAGS: Final = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 )
 """What starts quickly and stays small; the last is for versions since 1.1 (see versions.py)."""
+
+STOPPING: Final = 2.0
+"""Seconds to wait for a process to stop; one that waits for a child of vfork() that has stopped never
+does."""
 
 LOG4J: Final = """\
 log4j.rootLogger=WARN, out
@@ -85,7 +90,10 @@ class Jvm:
         os.killpg(pid, number)
         if number is signal.SIGSTOP:
             # each thread stops when it next runs: on a busy machine some still answer for a while
-            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            deadline = time.monotonic() + STOPPING
+            wanted = os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
+            while os.waitid(os.P_PID, pid, wanted) is None and time.monotonic() < deadline:
+                time.sleep(0.002)
 
     def end(self, patience: float = 0) -> None:
         """Ask it to end (SIGTERM) and make it (SIGKILL) after so many seconds; 0: at once."""
