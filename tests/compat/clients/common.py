@@ -8,6 +8,7 @@ seen connected.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -200,7 +201,9 @@ def main(*jobs: Callable[[Asked], Any]) -> None:
     os.dup2(2, 1)
     with Watch() as watch:
         try:
-            answer: dict[str, Any] = {"result": job(asked)}
+            given = job(asked)
+            result = asyncio.run(given) if asyncio.iscoroutine(given) else given
+            answer: dict[str, Any] = {"result": result}
         except Exception as problem:  # noqa: BLE001 - the answer
             answer = {"error": f"{type(problem).__name__}: {problem}"}
     answer["addresses"] = sorted(asked.addresses | watch.addresses)
