@@ -17,6 +17,7 @@ MARKS: Final = {
     Verdict.DIFFERS: "DIFFERS",
     Verdict.NEITHER: "NEITHER",
     Verdict.BYPASSED: "BYPASSED",
+    Verdict.UNREAD: "NOT DECODED",
 }
 
 
@@ -50,7 +51,29 @@ def rich_table(cells: Sequence[Cell]) -> Table:
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """For the README."""
-    heads = ["broker", "client", *JOBS.values()]
-    lines = [heads, ["---"] * len(heads), *rows(cells)]
+    """For the README: a line a broker, a column a client, and in it the jobs that are the same."""
+    clients = list(dict.fromkeys(cell.client for cell in cells))
+    lines = [["broker", *(CLIENTS[client] for client in clients)], ["---"] * (1 + len(clients))]
+    for broker in dict.fromkeys(cell.broker for cell in cells):
+        row = [
+            _in_words([cell for cell in cells if (cell.broker, cell.client) == (broker, client)])
+            for client in clients
+        ]
+        lines.append([broker, *row])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _in_words(cells: Sequence[Cell]) -> str:
+    """The jobs of one client on one broker that are the same, and those that are wrong.
+
+    >>> _in_words([Cell("2.8.0", "java", "admin", Verdict.SAME)])
+    'admin calls'
+    >>> _in_words([Cell("2.8.0", "java", "admin", Verdict.DIFFERS)])
+    'DIFFERS: admin calls'
+    """
+    same = [JOBS[cell.job] for cell in cells if cell.verdict is Verdict.SAME]
+    wrong = [
+        f"{MARKS[cell.verdict]}: {JOBS.get(cell.job, cell.job)}" for cell in cells if not cell.fine
+    ]
+    words = ["all five"] if len(same) == len(JOBS) else same
+    return ", ".join([*words, *wrong]) or "–"

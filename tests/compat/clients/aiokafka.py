@@ -27,6 +27,8 @@ from tests.compat.clients.common import (
     sent,
 )
 
+Call = Callable[[], Coroutine[Any, Any, Any]]
+
 
 def _settings(asked: Asked, **more: Any) -> dict[str, Any]:
     return {"bootstrap_servers": asked.bootstrap, "client_id": "compat", **more}
@@ -55,7 +57,8 @@ async def _send(asked: Asked, topic: str, label: str, **settings: Any) -> list[t
     return [(one.partition, one.offset) for one in found]
 
 
-async def _produce(asked: Asked) -> dict[str, Any]:
+async def produce(asked: Asked) -> dict[str, Any]:
+    """Offsets by partition, of each compression."""
     return {
         name: by_partition(
             await _send(
@@ -98,7 +101,8 @@ async def _read(consumer: AIOKafkaConsumer, wanted: int) -> list[Record]:
     return sorted(found)
 
 
-async def _consume_in_group(asked: Asked) -> dict[str, Any]:
+async def consume_in_group(asked: Asked) -> dict[str, Any]:
+    """What a group reads, and what the next member reads after the commit."""
     found = {}
     for label in ("first", "second"):
         await _send(asked, asked.name, label)
@@ -122,7 +126,8 @@ async def _until(ready: Callable[[], bool], what: Callable[[], str]) -> None:
         raise TimeoutError(f"after {PATIENCE:g} s: {what()}") from None
 
 
-async def _rebalance(asked: Asked) -> dict[str, Any]:
+async def rebalance(asked: Asked) -> dict[str, Any]:
+    """Who owns what."""
     await _send(asked, asked.name, "r")
     everything = list(range(PARTITIONS))
     async with _consumer(asked, asked.name) as first:
@@ -141,7 +146,8 @@ async def _rebalance(asked: Asked) -> dict[str, Any]:
     return {"alone": [everything], "two": two, "left": [everything]}
 
 
-async def _transact(asked: Asked) -> dict[str, Any]:
+async def transact(asked: Asked) -> dict[str, Any]:
+    """What is seen of a transaction that was aborted, and of one that was committed with offsets."""
     topic = asked.name
     await _send(asked, topic, "plain")
     partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
@@ -183,7 +189,8 @@ async def _seen(asked: Asked, isolation: str, wanted: int) -> list[Record]:
         return await _read(consumer, wanted)
 
 
-async def _admin(asked: Asked) -> dict[str, Any]:
+async def admin(asked: Asked) -> dict[str, Any]:
+    """What admin calls give."""
     topic = f"{asked.name}-made"
     await _send(asked, asked.name, "a")
     client = AIOKafkaAdminClient(**_settings(asked))
@@ -218,10 +225,8 @@ async def _admin(asked: Asked) -> dict[str, Any]:
     async def configs() -> Any:
         wanted = ConfigResource(ConfigResourceType.TOPIC, topic)
         found = (await client.describe_configs([wanted]))[0].to_object()["resources"][0]
-        entries = found["config_entries"]
-        return next(
-            one["config_value"] for one in entries if one["config_names"] == "cleanup.policy"
-        )
+        values = {one["config_names"]: one["config_value"] for one in found["config_entries"]}
+        return values["cleanup.policy"]
 
     async def delete() -> None:
         _raise((await client.delete_topics([topic], timeout_ms=10_000)).topic_error_codes[0][1])
@@ -246,7 +251,7 @@ async def _admin(asked: Asked) -> dict[str, Any]:
         found = await client.list_consumer_group_offsets(asked.name, partitions=partitions)
         return [[one.partition, offset.offset] for one, offset in found.items()]
 
-    calls: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {
+    calls: dict[str, Call] = {
         "nodes": nodes,
         "create": create,
         "described": lambda: described(MADE),
@@ -261,7 +266,7 @@ async def _admin(asked: Asked) -> dict[str, Any]:
         "offsets": offsets,
     }
 
-    def here(call: Callable[[], Coroutine[Any, Any, Any]]) -> Callable[[], Any]:
+    def here(call: Call) -> Callable[[], Any]:
         """The call, for a thread that waits for it."""
         return lambda: asyncio.run_coroutine_threadsafe(call(), loop).result(PATIENCE)
 
@@ -275,31 +280,6 @@ async def _admin(asked: Asked) -> dict[str, Any]:
 def _raise(code: int) -> None:
     if code:
         raise for_code(code)
-
-
-def produce(asked: Asked) -> dict[str, Any]:
-    """Offsets by partition, of each compression."""
-    return asyncio.run(_produce(asked))
-
-
-def consume_in_group(asked: Asked) -> dict[str, Any]:
-    """What a group reads, and what the next member reads after the commit."""
-    return asyncio.run(_consume_in_group(asked))
-
-
-def rebalance(asked: Asked) -> dict[str, Any]:
-    """Who owns what."""
-    return asyncio.run(_rebalance(asked))
-
-
-def transact(asked: Asked) -> dict[str, Any]:
-    """What is seen of a transaction that was aborted, and of one that was committed with offsets."""
-    return asyncio.run(_transact(asked))
-
-
-def admin(asked: Asked) -> dict[str, Any]:
-    """What admin calls give."""
-    return asyncio.run(_admin(asked))
 
 
 if __name__ == "__main__":

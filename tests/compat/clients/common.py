@@ -8,6 +8,7 @@ seen connected.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -169,11 +170,18 @@ def administer(asked: Asked, calls: Mapping[str, Callable[[], Any]]) -> dict[str
 
 
 def eventually(look: Callable[[], Any], good: Callable[[Any], bool]) -> Any:
-    """What there is to see when it is good, or after a while what there is then."""
+    """What there is to see when it is good; after a while what there is then, or the error that it is."""
     deadline = time.monotonic() + PATIENCE / 2
-    while not good(found := look()) and time.monotonic() < deadline:
+    while True:
+        over = time.monotonic() > deadline
+        try:
+            found = look()
+            if over or good(found):
+                return found
+        except Exception:  # e.g. a broker that has not heard yet of a new topic
+            if over:
+                raise
         time.sleep(0.1)
-    return found
 
 
 def settled(partitions: Callable[[], list[Any]], count: int) -> list[Any]:
@@ -200,7 +208,9 @@ def main(*jobs: Callable[[Asked], Any]) -> None:
     os.dup2(2, 1)
     with Watch() as watch:
         try:
-            answer: dict[str, Any] = {"result": job(asked)}
+            given = job(asked)
+            result = asyncio.run(given) if asyncio.iscoroutine(given) else given
+            answer: dict[str, Any] = {"result": result}
         except Exception as problem:  # noqa: BLE001 - the answer
             answer = {"error": f"{type(problem).__name__}: {problem}"}
     answer["addresses"] = sorted(asked.addresses | watch.addresses)

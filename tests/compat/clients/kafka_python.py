@@ -131,17 +131,17 @@ def consume_in_group(asked: Asked) -> dict[str, Any]:
     return found
 
 
-def _commit(consumer: KafkaConsumer, topic: str, read: list[Record]) -> None:
+def _commit(consumer: KafkaConsumer, topic: str, read: list[Record]) -> Any:
     """Commit what was read; again if the leader has just seen the topic's metadata and rejoins."""
     behind = {TopicPartition(topic, one[0]): OffsetAndMetadata(one[1] + 1, "", -1) for one in read}
-    for _ in range(5):
+    deadline = time.monotonic() + PATIENCE
+    while True:
         try:
-            consumer.commit(behind)
+            return consumer.commit(behind)
         except RebalanceInProgressError:
-            consumer.poll(1000)
-        else:
-            return
-    raise TimeoutError("the group goes on rebalancing")
+            if time.monotonic() > deadline:
+                raise
+            consumer.poll(100)
 
 
 class _Member:
