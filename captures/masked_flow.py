@@ -80,6 +80,10 @@ class MaskedFlow:
                 found.append((frame.end, {"frame": frame.ordinal, "payload": masked.payload}))
         self._write(direction, stream, pieces, len(stream) - rest, found)
 
+    def unread(self, direction: Direction, size: int, ts_ns: int) -> None:
+        """Bytes that nobody looked into, such as those in a black hole: only that they came."""
+        self._flow.arrived(direction, b"*" * size, ts_ns)
+
     def _write(
         self,
         direction: Direction,

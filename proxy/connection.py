@@ -78,6 +78,8 @@ class Connection:
         self.responses = Responses(self.state, self.departures, self.requests)
         self.wake: int | None = None
         self._skim: dict[Direction, Skim | None] = dict.fromkeys(DIRECTIONS)
+        self._unread = 0
+        """Bytes of the last chunk that were not looked at, since the connection ended before them."""
 
     def receive(self, direction: Direction, data: memoryview, now: int) -> Actions:
         """A chunk has arrived. `PASS` if it may be sent on as it is.
@@ -188,6 +190,8 @@ class Connection:
         inbound = self.state.inbound[direction]
         if self.state.plan.hides is None:
             return 0
+        if self.state.over:  # nobody looks into what came behind the end
+            return self._unread
         collected = len(inbound.frame) if inbound.hidden is not None and inbound.need else 0
         return len(inbound.start) + collected
 
@@ -223,6 +227,7 @@ class Connection:
                     self._whole(direction, now, at)
             else:
                 at = self._begin(direction, data, at, now)
+        self._unread = end - at
 
     def _begin(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
         """The first bytes of a frame (perhaps with some from before): decide how it will travel.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from captures.exchange import Exchange
 from captures.tcp import SEGMENT
-from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Hide, Left, Say, Send
+from proxy.actions import NOTHING, PASS, Abort, Actions, Cut, Done, Finish, Hide, Left, Say, Send
 from proxy.connection import Connection
 from proxy.plan import Plan
 from proxy.stepping import OneFrame
@@ -128,8 +128,11 @@ class Side(asyncio.BufferedProtocol):
         if link.flow is not None:
             cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
             hidden = [a.frame for a in actions if isinstance(a, Hide)]
-            rest = link.connection.undecided(self.direction)
-            link.flow.took(self.direction, data, now, cuts, hidden, rest)
+            if actions is NOTHING:
+                link.flow.unread(self.direction, nbytes, now)
+            else:
+                rest = link.connection.undecided(self.direction)
+                link.flow.took(self.direction, data, now, cuts, hidden, rest)
         link.perform(actions, now)
         if self.peer.clogged and self.peer.kept is None:
             self.peer.kept = self.buffers.keep()

@@ -15,7 +15,7 @@ from captures.masked_flow import MaskedFlow
 from captures.masking import Masking
 from captures.reader import CaptureReader, Chunk
 from captures.writer import CaptureWriter
-from proxy.actions import PASS, Actions, Cut, Hide, Left
+from proxy.actions import NOTHING, PASS, Actions, Cut, Hide, Left
 from proxy.plan import Plan
 from specs.frames import Direction
 from specs.records import Record, build
@@ -61,6 +61,8 @@ class Recorded(Actor):
         if actions is PASS:
             assert chunk is not None
             self.flow.arrived(direction, chunk, now)
+        elif actions is NOTHING and chunk is not None:
+            self.flow.unread(direction, len(chunk), now)
         elif chunk is not None:
             cuts = [(one.offset, one.comment) for one in actions if isinstance(one, Cut)]
             hidden = [one.frame for one in actions if isinstance(one, Hide)]
@@ -306,3 +308,27 @@ def test_without_a_capture_nothing_waits_for_masking(recorded: Callable[..., Rec
     actor.ask(frame[:-2])
     assert bytes(actor.sent["request"]) == frame[:-2]
     assert dataclasses.asdict(Masking())["key"] is None
+
+
+@OBSERVED
+@pytest.mark.parametrize("do", ["close", "{blackhole: {at_most: 1m}}"])
+@pytest.mark.parametrize("together", [True, False])
+def test_what_comes_behind_the_end_is_not_shown(
+    recorded: Callable[..., Recorded], do: str, together: bool, observed: bool
+) -> None:
+    rule = f"{{name: r, match: {{api: LeaveGroup, direction: request}}, do: {do}}}"
+    actor = recorded(f"version: 1\nrules: [{rule}]", observed=observed)
+    leave = request("LeaveGroup", 1, group_id="g", member_id="m")
+    secret = request("SaslAuthenticate", 2, auth_bytes=PLAIN)
+    for data in (leave + secret,) if together else (leave, secret):
+        actor.ask(data)
+    written = actor.finish()
+    assert PASSWORD not in written
+    assert actor.arrived("request")[: len(leave)] == leave
+    assert len(actor.arrived("request")) == len(leave + secret)
+
+
+def test_what_comes_behind_nonsense_is_not_shown(recorded: Callable[..., Recorded]) -> None:
+    actor = recorded()
+    actor.ask(b"\xff\xff\xff\xff" + request("SaslAuthenticate", 2, auth_bytes=PLAIN))
+    assert PASSWORD not in actor.finish()
