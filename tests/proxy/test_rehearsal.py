@@ -59,7 +59,7 @@ async def live(scenario: str, capture: Path) -> list[Any]:
     rules.began = clock()
     done: list[Any] = []
     proxy = Proxy(
-        Options([server.sockets[0].getsockname()[:2]], drain=0.2, observed=True),
+        Options([server.sockets[0].getsockname()[:2]], drain=0.05, observed=True),
         rules,
         capture=CaptureWriter(capture, limit=None, meta=rules.meta()),
         done=done.append,
@@ -68,7 +68,7 @@ async def live(scenario: str, capture: Path) -> list[Any]:
     for _ in range(3):
         reader, writer = await asyncio.open_connection(*proxy.address)
         with contextlib.suppress(TimeoutError, OSError, asyncio.IncompleteReadError):
-            async with asyncio.timeout(0.3):
+            async with asyncio.timeout(0.1):
                 for number in range(12):
                     writer.write(ask(number) + produce(100 + number, acks=0) + ask(50 + number))
                     await writer.drain()
