@@ -8,23 +8,26 @@ import selectors
 import socket
 import threading
 from multiprocessing.connection import Connection
-from typing import Final
+from typing import Final, NamedTuple
 
 from tests.bench import many
 from tests.bench.load import Load, loads
 
 CHUNK: Final = 1 << 20
 
-_LOOK: Final = 0.01
-"""Seconds after which new ones among many connections are looked for at the latest."""
 
-Newcomers = queue.SimpleQueue[socket.socket]
+class Newcomers(NamedTuple):
+    """Connections on their way to the thread that answers many, and a socket that wakes it."""
+
+    waiting: queue.SimpleQueue[socket.socket]
+    bell: socket.socket
+    heard: socket.socket
 
 
 def serve(pipe: Connection) -> None:
     """The server's process: tells its port, then answers until it is ended."""
     kinds = {load.kind: load for load in loads().values()}
-    newcomers: Newcomers = queue.SimpleQueue()
+    newcomers = Newcomers(queue.SimpleQueue(), *socket.socketpair())
     work = (newcomers, loads()[many.LOAD])
     threading.Thread(target=_answer_many, args=work, daemon=True).start()
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
@@ -44,7 +47,8 @@ def _answer(sock: socket.socket, kinds: dict[bytes, Load], newcomers: Newcomers)
             return  # a look whether anybody listens
         if load is loads()[many.LOAD]:
             stack.pop_all()
-            newcomers.put(sock)
+            newcomers.waiting.put(sock)
+            newcomers.bell.send(b"!")
             return
         buffer = bytearray(CHUNK)
         answers = memoryview(load.responses)
@@ -64,15 +68,17 @@ def _answer_many(newcomers: Newcomers, load: Load) -> None:
     buffer = bytearray(1 << 16)
     received: dict[socket.socket, int] = {}
     with selectors.DefaultSelector() as selector:
+        selector.register(newcomers.heard, selectors.EVENT_READ)
         while True:
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    sock = newcomers.get(block=not received)
-                    sock.setblocking(False)
-                    received[sock] = 0
-                    selector.register(sock, selectors.EVENT_READ)
-            for key, _ in selector.select(_LOOK):
-                sock = key.fileobj  # type: ignore[assignment]
+            for key, _ in selector.select():
+                sock: socket.socket = key.fileobj  # type: ignore[assignment]
+                if sock is newcomers.heard:
+                    sock.recv(1)
+                    newcomer = newcomers.waiting.get()
+                    newcomer.setblocking(False)
+                    received[newcomer] = 0
+                    selector.register(newcomer, selectors.EVENT_READ)
+                    continue
                 taken = 0
                 with contextlib.suppress(ConnectionError):
                     taken = sock.recv_into(buffer)
