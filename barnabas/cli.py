@@ -10,7 +10,7 @@ import typer
 
 from barnabas import __version__
 from barnabas.ctl import ctl_app
-from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command, read_scenario
+from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command, read_scenario, scenario_file
 from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
 
@@ -23,7 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 scenario_app = typer.Typer(
-    no_args_is_help=True, help="Check scenario files; describe their language."
+    no_args_is_help=True, help="Ready scenarios; check your own; their language."
 )
 peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
 app.add_typer(scenario_app, name="scenario")
@@ -147,7 +147,9 @@ def rehearse_command(
 
 @scenario_app.command("check")
 def scenario_check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or names.")
+    ],
     faults: Faults = None,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
@@ -161,6 +163,29 @@ def scenario_check(
             typer.echo(f"{file}: {line}", err=True)
         count = len(found.rules)
         typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")
+
+
+@scenario_app.command("list")
+def scenario_list(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each, with all that it says.")
+    ] = False,
+) -> None:
+    """List the ready scenarios: --scenario takes them by name."""
+    from barnabas.scenarios import listing
+
+    listing(as_json=as_json)
+
+
+@scenario_app.command(
+    "show", epilog="Example:\n\n  barnabas scenario show commit-after-join > mine.yaml"
+)
+def scenario_show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas scenario list`.")],
+) -> None:
+    """Print a ready scenario, to read or to change."""
+    path = scenario_file(Path(name))
+    typer.echo(path.read_text(), nl=False)
 
 
 @scenario_app.command("schema")

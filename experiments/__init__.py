@@ -1,0 +1,1 @@
+"""Questions put to real systems: scenarios, peers and checks, and what came of them."""
