@@ -43,8 +43,17 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    until_eof: Annotated[
+        bool,
+        typer.Option(
+            "--until-eof", help="Stop, as by SIGTERM, when stdin ends: for programs that start it."
+        ),
+    ] = False,
 ) -> None:
-    pass
+    if until_eof:
+        from barnabas.until_eof import stop_at_eof
+
+        stop_at_eof()
 
 
 app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)

@@ -19,7 +19,7 @@ from barnabas.addresses import parse_address
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 if TYPE_CHECKING:
-    from proxy.control.client import Client
+    from barnabas.control_client import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Port:
     @property
     def client(self) -> Client:
         """The client for it. Raises Trouble if it is not named, or its token can't be read."""
-        from proxy.control.client import Client
+        from barnabas.control_client import Client
 
         if self.control is None:
             raise Trouble("which proxy? give --control; the proxy's ready line has it")
@@ -70,7 +70,7 @@ class Port:
 @contextmanager
 def told() -> Iterator[None]:
     """What the client raises, as Trouble."""
-    from proxy.control.client import Refused, Unreachable
+    from barnabas.control_client import Refused, Unreachable
 
     try:
         yield

@@ -106,7 +106,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         ready: dict[str, Any] = {}
         if job.control is not None:
             ready = await at_end.enter_async_context(
-                control_port(job.control, proxy, history, stop.set)
+                control_port(job.control, proxy, history, stop.set, live)
             )
         try:
             await proxy.start()
@@ -149,7 +149,7 @@ def check(control: Control) -> None:
 
 @contextlib.asynccontextmanager
 async def control_port(
-    control: Control, proxy: Proxy, history: History, drain: Callable[[], None]
+    control: Control, proxy: Proxy, history: History, drain: Callable[[], None], live: Live
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
     from proxy.control.api import application
@@ -160,7 +160,8 @@ async def control_port(
     if control.token_file is not None:
         _write_token(control.token_file, token)
     try:
-        serving = await serve(application(proxy, history, drain), control.address, token)
+        app = application(proxy, history, drain, lambda: live.lost)
+        serving = await serve(app, control.address, token)
     except OSError as problem:
         raise Trouble(
             f"can't listen on {format_address(control.address)}: "

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from captures.filters import Filter, exchange_filter
 from proxy.control import views
 from proxy.control.editing import with_rule, without_rule
+from proxy.control.selection import selection
 from proxy.control.stream import events
 from proxy.history import MOST, History, TooMany
 from proxy.metrics import exposition
@@ -35,9 +36,14 @@ BY: Final = "the control port"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(proxy: Proxy, history: History, drain: Callable[[], None]) -> Starlette:
-    """The application, without its guard. `drain` makes the proxy stop as a signal does."""
-    control = Control(proxy, history, drain)
+def application(
+    proxy: Proxy, history: History, drain: Callable[[], None], unlogged: Callable[[], int]
+) -> Starlette:
+    """The application, without its guard.
+
+    `drain` makes the proxy stop as a signal does; `unlogged` is how many exchanges the log has lost.
+    """
+    control = Control(proxy, history, drain, unlogged)
     one = "/connections/{number:int}"
     routes: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
@@ -48,6 +54,7 @@ def application(proxy: Proxy, history: History, drain: Callable[[], None]) -> St
         ("POST", f"{one}/close", control.close),
         ("GET", "/exchanges", control.exchanges),
         ("GET", "/exchanges/stream", control.stream),
+        ("GET", "/log", control.log),
         ("GET", "/scenario", control.scenario),
         ("PUT", "/scenario", control.set_scenario),
         ("POST", "/scenario/rules", control.add_rule),
@@ -65,10 +72,17 @@ def application(proxy: Proxy, history: History, drain: Callable[[], None]) -> St
 class Control:
     """The endpoints."""
 
-    def __init__(self, proxy: Proxy, history: History, drain: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        proxy: Proxy,
+        history: History,
+        drain: Callable[[], None],
+        unlogged: Callable[[], int],
+    ) -> None:
         self.proxy = proxy
         self.history = history
         self._drain = drain
+        self._unlogged = unlogged
 
     async def status(self, _: Request) -> Response:
         """The proxy as a whole."""
@@ -152,6 +166,16 @@ class Control:
             raise HTTPException(503, str(problem)) from None
         headers = {"Cache-Control": "no-store"}
         return StreamingResponse(stream, 200, headers, "text/event-stream")
+
+    async def log(self, request: Request) -> Response:
+        """For who reads `--log json`: how many exchanges are over, how many of them the log has lost,
+        and what `api`, `error` and `filter` select of its lines."""
+        get = request.query_params.get
+        try:
+            wanted = selection(get("api"), get("error"), get("filter"))
+        except ValueError as problem:
+            raise HTTPException(400, str(problem)) from None
+        return _json({"over": self.history.count, "lost": self._unlogged(), **wanted})
 
     def _filter(self, request: Request) -> Filter:
         text = request.query_params.get("filter")

@@ -139,7 +139,7 @@ async def desk(
     options = {"observed": False, "drain": 0.2, **options}
     async with running(broker, scenario, capture, shown=shown, **options) as it:
         token, drained = new_token(), list[bool]()
-        app = application(it.proxy, history, lambda: drained.append(True))
+        app = application(it.proxy, history, lambda: drained.append(True), lambda: 7)
         serving = await serve(app, ("127.0.0.1", 0), token)
         found = Desk(it, history, serving, token, drained)
         try:

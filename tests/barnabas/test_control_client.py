@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proxy.control.client import Client, Refused, Unreachable
+from barnabas.control_client import Client, Refused, Unreachable
 
 
 @contextmanager

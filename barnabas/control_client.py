@@ -27,13 +27,14 @@ class Client:
 
     address: tuple[str, int]
     token: str
+    timeout: float = TIMEOUT
 
     @contextlib.contextmanager
     def open(
         self, method: str, path: str, body: bytes | None = None
     ) -> Iterator[http.client.HTTPResponse]:
         """Send a request; the answer, to be read. Raises Refused or Unreachable."""
-        connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT)
+        connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
         with contextlib.closing(connection):
             try:

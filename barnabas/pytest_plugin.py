@@ -1,0 +1,124 @@
+"""The pytest plugin: a Kafka proxy for a test, its scenario, and what passed in the report of a failure.
+
+Loaded into every pytest run of whoever has barnabas installed, so it imports nothing before a test
+asks for it, and never our other top-level packages: see `barnabas.testing`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from barnabas.testing import KafkaProxy, Scenario
+
+OPTION: Final = "kafka_bootstrap_server"
+"""The name of the command line's option, of the ini-file's, and of the fixture."""
+
+_proxies = pytest.StashKey[list["KafkaProxy"]]()
+_failed = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--kafka-bootstrap-server`, and the same in the ini-file."""
+    text = "the cluster behind the fixture kafka_proxy (default: an embedded one)"
+    group = parser.getgroup("barnabas", "Kafka through a proxy")
+    group.addoption("--kafka-bootstrap-server", metavar="HOST:PORT[,...]", help=text)
+    parser.addini(OPTION, text, default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker."""
+    config.addinivalue_line(
+        "markers",
+        "scenario(source): the rules of this test's kafka_proxy: a file beside the test, the name of a "
+        "ready scenario, YAML in a string, or a dict",
+    )
+
+
+@pytest.fixture(scope="session")
+def kafka_bootstrap_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The cluster behind kafka_proxy, HOST:PORT[,...]: as configured, or else an embedded one.
+
+    To be overridden where a fixture of yours starts the cluster.
+    """
+    config = request.config
+    given = config.getoption(OPTION) or config.getini(OPTION)
+    if given:
+        yield given
+        return
+    from barnabas.testing.process import Ended, running
+
+    folder = tmp_path_factory.mktemp("kafka_embedded")
+    try:
+        with running(("peers", "start", "embedded"), folder, "cluster") as cluster:
+            yield cluster.ready["bootstrap"]
+    except Ended as problem:
+        pytest.fail(f"{problem}\n(or name a cluster: --kafka-bootstrap-server)", pytrace=False)
+
+
+@pytest.fixture
+def kafka_proxy_options() -> Sequence[str]:
+    """More options of `barnabas proxy`, such as ("--pretend", "2.8"). To be overridden."""
+    return ()
+
+
+@pytest.fixture
+def kafka_proxy(
+    request: pytest.FixtureRequest,
+    kafka_bootstrap_server: str,
+    kafka_proxy_options: Sequence[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[KafkaProxy]:
+    """A proxy in front of the cluster, for this test alone, under the rules of the marker `scenario`."""
+    from barnabas.testing import Ended, WrongScenario, start_proxy
+
+    marker = request.node.get_closest_marker("scenario")
+    if marker is not None and (len(marker.args) != 1 or marker.kwargs):
+        pytest.fail("the marker scenario takes one thing: scenario(source)", pytrace=False)
+    name = re.sub(r"\W+", "_", request.node.name)[:40]
+    try:
+        with start_proxy(
+            kafka_bootstrap_server,
+            tmp_path_factory.mktemp(f"kafka_proxy_{name}"),
+            scenario=None if marker is None else marker.args[0],
+            base=request.path.parent,
+            options=kafka_proxy_options,
+        ) as proxy:
+            request.node.stash.setdefault(_proxies, []).append(proxy)
+            yield proxy
+    except (Ended, WrongScenario) as problem:
+        pytest.fail(str(problem), pytrace=False)
+
+
+@pytest.fixture
+def scenario(kafka_proxy: KafkaProxy) -> Scenario:
+    """The rules of this test's kafka_proxy, to be replaced and added to."""
+    return kafka_proxy.scenario
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure shows what passed; the files of a test that passed are removed."""
+    report = yield
+    proxies = item.stash.get(_proxies, [])
+    if report.failed and proxies:
+        from barnabas.testing.report import section
+
+        item.stash[_failed] = True
+        report.sections += [("barnabas proxy", section(proxy)) for proxy in proxies]
+    if report.when == "teardown" and proxies:
+        if not item.stash.get(_failed, False):
+            for proxy in proxies:
+                shutil.rmtree(proxy.folder, ignore_errors=True)
+        del item.stash[_proxies]  # it may be run again
+        item.stash[_failed] = False
+    return report

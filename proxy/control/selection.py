@@ -1,0 +1,33 @@
+"""What somebody who reads the log selects of it: checked here, where names and columns are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from captures.expression import quote
+from captures.filters import exchange_filter
+from proxy.matching import error_code
+from specs.contents import NAMES, key_of
+from specs.error_codes import error_name
+
+
+def selection(api: str | None, error: str | None, condition: str | None) -> dict[str, Any]:
+    """The columns' values that are meant, and the condition in JMESPath's own spelling.
+
+    Raises ValueError, in one line with the nearest name, for what no exchange can have.
+
+    >>> selection("produce", "request_timed_out", "latency_ms > 5")
+    {'api': 'Produce', 'error': 'REQUEST_TIMED_OUT', 'filter': 'latency_ms > `5`'}
+    """
+    found: dict[str, Any] = {}
+    if api is not None:
+        try:
+            found["api"] = NAMES[key_of(api)]
+        except LookupError as problem:
+            raise ValueError(problem.args[0]) from None
+    if error is not None:
+        found["error"] = error and error_name(error_code(error))
+    if condition is not None:
+        exchange_filter(condition)
+        found["filter"] = quote(condition)
+    return found
