@@ -59,8 +59,10 @@ def kafka_bootstrap_server(
     try:
         with running(("peers", "start", "embedded"), folder, "cluster") as cluster:
             yield cluster.ready["bootstrap"]
+        return
     except Ended as problem:
-        pytest.fail(f"{problem}\n(or name a cluster: --kafka-bootstrap-server)", pytrace=False)
+        line = f"{problem}\n(or name a cluster of yours: --kafka-bootstrap-server)"
+    pytest.fail(line, pytrace=False)
 
 
 @pytest.fixture
@@ -93,8 +95,11 @@ def kafka_proxy(
         ) as proxy:
             request.node.stash.setdefault(_proxies, []).append(proxy)
             yield proxy
+        return
     except (Ended, WrongScenario) as problem:
-        pytest.fail(str(problem), pytrace=False)
+        line = str(problem)
+    if not request.node.stash.get(_failed, False):  # else it is in that report
+        pytest.fail(line, pytrace=False)
 
 
 @pytest.fixture

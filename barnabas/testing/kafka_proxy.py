@@ -21,6 +21,9 @@ from barnabas.testing.sequences import DuplicateSequence, duplicate_sequences
 TIMEOUT: Final = 10.0
 """Seconds that waiting takes at most."""
 
+DYING: Final = 1.0
+"""Seconds from the first sign of a process' end to its end."""
+
 SHOWN: Final = 20
 """How many of the last exchanges are shown."""
 
@@ -51,6 +54,9 @@ class KafkaProxy:
         host, _, port = process.ready["control"].rpartition(":")
         self._client = Client((host, int(port)), process.ready["token"], TIMEOUT)
 
+    def __repr__(self) -> str:
+        return f"<proxy at {self.bootstrap_server}>"
+
     # what passed
 
     def exchanges(self, **wanted: Unpack[Wanted]) -> list[Exchange]:
@@ -60,6 +66,7 @@ class KafkaProxy:
         answer to, and all whose connection the proxy has seen closed. Raises ValueError for an API,
         an error or a column that does not exist, Incomplete, Ended.
         """
+        __tracebackhide__ = True
         found = self._look(wanted)
         if found["lost"]:
             raise Incomplete(
@@ -128,16 +135,19 @@ class KafkaProxy:
     # how it is known
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> Any:
+        __tracebackhide__ = True
         try:
             return self._client.ask(method, path, body)
-        except Unreachable:
-            self.process.check()
-            raise
+        except Unreachable as problem:
+            unreachable = str(problem)
+        self.process.check(wait=DYING)
+        raise Unreachable(unreachable)
 
     def _look(self, wanted: Wanted) -> Row:
         """How many exchanges are over, how many of them are lost, and what is wanted, checked."""
         asked = {"api": wanted.get("api"), "error": wanted.get("error")}
         asked["filter"] = wanted.get("where")
+        __tracebackhide__ = True
         query = urlencode({name: value for name, value in asked.items() if value is not None})
         try:
             found: Row = self._ask("GET", f"/log?{query}")
@@ -147,6 +157,7 @@ class KafkaProxy:
 
     def _rows(self, count: int) -> Iterator[Row]:
         """The first rows of the log, the last of which may still be on their way."""
+        __tracebackhide__ = True
         end = time.monotonic() + TIMEOUT
         with self.process.out.open("rb") as log:
             log.readline()  # the ready line
@@ -194,7 +205,7 @@ def start_proxy(
 
     folder: for its files, an empty one. base: where a scenario's relative path begins; the present
     directory if None. options: more of `barnabas proxy`. Raises Ended, with its line, if it does not
-    start, or if it has ended by itself in the end; WrongScenario.
+    start or has ended by itself in the end; WrongScenario.
     """
     base = base or Path.cwd()
     rules: tuple[str, ...] = ()
@@ -212,5 +223,4 @@ def start_proxy(
     with running(arguments, folder, "exchanges") as process:
         proxy = KafkaProxy(process, bootstrap_server, folder, base)
         yield proxy
-        process.check()
         proxy.rule_rows()

@@ -26,8 +26,11 @@ STOP: Final = 15.0
 LOOK: Final = 0.01
 """Seconds between two looks at what it has written."""
 
-LAST: Final = 4096
-"""Bytes of what it said last."""
+LAST: Final = 10
+"""Lines of what it said last ..."""
+
+LAST_BYTES: Final = 4096
+"""... and bytes."""
 
 
 class Ended(RuntimeError):
@@ -44,11 +47,14 @@ class Process:
     ready: dict[str, Any]
     """What its first line said."""
 
-    def check(self) -> None:
-        """Raises Ended if it has."""
-        code = self.popen.poll()
-        if code is not None:
-            raise Ended(f"the process of barnabas has ended with {_text(code)}:\n{said(self.err)}")
+    def check(self, wait: float = 0.0) -> None:
+        """Raises Ended if it has, or does so within some seconds."""
+        __tracebackhide__ = True
+        try:
+            code = self.popen.wait(wait)
+        except subprocess.TimeoutExpired:
+            return
+        raise Ended(f"the process of barnabas has ended with {_text(code)}:\n{said(self.err)}")
 
 
 def command(*arguments: str) -> list[str]:
@@ -60,7 +66,8 @@ def command(*arguments: str) -> list[str]:
 def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Process]:
     """Start it, wait for its ready line, and stop it at the end.
 
-    Its stdout is in `name`.jsonl, its stderr in `name`.log. Raises Ended if it does not start.
+    Its stdout is in `name`.jsonl, its stderr in `name`.log. Raises Ended if it does not start, and in
+    the end if it had not gone on until then.
     """
     out, err = folder / f"{name}.jsonl", folder / f"{name}.log"
     with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -72,16 +79,22 @@ def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Proce
             start_new_session=True,  # Ctrl-C is for the tests, which stop it
         )
     try:
-        yield Process(popen, out, err, _ready(popen, out, err))
+        process = Process(popen, out, err, _ready(popen, out, err))
+        yield process
+        process.check()
     finally:
         _stop(popen)
+    if popen.returncode:
+        process.check()
 
 
 def said(err: Path) -> str:
     """What it said last."""
     with err.open("rb") as file:
-        file.seek(max(0, err.stat().st_size - LAST))
-        return file.read().decode(errors="replace").strip() or "it said nothing"
+        file.seek(max(0, err.stat().st_size - LAST_BYTES))
+        lines = file.read().decode(errors="replace").splitlines()
+    told = [line for line in lines if not line.startswith(("edit:", "memory:"))]  # at every start
+    return "\n".join(told[-LAST:]) or "it said nothing"
 
 
 def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path) -> dict[str, Any]:
