@@ -178,18 +178,21 @@ class KafkaProxy:
     ) -> str:
         seen = self.exchanges()
         lines = [f"{len(found)} of {count} with {described(wanted)} passed within {timeout:g} s"]
-        lines += [f"{connection}" for connection in self._waiting()]
+        lines += self._unanswered()
         lines.append(f"all that passed is {len(seen)} exchanges" + (":" if seen else ""))
         if len(seen) > SHOWN:
             lines[-1] += f" the last {SHOWN} of them"
         return "\n  ".join([*lines, *map(str, seen[-SHOWN:])])
 
-    def _waiting(self) -> Iterator[str]:
+    def _unanswered(self) -> Iterator[str]:
+        """Who waits for a response, and to how many requests."""
         for row in self._ask("GET", "/connections"):
-            if row["waiting_requests"]:
+            on_the_way = row["request"]
+            count = row["waiting_requests"] + on_the_way["queued"] + on_the_way["held"]
+            if count:
                 who, broker = row["client_id"] or row["client_address"], row["broker"]
                 where = "the bootstrap server" if broker is None else f"broker {broker}"
-                yield f"waiting for a response: {row['waiting_requests']} of {who} to {where}"
+                yield f"{who} waits for {where} to answer {count} request{'s' * (count > 1)}"
 
 
 @contextmanager

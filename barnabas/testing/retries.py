@@ -24,12 +24,14 @@ class Retry:
     before: Exchange
     """The same request, the time before."""
     attempt: int
-    """1 for the first retry of a request, and so on."""
+    """1 for the first retry of a request, and so on; of a Produce, for the batch that was tried most."""
 
     @property
     def reason(self) -> str:
         """What came of it the time before."""
-        return (self.before.answered and self.before.error) or "no response"
+        if not self.before.answered:
+            return "no response"
+        return self.before.error or "a response that can't be read"
 
     def __repr__(self) -> str:
         return f"<retry {self.attempt} after {self.reason}: {self.exchange}>"
@@ -47,17 +49,15 @@ def retries(exchanges: Iterable[Exchange]) -> list[Retry]:
     latest: dict[Hashable, tuple[Exchange, bool, int]] = {}
     found: list[Retry] = []
     for exchange in sorted(exchanges, key=lambda each: each.ts):
-        before: Exchange | None = None
-        attempt = 0
-        parts = list(_parts(exchange))
-        for part, _ in parts:
-            earlier, failed, number = latest.get(part, (exchange, False, 0))
-            if failed and number + 1 > attempt:
-                before, attempt = earlier, number + 1
-        for part, failed in parts:
+        again: list[Retry] = []
+        for part, failed in _parts(exchange):
+            before, in_vain, attempt = latest.get(part, (exchange, False, 0))
+            attempt = attempt + 1 if in_vain else 0
             latest[part] = exchange, failed, attempt
-        if before is not None:
-            found.append(Retry(exchange, before, attempt))
+            if in_vain:
+                again.append(Retry(exchange, before, attempt))
+        if again:
+            found.append(max(again, key=lambda retry: retry.attempt))
     return found
 
 

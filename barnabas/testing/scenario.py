@@ -111,11 +111,6 @@ class Rule:
         """The messages that it did something to."""
         return int(self._now()["fired"])
 
-    @property
-    def released(self) -> int:
-        """Of those that it held back, the ones that have left."""
-        return int(self._now()["released"])
-
     def fire(self) -> None:
         """Let it fire on its next match, whatever its `when` says."""
         self._ask("POST", f"/scenario/rules/{quote(self.name, safe='')}/fire", None)

@@ -210,6 +210,27 @@ def test_what_can_not_be_asked_of_exchanges(query: str, said: str) -> None:
     run(main())
 
 
+def test_how_far_the_log_is_and_what_a_selection_of_it_means() -> None:
+    async def main() -> None:
+        async with desk(observed=True) as it:
+            assert await it.get("/log") == {"over": 0, "lost": 7}
+            await it.exchange()
+            condition = quote("latency_ms > 5")
+            found = await it.get(f"/log?api=fetch&error=&filter={condition}")
+            assert found == {
+                "over": 1,
+                "lost": 7,
+                "api": "Fetch",
+                "error": "",
+                "filter": "latency_ms > `5`",
+            }
+            answer = await it.ask("GET", "/log?api=Fetsh")
+            assert answer.status == 400
+            assert answer.error == "no API is called 'Fetsh'; did you mean Fetch?"
+
+    run(main())
+
+
 # the scenario
 
 

@@ -1,0 +1,264 @@
+"""The pytest plugin, as it looks from a project of somebody's: passing, failing, broken, interrupted."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from peers.embedded import EmbeddedCluster
+from tests.barnabas import project
+from tests.barnabas.testing.test_process import alive, until
+
+SEND = """
+    from confluent_kafka import Producer
+
+    def send(proxy, topic="orders"):
+        producer = Producer({"bootstrap.servers": proxy.bootstrap_server, "client.id": "maker", "log_level": 0, "enable.metrics.push": False})
+        producer.produce(topic, b"value")
+        assert producer.flush(10) == 0
+"""
+
+WRONG = """
+    version: 1
+    rules:
+      - name: a
+        do: {delai: 1s}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    with EmbeddedCluster(1, topics={"orders": 1}) as found:
+        yield found.bootstrap
+
+
+def sections(text: str) -> dict[str, str]:
+    """What the report says of each test: heading -> text."""
+    parts = re.split(r"^_{3,} (.+) _{3,}$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
+    tests = """
+        import sys
+
+        import pytest
+        from send import send
+
+        SLOW = {"name": "slow", "match": {"api": "Produce", "direction": "request"}, "do": {"delay": "1ms"}}
+
+        def test_good(kafka_proxy):
+            send(kafka_proxy)
+            assert kafka_proxy.exchanges(api="Produce", topic="orders")
+            assert kafka_proxy.folder.is_dir()
+            ours = {"captures", "experiments", "peers", "proxy", "specs"}
+            assert not {name.partition(".")[0] for name in sys.modules} & ours
+
+        @pytest.mark.scenario({"version": 1, "rules": [SLOW]})
+        def test_bad(kafka_proxy, scenario):
+            assert scenario.rule("slow").fired == 0
+            for _ in range(20):
+                send(kafka_proxy)
+            assert len(kafka_proxy.exchanges(api="Produce")) == 1
+
+        @pytest.fixture
+        def closing(kafka_proxy):
+            yield
+            send(kafka_proxy)
+            assert not kafka_proxy.exchanges(), "while it closes"
+
+        def test_bad_end(closing):
+            pass
+
+        @pytest.mark.scenario("wrong.yaml")
+        def test_wrong_file(kafka_proxy):
+            pass
+
+        @pytest.mark.scenario("missing.yaml")
+        def test_no_file(kafka_proxy):
+            pass
+
+        @pytest.mark.scenario("one", "two")
+        def test_two(kafka_proxy):
+            pass
+
+        class TestNarrow:
+            @pytest.fixture
+            def kafka_proxy_options(self):
+                return "--max-version", "Metadata=5"
+
+            @pytest.mark.scenario("slow-fetches")
+            def test_options(self, kafka_proxy):
+                send(kafka_proxy)
+                assert {each.version for each in kafka_proxy.exchanges(api="Metadata")} == {5}
+                assert kafka_proxy.scenario.rules
+
+        def test_killed(kafka_proxy):
+            kafka_proxy.process.popen.kill()
+    """
+    project.write(
+        tmp_path,
+        {"tests/send.py": SEND, "tests/test_all.py": tests, "tests/wrong.yaml": WRONG},
+    )
+    found = project.run(tmp_path, "--strict-markers", "-rA", "--kafka-bootstrap-server", cluster)
+    outcomes = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", found.stdout, re.MULTILINE)
+    assert sorted(outcomes) == [
+        ("ERROR", "test_bad_end"),
+        ("ERROR", "test_killed"),
+        ("ERROR", "test_no_file"),
+        ("ERROR", "test_two"),
+        ("ERROR", "test_wrong_file"),
+        ("FAILED", "test_bad"),
+        ("PASSED", "test_bad_end"),
+        ("PASSED", "test_good"),
+        ("PASSED", "test_killed"),
+        ("PASSED", "test_options"),
+    ], found.stdout
+    assert found.returncode == 1
+    told = sections(found.stdout)
+
+    bad = told["test_bad"].splitlines()
+    begin = next(at for at, line in enumerate(bad) if re.fullmatch(r"-+ barnabas proxy -+", line))
+    assert re.fullmatch(rf"127\.0\.0\.1:\d+ in front of {cluster}", bad[begin + 1])
+    assert re.fullmatch(r"\.\.\. \d+ exchanges before these", bad[begin + 2])
+    shown = bad[begin + 3 : begin + 23]
+    assert all(re.match(r"\d\d:\d\d:\d\d\.\d{3} maker ", line) for line in shown)
+    assert "b1  Produce v" in shown[-1]
+    assert shown[-1].endswith(" ⟵ slow")
+    assert bad[begin + 23] == "rule slow: 20 matched, 20 fired, delay"
+    capture = Path(bad[begin + 24].removeprefix("capture: "))
+    log = Path(bad[begin + 25].removeprefix("every exchange as JSON: "))
+    assert capture.stat().st_size > 1000
+    assert log.read_text().count('"api":"Produce"') == 20
+
+    end = told["ERROR at teardown of test_bad_end"]
+    assert "barnabas proxy ---" in end
+    assert "Produce v" in end
+    assert "has ended" not in end, "it was stopped"
+
+    assert told["ERROR at setup of test_wrong_file"].strip() == (
+        "barnabas: wrong.yaml:5: unknown key 'delai' in do; did you mean 'delay'?"
+    )
+    assert "there is no file 'missing.yaml' in " in told["ERROR at setup of test_no_file"]
+    assert "scenario takes one thing" in told["ERROR at setup of test_two"]
+    killed = told["ERROR at teardown of test_killed"]
+    assert killed.startswith("\nthe process of barnabas has ended with signal 9:\n")
+
+    kept = {path.name for path in (tmp_path / "kept").glob("kafka_proxy_*0")}
+    assert {"kafka_proxy_test_bad0", "kafka_proxy_test_bad_end0", "kafka_proxy_test_killed0"} <= kept
+    assert not {"kafka_proxy_test_good0", "kafka_proxy_test_options0"} & kept
+
+
+def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_file_may_name_one(
+    cluster: str, tmp_path: Path
+) -> None:
+    tests = """
+        from send import send
+
+        clusters = set()
+
+        def test_one(kafka_proxy):
+            send(kafka_proxy)
+            clusters.add(kafka_proxy.cluster)
+
+        def test_two(kafka_proxy):
+            send(kafka_proxy)
+            clusters.add(kafka_proxy.cluster)
+            print("clusters:", *clusters)
+    """
+    project.write(tmp_path, {"tests/send.py": SEND, "tests/test_all.py": tests})
+    found = project.run(tmp_path, "-s")
+    assert found.returncode == 0, found.stdout
+    assert len(re.findall(r"clusters:(?: [\d.:]+,[\d.:]+,[\d.:]+){1}$", found.stdout, re.MULTILINE)) == 1
+    project.write(tmp_path, {"pytest.ini": f"[pytest]\nkafka_bootstrap_server = {cluster}\n"})
+    found = project.run(tmp_path, "-s", "-k", "two")
+    assert found.returncode == 0, found.stdout
+    assert f"clusters: {cluster}\n" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("missing", "options", "said"),
+    [
+        (
+            "confluent_kafka",
+            (),
+            "the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'",
+        ),
+        (
+            "starlette",
+            ("--kafka-bootstrap-server", "127.0.0.1:1"),
+            "pip install 'barnabas[control]'",
+        ),
+    ],
+)
+def test_what_is_not_installed_is_one_line(
+    tmp_path: Path, missing: str, options: tuple[str, ...], said: str
+) -> None:
+    project.write(
+        tmp_path,
+        {
+            "tests/test_it.py": "def test_it(kafka_proxy): pass\n",
+            f"absent/{missing}.py": f"raise ModuleNotFoundError('not installed', name='{missing}')\n",
+        },
+    )
+    path = os.pathsep.join((str(project.ROOT), str(tmp_path / "absent")))
+    found = project.run(tmp_path, *options, PYTHONPATH=path)
+    assert said in sections(found.stdout)["ERROR at setup of test_it"]
+    assert "Traceback" not in found.stdout
+
+
+def test_many_workers(cluster: str, tmp_path: Path) -> None:
+    tests = """
+        import pytest
+        from send import send
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_it(kafka_proxy, number, worker_id):
+            send(kafka_proxy)
+            assert len(kafka_proxy.exchanges(api="Produce")) == 1, "its own alone"
+            assert number != 3, worker_id
+    """
+    project.write(tmp_path, {"tests/send.py": SEND, "tests/test_all.py": tests})
+    options = ("-p", "xdist.plugin", "-n", "2", "--kafka-bootstrap-server", cluster)
+    found = project.run(tmp_path, *options)
+    assert "1 failed, 3 passed" in found.stdout, found.stdout
+    capture = re.search(r"^capture: (.+)$", sections(found.stdout)["test_it[3]"].partition("\nE")[2], re.M)
+    assert capture is not None
+    assert Path(capture[1]).is_file()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_when_it_is_interrupted_or_killed(how: signal.Signals, tmp_path: Path) -> None:
+    tests = """
+        import pathlib
+        import threading
+
+        def test_it(kafka_proxy, tmp_path_factory):
+            (cluster,) = tmp_path_factory.getbasetemp().glob("kafka_embedded0/cluster.jsonl")
+            cluster = __import__("json").loads(cluster.read_text())["ready"]["pid"]
+            pathlib.Path("pids.new").write_text(f"{kafka_proxy.process.popen.pid} {cluster}")
+            pathlib.Path("pids.new").rename("pids")
+            threading.Event().wait(100)
+    """
+    project.write(tmp_path, {"tests/test_it.py": tests})
+    with subprocess.Popen(
+        project.command("-q"),
+        cwd=tmp_path,
+        env=project.environment(**project.OF_THE_TREE),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as run:
+        until(lambda: (tmp_path / "pids").exists() or run.poll() is not None)
+        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+        assert all(map(alive, pids))
+        run.send_signal(how)
+        said, _ = run.communicate(timeout=60)
+        assert run.returncode == (2 if how == signal.SIGINT else -9), said
+    until(lambda: not any(map(alive, pids)))

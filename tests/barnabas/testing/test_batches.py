@@ -1,0 +1,66 @@
+"""What a Produce request brings, read from the bytes of a real one and of made up ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.testing.batches import Unreadable, batches
+from tests.barnabas.testing.made import batch, exchange, produce
+
+LIBRDKAFKA = (
+    "AAAAAAAAAAAAAABMAAAAAAIA3Z1kAAAAAAACAAABof5q8XMAAAGh/mrxcwAAAAAydbGwAAAAAAAAAAAAAxAAAAABBHYw"
+    "ABAAAAIBBHYxABAAAAQBBHYyAA=="
+)
+"""A batch of three records by an idempotent producer of librdkafka."""
+
+
+def test_a_real_batch() -> None:
+    (found,) = batches(produce(1, (3, LIBRDKAFKA), offsets={3: 5}))
+    assert (found.topic, found.partition) == ("orders", 3)
+    assert (found.producer_id, found.producer_epoch, found.base_sequence) == (846574000, 0, 0)
+    assert (found.error_code, found.base_offset) == (0, 5)
+    assert found.idempotent
+
+
+def test_each_partition_has_its_own_answer() -> None:
+    sent = (0, batch(7, 1, 10)), (1, batch(7, 1, 20)), (2, batch(7, 1, 30))
+    found = batches(produce(1, *sent, offsets={0: 100}, errors={1: 6}))
+    assert [(each.base_sequence, each.error_code, each.base_offset) for each in found] == [
+        (10, 0, 100),
+        (20, 6, -1),
+        (30, None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        "",
+        "AAAA",
+        batch(),
+        batch(7, 0, -1),
+        LIBRDKAFKA[:20] + "AAA" + LIBRDKAFKA[23:],
+    ],
+)
+def test_what_has_no_sequence(records: str) -> None:
+    (found,) = batches(produce(1, (0, records)))
+    assert not found.idempotent
+
+
+def test_a_topic_that_stands_as_an_id_has_the_name_that_is_known() -> None:
+    request = {"topic_data": [{"topic_id": "AAA", "partition_data": [{"index": 0, "records": ""}]}]}
+    response = {
+        "responses": [
+            {"topic_id": "AAA", "partition_responses": [{"index": 0, "error_code": 3, "base_offset": -1}]}
+        ]
+    }
+    bodies = {"request": request, "response": response}
+    (found,) = batches(exchange("Produce", **bodies))
+    assert (found.topic, found.error_code) == ("AAA", 3)
+    (found,) = batches(exchange("Produce", **bodies, context={"topics": {"AAA": "orders"}}))
+    assert (found.topic, found.error_code) == ("orders", 3)
+
+
+def test_a_request_that_is_not_in_the_log_is_not_guessed_at() -> None:
+    with pytest.raises(Unreadable, match="nothing can be said of its batches: 00:00:04"):
+        list(batches(exchange("Produce", 4, request=None)))

@@ -1,0 +1,87 @@
+"""Processes of ours: they start, say why they don't, and do not outlive the one that started them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from barnabas.testing.process import Ended, running, said
+
+PROXY = ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", "--log", "json")
+SOON = 30.0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    """Whether it runs; one that ended and was not yet waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_it_runs_between_its_ready_line_and_the_end(tmp_path: Path) -> None:
+    with running(PROXY, tmp_path, "it") as process:
+        assert process.ready["pid"] == process.popen.pid
+        process.check()
+        assert os.getsid(process.popen.pid) != os.getsid(0), "Ctrl-C is not for it"
+    assert process.popen.returncode == 0
+    assert "stopping: 0 connections drain" in (tmp_path / "it.log").read_text()
+
+
+def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
+    with (
+        pytest.raises(Ended, match=r"^barnabas: 'nonsense:port' is no address"),
+        running(("proxy", "-b", "nonsense:port"), tmp_path, "it"),
+    ):
+        pytest.fail("it does not start")
+
+
+def test_one_that_was_killed_is_found_out_at_once_or_in_the_end(tmp_path: Path) -> None:
+    with (
+        pytest.raises(Ended, match=r"ended with signal 9:\nlistening on"),
+        running(PROXY, tmp_path, "it") as process,
+    ):
+        process.popen.kill()
+        with pytest.raises(Ended, match="ended with signal 9"):
+            process.check(wait=SOON)
+
+
+def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys, pathlib\n"
+        "from barnabas.testing.process import running\n"
+        f"with running({PROXY!r}, pathlib.Path(sys.argv[1]), 'it') as process:\n"
+        "    print(process.popen.pid, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert killed.returncode == -9
+    pid = int(killed.stdout)
+    until(lambda: not alive(pid))
+    assert "stopping: 0 connections drain" in (tmp_path / "it.log").read_text(), "in good order"
+
+
+def test_what_it_said_last_leaves_out_what_it_says_at_every_start(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("edit: a\n" + "".join(f"line {number}\n" for number in range(20)) + "memory: b\n")
+    assert said(log).splitlines() == [f"line {number}" for number in range(10, 20)]
+    log.write_text("")
+    assert said(log) == "it said nothing"
