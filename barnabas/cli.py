@@ -110,6 +110,33 @@ def decode_command(
     raise typer.Exit(decode_hex(asked))
 
 
+@app.command(
+    "summary",
+    epilog="Examples:\n\n  barnabas summary run.pcapng\n\n"
+    "  barnabas summary run.pcapng --by client --by topic\n\n"
+    "  barnabas summary run.pcapng --filter \"api == 'Fetch'\" --by broker --json",
+)
+def summary_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT", help="api, client, connection, broker or topic; all if absent."
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    ] = None,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
+) -> None:
+    """Say what a capture comes to: counts, errors, latencies, versions, client software."""
+    from barnabas.summary import summary
+
+    raise typer.Exit(summary(file, tuple(by or ()), only=only, most=most, as_json=as_json))
+
+
 Faults = Annotated[
     str | None,
     typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
