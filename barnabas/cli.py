@@ -137,6 +137,38 @@ def summary_command(
     raise typer.Exit(summary(file, tuple(by or ()), only=only, most=most, as_json=as_json))
 
 
+@app.command(
+    "diff",
+    epilog="Examples:\n\n  barnabas diff before.pcapng after.pcapng\n\n"
+    "  barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack\n\n"
+    "  barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
+)
+def diff_command(
+    left: Annotated[Path, typer.Argument(metavar="A", help="A capture (pcapng).")],
+    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."),
+    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """Compare two captures exchange by exchange; exit code 1 if anything differs."""
+    from barnabas.diff import diff
+
+    ignored = tuple(ignore or ())
+    raise typer.Exit(
+        diff(left, right, ignore=ignored, everything=everything, only=only, as_json=as_json)
+    )
+
+
 Faults = Annotated[
     str | None,
     typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
