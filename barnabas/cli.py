@@ -138,6 +138,28 @@ def summary_command(
 
 
 @app.command(
+    "grep",
+    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n"
+    "  barnabas grep -i 'not_(leader|coordinator)' *.pcapng\n\n"
+    "  barnabas grep -F '{\"id\": 1}' run.pcapng --json | jq .found\n\n"
+    "Exit code 0 if it was found, 1 if not, as grep's.",
+)
+def grep_command(
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures (pcapng).")],
+    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="In any case.")] = False,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
+) -> None:
+    """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
+    from barnabas.grep import grep
+
+    raise typer.Exit(grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json))
+
+
+@app.command(
     "diff",
     epilog="Examples:\n\n  barnabas diff before.pcapng after.pcapng\n\n"
     "  barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack\n\n"

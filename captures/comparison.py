@@ -18,10 +18,9 @@ from captures.context import Context
 from captures.context.completing import complete
 from captures.difference import OF_THE_RUN, Difference, differences, without
 from captures.exchange import Exchange
-from specs import records
+from captures.unpacked import unpacked
 from specs.frames import Direction
 from specs.jsonform import to_json
-from specs.malformed import Malformed
 from specs.secrets import redact
 
 LIMIT: Final = 1 << 30
@@ -142,38 +141,6 @@ def _body(exchange: Exchange, direction: Direction, names: Names) -> dict[str, A
     body: dict[str, Any] | None = getattr(exchange, direction)
     if body is None:
         return None
-    shown: dict[str, Any] = _spelled_out(redact(exchange.key, direction, body))
+    shown: dict[str, Any] = to_json(unpacked(redact(exchange.key, direction, body)))
     complete(shown, exchange.key, exchange.version, direction, names)
     return shown
-
-
-def _spelled_out(value: Any) -> Any:
-    """In JSON form, with record sets as their records: two runs never compress or time them alike."""
-    if isinstance(value, list):
-        return [_spelled_out(item) for item in value]
-    if not isinstance(value, dict):
-        return to_json(value)
-    return {
-        str(name): _records(inner)
-        if name == "records" and isinstance(inner, bytes)
-        else _spelled_out(inner)
-        for name, inner in value.items()
-    }
-
-
-def _records(data: bytes) -> Any:
-    try:
-        return [
-            to_json(
-                {
-                    "offset": record.offset,
-                    "key": record.key,
-                    "value": record.value,
-                    "headers": [list(header) for header in record.headers],
-                }
-            )
-            for batch in records.read(data)
-            for record in batch
-        ]
-    except Malformed:
-        return to_json(data)
