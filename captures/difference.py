@@ -52,6 +52,8 @@ OF_THE_RUN: Final = (
     "host",
     "port",
     "leader_epoch",
+    "generation_id*",
+    "member_epoch",
     "controller_id",
     "client_host",
     "client_instance_id",
