@@ -119,6 +119,87 @@ def decode_command(
     raise typer.Exit(decode_hex(asked))
 
 
+@app.command(
+    "summary",
+    epilog="Examples:\n\n  barnabas summary run.pcapng\n\n"
+    "  barnabas summary run.pcapng --by client --by topic\n\n"
+    "  barnabas summary run.pcapng --filter \"api == 'Fetch'\" --by broker --json",
+)
+def summary_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT", help="api, client, connection, broker or topic; all if absent."
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    ] = None,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
+) -> None:
+    """Say what a capture comes to: counts, errors, latencies, versions, client software."""
+    from barnabas.summary import summary
+
+    raise typer.Exit(summary(file, tuple(by or ()), only=only, most=most, as_json=as_json))
+
+
+@app.command(
+    "grep",
+    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n"
+    "  barnabas grep -i 'not_(leader|coordinator)' *.pcapng\n\n"
+    "  barnabas grep -F '{\"id\": 1}' run.pcapng --json | jq .found\n\n"
+    "Exit code 0 if it was found, 1 if not, as grep's.",
+)
+def grep_command(
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures (pcapng).")],
+    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="In any case.")] = False,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
+) -> None:
+    """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
+    from barnabas.grep import grep
+
+    raise typer.Exit(grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json))
+
+
+@app.command(
+    "diff",
+    epilog="Examples:\n\n  barnabas diff before.pcapng after.pcapng\n\n"
+    "  barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack\n\n"
+    "  barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
+)
+def diff_command(
+    left: Annotated[Path, typer.Argument(metavar="A", help="A capture (pcapng).")],
+    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."),
+    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """Compare two captures exchange by exchange; exit code 1 if anything differs."""
+    from barnabas.diff import diff
+
+    ignored = tuple(ignore or ())
+    raise typer.Exit(
+        diff(left, right, ignore=ignored, everything=everything, only=only, as_json=as_json)
+    )
+
+
 Faults = Annotated[
     str | None,
     typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
