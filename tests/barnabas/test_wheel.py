@@ -1,0 +1,118 @@
+"""The wheel, built and installed, in a project whose folders are named as ours, with the README's example."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from barnabas.__main__ import OURS
+from tests.barnabas import project
+
+README = (project.ROOT / "README.md").read_text()
+
+NOT_OURS = "raise RuntimeError('a package of the project was imported in place of one of ours')\n"
+
+MINE = """
+    import pathlib
+    import sys
+
+    import barnabas
+    import proxy
+
+    def test_the_project_has_its_own_packages_and_the_installed_plugin(kafka_proxy):
+        assert proxy.MINE
+        assert pathlib.Path(barnabas.__file__).is_relative_to(sys.prefix)
+        ours = {"captures", "experiments", "peers", "specs"}
+        assert not {name.partition(".")[0] for name in sys.modules} & ours
+        assert kafka_proxy.scenario.rules == []
+"""
+
+
+def pip(*arguments: str) -> None:
+    """Without an index: all that is needed is there."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy, since building leaves files in the source."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in (*OURS, "tests"):
+        shutil.copytree(project.ROOT / name, source / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(project.ROOT / name, source)
+    pip("wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source))
+    (built,) = folder.glob("barnabas-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a new environment with the wheel in it; what that needs is borrowed from ours.
+
+    A .pth file names our site-packages: so what is there is found, but an editable install is not.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    found = folder / "bin" / "python"
+    pip("--python", str(found), "install", "--no-index", "--no-deps", str(wheel))
+    (site,) = folder.glob("lib/python*/site-packages")
+    lent = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "lent.pth").write_text("".join(f"{path}\n" for path in lent))
+    return found
+
+
+def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.partition("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(OURS)
+    for name in OURS:
+        files = (project.ROOT / name).rglob("*")
+        expected = {
+            str(path.relative_to(project.ROOT))
+            for path in files
+            if path.suffix in (".py", ".typed", ".yaml") and "__pycache__" not in path.parts
+        }
+        assert expected <= set(names)
+
+
+@pytest.mark.parametrize("path", [None, "."])
+def test_the_example_in_a_project_with_folders_of_our_names(
+    python: Path, path: str | None, tmp_path: Path
+) -> None:
+    (example,) = re.findall(r"^```python\n# tests/test_orders\.py\n(.+?)^```$", README, re.M | re.S)
+    project.write(
+        tmp_path,
+        {
+            **{f"{name}/__init__.py": NOT_OURS for name in OURS if name != "barnabas"},
+            "proxy/__init__.py": "MINE = True\n",
+            "tests/__init__.py": "",
+            "tests/test_mine.py": MINE,
+            "tests/test_orders.py": example,
+        },
+    )
+    environment = project.environment() | ({} if path is None else {"PYTHONPATH": path})
+    if path is None:
+        environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-rA"],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout
