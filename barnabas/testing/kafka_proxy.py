@@ -170,12 +170,12 @@ class KafkaProxy:
                 log.seek(-len(line), 1)
                 self.process.check()
                 if time.monotonic() > end:
-                    raise Incomplete(f"{count} exchanges are over but were not logged in {TIMEOUT:g} s")
+                    raise Incomplete(
+                        f"{count} exchanges are over but were not logged in {TIMEOUT:g} s"
+                    )
                 time.sleep(LOOK)
 
-    def _not_seen(
-        self, found: list[Exchange], count: int, timeout: float, wanted: Wanted
-    ) -> str:
+    def _not_seen(self, found: list[Exchange], count: int, timeout: float, wanted: Wanted) -> str:
         seen = self.exchanges()
         lines = [f"{len(found)} of {count} with {described(wanted)} passed within {timeout:g} s"]
         lines += self._unanswered()

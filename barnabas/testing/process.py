@@ -71,7 +71,7 @@ def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Proce
     """
     out, err = folder / f"{name}.jsonl", folder / f"{name}.log"
     with out.open("wb") as stdout, err.open("wb") as stderr:
-        popen = subprocess.Popen(
+        popen = subprocess.Popen(  # noqa: S603 (ourselves)
             command("--until-eof", *arguments),
             stdin=subprocess.PIPE,
             stdout=stdout,

@@ -68,7 +68,9 @@ def _parts(exchange: Exchange) -> Iterator[tuple[Hashable, bool]]:
         yield from _batches(exchange)
     elif exchange.request is None:
         if exchange.key != SASL_TOKEN:
-            raise Unreadable(f"whether this is a retry can't be told: its body is not in the log: {exchange}")
+            raise Unreadable(
+                f"whether this is a retry can't be told: its body is not in the log: {exchange}"
+            )
     else:
         where = exchange.connection if exchange.key in OF_CONNECTION else None
         failed = not exchange.answered or exchange.error != ""

@@ -81,7 +81,9 @@ class Scenario:
     @property
     def rules(self) -> list[Rule]:
         """All of them."""
-        return [Rule(row["name"], self._ask) for row in self._ask("GET", "/scenario", None)["rules"]]
+        return [
+            Rule(row["name"], self._ask) for row in self._ask("GET", "/scenario", None)["rules"]
+        ]
 
     def _edit(self, method: str, path: str, text: str, name: str = "") -> Any:
         try:

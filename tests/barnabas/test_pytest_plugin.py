@@ -19,7 +19,8 @@ SEND = """
     from confluent_kafka import Producer
 
     def send(proxy, topic="orders"):
-        producer = Producer({"bootstrap.servers": proxy.bootstrap_server, "client.id": "maker", "log_level": 0, "enable.metrics.push": False})
+        where = {"bootstrap.servers": proxy.bootstrap_server, "client.id": "maker"}
+        producer = Producer({**where, "log_level": 0, "enable.metrics.push": False})
         producer.produce(topic, b"value")
         assert producer.flush(10) == 0
 """
@@ -151,7 +152,11 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
     assert killed.startswith("\nthe process of barnabas has ended with signal 9:\n")
 
     kept = {path.name for path in (tmp_path / "kept").glob("kafka_proxy_*0")}
-    assert {"kafka_proxy_test_bad0", "kafka_proxy_test_bad_end0", "kafka_proxy_test_killed0"} <= kept
+    assert {
+        "kafka_proxy_test_bad0",
+        "kafka_proxy_test_bad_end0",
+        "kafka_proxy_test_killed0",
+    } <= kept
     assert not {"kafka_proxy_test_good0", "kafka_proxy_test_options0"} & kept
 
 
@@ -175,7 +180,10 @@ def test_without_a_cluster_there_is_an_embedded_one_for_all_tests_and_the_ini_fi
     project.write(tmp_path, {"tests/send.py": SEND, "tests/test_all.py": tests})
     found = project.run(tmp_path, "-s")
     assert found.returncode == 0, found.stdout
-    assert len(re.findall(r"clusters:(?: [\d.:]+,[\d.:]+,[\d.:]+){1}$", found.stdout, re.MULTILINE)) == 1
+    assert (
+        len(re.findall(r"clusters:(?: [\d.:]+,[\d.:]+,[\d.:]+){1}$", found.stdout, re.MULTILINE))
+        == 1
+    )
     project.write(tmp_path, {"pytest.ini": f"[pytest]\nkafka_bootstrap_server = {cluster}\n"})
     found = project.run(tmp_path, "-s", "-k", "two")
     assert found.returncode == 0, found.stdout
@@ -228,13 +236,17 @@ def test_many_workers(cluster: str, tmp_path: Path) -> None:
     options = ("-p", "xdist.plugin", "-n", "2", "--kafka-bootstrap-server", cluster)
     found = project.run(tmp_path, *options)
     assert "1 failed, 3 passed" in found.stdout, found.stdout
-    capture = re.search(r"^capture: (.+)$", sections(found.stdout)["test_it[3]"].partition("\nE")[2], re.M)
+    capture = re.search(
+        r"^capture: (.+)$", sections(found.stdout)["test_it[3]"].partition("\nE")[2], re.M
+    )
     assert capture is not None
     assert Path(capture[1]).is_file()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_when_it_is_interrupted_or_killed(how: signal.Signals, tmp_path: Path) -> None:
+def test_nothing_is_left_when_it_is_interrupted_or_killed(
+    how: signal.Signals, tmp_path: Path
+) -> None:
     tests = """
         import pathlib
         import threading

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.testing.batches import Unreadable, batches
@@ -51,10 +53,13 @@ def test_a_topic_that_stands_as_an_id_has_the_name_that_is_known() -> None:
     request = {"topic_data": [{"topic_id": "AAA", "partition_data": [{"index": 0, "records": ""}]}]}
     response = {
         "responses": [
-            {"topic_id": "AAA", "partition_responses": [{"index": 0, "error_code": 3, "base_offset": -1}]}
+            {
+                "topic_id": "AAA",
+                "partition_responses": [{"index": 0, "error_code": 3, "base_offset": -1}],
+            }
         ]
     }
-    bodies = {"request": request, "response": response}
+    bodies: dict[str, Any] = {"request": request, "response": response}
     (found,) = batches(exchange("Produce", **bodies))
     assert (found.topic, found.error_code) == ("AAA", 3)
     (found,) = batches(exchange("Produce", **bodies, context={"topics": {"AAA": "orders"}}))

@@ -19,7 +19,7 @@ from tests.barnabas.testing.made import exchange, row
 
 
 def test_the_columns_are_those_of_the_log() -> None:
-    assert of_tests.COLUMNS == tuple(name for name, _ in COLUMNS)
+    assert tuple(name for name, _ in COLUMNS) == of_tests.COLUMNS
 
 
 def test_a_row_becomes_an_exchange_and_what_stands_beside_is_kept() -> None:
@@ -48,9 +48,9 @@ def test_topics_that_stand_as_ids_are_known_by_the_context() -> None:
 
 
 def test_the_customs_are_those_of_specs() -> None:
-    assert of_tests.TOPIC == entities.NAMES["topic"]
-    assert of_tests.OF_TOPICS == entities.OF_TOPICS
-    assert of_tests.RESPONSES_OF_TOPICS == entities.RESPONSES_OF_TOPICS
+    assert entities.NAMES["topic"] == of_tests.TOPIC
+    assert entities.OF_TOPICS == of_tests.OF_TOPICS
+    assert entities.RESPONSES_OF_TOPICS == of_tests.RESPONSES_OF_TOPICS
 
 
 @pytest.mark.parametrize("key", NAMES)
@@ -60,7 +60,7 @@ def test_in_every_message_the_topics_are_those_that_specs_finds(key: int) -> Non
         message = api(key).message(direction)
         for version in message.versions:
             body = _filled(message.layout(version), iter(range(1000)))
-            found = exchange(NAMES[key], version=version, **{direction: body}).topics
+            found = Exchange.of({**row(NAMES[key], version=version), direction: body}).topics
             assert found == named("topic", key, direction, version, body)
 
 

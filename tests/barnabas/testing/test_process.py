@@ -50,13 +50,16 @@ def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
 
 
 def test_one_that_was_killed_is_found_out_at_once_or_in_the_end(tmp_path: Path) -> None:
-    with (
-        pytest.raises(Ended, match=r"ended with signal 9:\nlistening on"),
-        running(PROXY, tmp_path, "it") as process,
-    ):
-        process.popen.kill()
-        with pytest.raises(Ended, match="ended with signal 9"):
-            process.check(wait=SOON)
+    def kill(look: bool) -> None:
+        with running(PROXY, tmp_path, "it") as process:
+            process.popen.kill()
+            if look:
+                process.check(wait=SOON)
+                pytest.fail("it was not found out")
+
+    for look in (True, False):
+        with pytest.raises(Ended, match=r"ended with signal 9:\nlistening on"):
+            kill(look)
 
 
 def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_path: Path) -> None:
@@ -81,7 +84,9 @@ def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_pat
 
 def test_what_it_said_last_leaves_out_what_it_says_at_every_start(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    log.write_text("edit: a\n" + "".join(f"line {number}\n" for number in range(20)) + "memory: b\n")
+    log.write_text(
+        "edit: a\n" + "".join(f"line {number}\n" for number in range(20)) + "memory: b\n"
+    )
     assert said(log).splitlines() == [f"line {number}" for number in range(10, 20)]
     log.write_text("")
     assert said(log) == "it said nothing"

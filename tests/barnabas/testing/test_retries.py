@@ -18,7 +18,9 @@ NOT_YET = {**FIND, "error": "COORDINATOR_NOT_AVAILABLE"}
 
 def found(*exchanges: Exchange) -> list[tuple[int, int, str]]:
     """Of each retry: which exchange, which attempt, why."""
-    return [(each.exchange.correlation_id, each.attempt, each.reason) for each in retries(exchanges)]
+    return [
+        (each.exchange.correlation_id, each.attempt, each.reason) for each in retries(exchanges)
+    ]
 
 
 def test_the_same_body_again_after_errors_and_no_response() -> None:
@@ -63,9 +65,14 @@ def test_what_every_connection_begins_with_is_no_retry_on_another_one() -> None:
 
 
 def test_a_batch_again_by_its_sequence() -> None:
-    lost = produce(1, (0, batch(7, 0, 5)), offsets={0: 0}, **{"latency_ms": None})
+    lost = produce(1, (0, batch(7, 0, 5)), offsets={0: 0}, latency_ms=None)
     assert found(lost, produce(2, (0, batch(7, 0, 5)), offsets={0: 0})) == [(2, 1, "no response")]
-    for other in ((0, batch(7, 0, 6)), (0, batch(7, 1, 5)), (0, batch(8, 0, 5)), (1, batch(7, 0, 5))):
+    for other in (
+        (0, batch(7, 0, 6)),
+        (0, batch(7, 1, 5)),
+        (0, batch(8, 0, 5)),
+        (1, batch(7, 0, 5)),
+    ):
         assert found(lost, produce(2, other, offsets={other[0]: 0})) == []
 
 
@@ -90,7 +97,11 @@ def test_a_request_is_the_retry_that_its_most_tried_batch_is() -> None:
     old, new = (0, batch(7, 0, 0)), (1, batch(7, 0, 9))
     tried = [produce(number, old, **LOST) for number in (1, 2)]
     both = [produce(3, old, new, **LOST), produce(4, new, offsets={1: 0})]
-    assert found(*tried, *both) == [(2, 1, "no response"), (3, 2, "no response"), (4, 1, "no response")]
+    assert found(*tried, *both) == [
+        (2, 1, "no response"),
+        (3, 2, "no response"),
+        (4, 1, "no response"),
+    ]
 
 
 def test_with_acks_0_nobody_knows_of_a_failure() -> None:

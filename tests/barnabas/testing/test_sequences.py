@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from barnabas.testing.exchange import Exchange
 from barnabas.testing.sequences import duplicate_sequences
 from tests.barnabas.testing.made import batch, exchange, produce
 
 FIRST = batch(7, 0, 0)
-LOST = {"latency_ms": None}
+LOST: dict[str, Any] = {"latency_ms": None}
 
 
 def found(*exchanges: Exchange) -> list[tuple[int, tuple[int, ...]]]:
