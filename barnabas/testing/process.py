@@ -83,7 +83,9 @@ def running(arguments: Sequence[str], folder: Path, name: str) -> Iterator[Proce
         yield process
         process.check()
     finally:
-        _stop(popen)
+        stopped = _stop(popen)
+    if not stopped:
+        raise Ended(f"barnabas did not stop within {STOP:g} s and was killed:\n{said(err)}")
     if popen.returncode:
         process.check()
 
@@ -113,7 +115,8 @@ def _ready(popen: subprocess.Popen[bytes], out: Path, err: Path) -> dict[str, An
         time.sleep(LOOK)
 
 
-def _stop(popen: subprocess.Popen[bytes]) -> None:
+def _stop(popen: subprocess.Popen[bytes]) -> bool:
+    """Whether it stopped by itself; else it is killed."""
     assert popen.stdin is not None  # noqa: S101 - a pipe, see above
     popen.stdin.close()
     try:
@@ -121,6 +124,8 @@ def _stop(popen: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         popen.kill()
         popen.wait()
+        return False
+    return True
 
 
 def _text(code: int) -> str:

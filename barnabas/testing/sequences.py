@@ -30,16 +30,17 @@ def duplicate_sequences(exchanges: Iterable[Exchange]) -> list[DuplicateSequence
     To send a batch again after a lost response is what an idempotent producer must do. A broker that
     knows the sequence answers with the first offset, or with DUPLICATE_SEQUENCE_NUMBER: neither is
     a duplicate. What the broker did and answered counts, whether or not the client got the answer;
-    what it never answered is not known. Batches without a sequence are not looked at. Sequences begin
-    again at 0 after 2,147,483,647: a producer that sent so many to a partition is found here too.
-    Raises Unreadable.
+    what it never answered is not known, nor is what the fault `duplicate` sent once more. Batches
+    without a sequence are not looked at. Sequences begin again at 0 after 2,147,483,647: a producer that
+    sent so many to a partition is found here too. Raises Unreadable.
     """
     taken: dict[tuple[str, int, int, int, int], dict[int, Exchange]] = {}
     for exchange in sorted(exchanges, key=lambda found: found.ts):
         if exchange.key != PRODUCE:
             continue
         for batch in batches(exchange):
-            if batch.idempotent and batch.error_code == 0 and batch.base_offset is not None:
+            offset = batch.base_offset
+            if batch.idempotent and batch.error_code == 0 and offset is not None and offset >= 0:
                 number = (
                     batch.topic,
                     batch.partition,
@@ -47,7 +48,7 @@ def duplicate_sequences(exchanges: Iterable[Exchange]) -> list[DuplicateSequence
                     batch.producer_epoch,
                     batch.base_sequence,
                 )
-                taken.setdefault(number, {}).setdefault(batch.base_offset, exchange)
+                taken.setdefault(number, {}).setdefault(offset, exchange)
     return [
         DuplicateSequence(*number, tuple(offsets), tuple(offsets.values()))
         for number, offsets in taken.items()

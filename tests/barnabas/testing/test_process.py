@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.testing import process
 from barnabas.testing.process import Ended, running, said
 
 PROXY = ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0", "--log", "json")
@@ -33,11 +35,11 @@ def alive(pid: int) -> bool:
 
 
 def test_it_runs_between_its_ready_line_and_the_end(tmp_path: Path) -> None:
-    with running(PROXY, tmp_path, "it") as process:
-        assert process.ready["pid"] == process.popen.pid
-        process.check()
-        assert os.getsid(process.popen.pid) != os.getsid(0), "Ctrl-C is not for it"
-    assert process.popen.returncode == 0
+    with running(PROXY, tmp_path, "it") as it:
+        assert it.ready["pid"] == it.popen.pid
+        it.check()
+        assert os.getsid(it.popen.pid) != os.getsid(0), "Ctrl-C is not for it"
+    assert it.popen.returncode == 0
     assert "stopping: 0 connections drain" in (tmp_path / "it.log").read_text()
 
 
@@ -51,15 +53,31 @@ def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
 
 def test_one_that_was_killed_is_found_out_at_once_or_in_the_end(tmp_path: Path) -> None:
     def kill(look: bool) -> None:
-        with running(PROXY, tmp_path, "it") as process:
-            process.popen.kill()
+        with running(PROXY, tmp_path, "it") as it:
+            it.popen.kill()
             if look:
-                process.check(wait=SOON)
+                it.check(wait=SOON)
                 pytest.fail("it was not found out")
 
     for look in (True, False):
         with pytest.raises(Ended, match=r"ended with signal 9:\nlistening on"):
             kill(look)
+
+
+def test_one_that_hangs_is_killed_and_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "STOP", 0.2)
+    pids: list[int] = []
+
+    def hang() -> None:
+        with running(PROXY, tmp_path, "it") as hanging:
+            pids.append(hanging.popen.pid)
+            hanging.popen.send_signal(signal.SIGSTOP)
+
+    with pytest.raises(Ended, match=r"did not stop within 0\.2 s and was killed"):
+        hang()
+    assert not alive(pids[0])
 
 
 def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ def test_a_broker_that_knows_the_sequence_answers_with_the_first_offset() -> Non
     lost = produce(1, (0, FIRST), offsets={0: 0}, **LOST)
     assert found(lost, produce(2, (0, FIRST), offsets={0: 0})) == []
     assert found(lost, produce(2, (0, FIRST), errors={0: 46})) == []
+    assert found(lost, produce(2, (0, FIRST), offsets={0: -1})) == [], "it does not say where"
 
 
 def test_what_was_refused_or_never_answered_was_not_taken() -> None:
