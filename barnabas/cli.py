@@ -147,6 +147,30 @@ def summary_command(
 
 
 @app.command(
+    "serve",
+    epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n"
+    "  barnabas serve run.pcapng --speed 0   # at once, not after the time that brokers took",
+)
+def serve_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    listen: Annotated[
+        str,
+        typer.Option(
+            "--listen", "-l", metavar="HOST:PORT", help="Where clients begin; port 0 picks one."
+        ),
+    ] = "127.0.0.1:19092",
+    speed: Annotated[
+        float, typer.Option(metavar="N", min=0, help="2 answers twice as fast; 0 at once.")
+    ] = 1.0,
+) -> None:
+    """Answer clients as the recorded brokers did; say what was asked and never recorded (exit code 1)."""
+    from barnabas.addresses import parse_address
+    from barnabas.serve import serve
+
+    raise typer.Exit(serve(file, parse_address(listen, zero=True), speed))
+
+
+@app.command(
     "grep",
     epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n"
     "  barnabas grep -i 'not_(leader|coordinator)' *.pcapng\n\n"
