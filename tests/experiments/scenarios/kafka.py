@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -95,11 +96,11 @@ def send(
     settings: Mapping[str, Any] | None = None,
     *,
     partitions: int = 1,
-    pause: float = 0.0,
+    seconds: float = 0.0,
 ) -> Sent:
     """Send values to the partitions in turn with confluent-kafka, one record a request, and wait.
 
-    pause: seconds between two of them.
+    seconds: over which they are spread.
     """
     own = {"linger.ms": 0, "batch.num.messages": 1, "message.timeout.ms": int(SOON * 1000)}
     producer = Producer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
@@ -112,11 +113,63 @@ def send(
             partition=place % partitions,
             on_delivery=lambda error, _, value=value: sent.told(value, error),
         )
-        producer.poll(pause)
+        due = begun + seconds * place / len(values)
+        while producer.poll(max(due - time.monotonic(), 0)) and time.monotonic() < due:
+            pass
     left = producer.flush(SOON + 5)
     sent.seconds = time.monotonic() - begun
     assert left == 0, f"{left} records are under way for ever"
     return sent
+
+
+@dataclass
+class Received:
+    """What a consumer got."""
+
+    values: list[bytes] = field(default_factory=list)
+    """In the order in which they came; some may have come twice."""
+    errors: list[str] = field(default_factory=list)
+    """Names of those that it was told of."""
+    seconds: float = 0.0
+
+
+def receive(
+    bootstrap: str,
+    topic: str,
+    count: int,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    done: Callable[[Received], bool] | None = None,
+) -> Received:
+    """Read a topic with confluent-kafka as the only member of a group, from its beginning on.
+
+    Until so many different values came, or `done` says so; gives what came in any case after SOON.
+    """
+    own = {"group.id": topic, "auto.offset.reset": "earliest", "session.timeout.ms": 6000}
+    consumer = Consumer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
+    received = Received()
+    begun = time.monotonic()
+    try:
+        consumer.subscribe([topic])
+        while received.seconds < SOON and not (
+            done(received) if done is not None else len({*received.values}) >= count
+        ):
+            for message in consumer.consume(100, timeout=0.1):
+                problem = message.error()
+                if problem is None:
+                    received.values.append(message.value())
+                else:
+                    received.errors.append(problem.name())
+            received.seconds = time.monotonic() - begun
+    finally:
+        consumer.close()
+    return received
+
+
+def at_once(*jobs: Callable[[], Any]) -> list[Any]:
+    """Do several things at the same time, and give what came of each."""
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return [job.result() for job in [pool.submit(job) for job in jobs]]
 
 
 def read_log(bootstrap: str, topic: str, *, committed: bool = False) -> dict[int, list[bytes]]:
