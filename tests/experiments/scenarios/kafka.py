@@ -19,8 +19,13 @@ from proxy.scenario import load
 
 VERSION: Final = "4.3.1"
 
-SETTINGS: Final = {"group.min.session.timeout.ms": "500"}
-"""What brokers are told beside the usual: sessions may be short, so that tests are."""
+SETTINGS: Final = {
+    "group.min.session.timeout.ms": "500",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
+}
+"""What brokers are told beside the usual: what tests wait for comes soon."""
+
+IDEMPOTENT: Final = {"enable.idempotence": True}
 
 SOON: Final = 30.0
 """Seconds after which what was to come is given up."""
@@ -33,6 +38,12 @@ QUICK: Final[dict[str, Any]] = {
 }
 """Settings of confluent-kafka that do not wait long before they try again."""
 
+JAVA: Final = {"retry.backoff.ms": "50", "reconnect.backoff.max.ms": "200"}
+"""The same of Java clients."""
+
+SINGLY: Final = {"linger.ms": "0", "batch.size": "1"}
+"""Settings of a Java producer that sends one record a request."""
+
 
 def through(scenario: str, bootstrap: str) -> Harness:
     """A proxy in front of a cluster, with a scenario of the library."""
@@ -44,10 +55,13 @@ def fired(proxy: Harness, rule: str) -> list[Exchange]:
     return [exchange for exchange in list(proxy.exchanges) if rule in exchange.rules]
 
 
-def made_topic(bootstrap: str, name: str, partitions: int = 1, replicas: int = 1) -> str:
-    """Make a topic, and give its name when every partition has a leader."""
+def made_topic(
+    bootstrap: str, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None
+) -> str:
+    """Make a topic of one replica, and give its name when every partition has a leader."""
     admin = AdminClient({**QUICK, "bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(name, partitions, replicas)])[name].result(SOON)
+    topic = NewTopic(name, partitions, 1, config=dict(settings or {}))
+    admin.create_topics([topic])[name].result(SOON)
 
     def led() -> bool:
         topic = admin.list_topics(name, timeout=SOON).topics[name]
@@ -70,6 +84,11 @@ def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> Non
 def numbers(count: int, begin: int = 0) -> list[bytes]:
     """Values to send: 0, 1, 2 and so on."""
     return [b"%d" % number for number in range(begin, begin + count)]
+
+
+def spread(values: Sequence[bytes], partitions: int) -> dict[int, list[bytes]]:
+    """What is in each partition when values were sent to them in turn, each once and in order."""
+    return {number: list(values[number::partitions]) for number in range(partitions)}
 
 
 @dataclass

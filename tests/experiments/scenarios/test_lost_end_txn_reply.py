@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from barnabas.harness import Harness
+from peers.apache import ApacheCluster
+from peers.apache.client import JavaClient
+from tests.experiments.scenarios.kafka import (
+    JAVA,
+    fired,
+    made_topic,
+    numbers,
+    read_log,
+    through,
+)
+from tests.experiments.scenarios.transactions import transact, transactional
+
+pytestmark = pytest.mark.needs_apache("4.3.1")
+
+ONE, ABORTED, TWO = numbers(3), numbers(3, 3), numbers(3, 6)
+
+
+def lost(proxy: Harness) -> None:
+    """One reply for each of the three transactions, which the coordinator had ended by then."""
+    replies = fired(proxy, "the reply to EndTxn is lost")
+    assert len(replies) == 3
+    assert {exchange.api for exchange in replies} == {"EndTxn"}
+    assert {exchange.error for exchange in replies} == {""}
+    ended = [exchange for exchange in proxy.exchanges if exchange.api == "EndTxn"]
+    assert {exchange.error for exchange in ended} <= {"", "CONCURRENT_TRANSACTIONS"}
+
+
+def test_librdkafka_ends_each_transaction_once(cluster: ApacheCluster) -> None:
+    topic = made_topic(cluster.bootstrap, "lost-reply")
+    with through("lost-end-txn-reply", cluster.bootstrap) as proxy:
+        producer = transactional(proxy.bootstrap, topic)
+        transact(producer, topic, ONE)
+        transact(producer, topic, ABORTED, commit=False)
+        transact(producer, topic, TWO)
+    lost(proxy)
+    assert read_log(cluster.bootstrap, topic, committed=True) == {0: ONE + TWO}
+    assert read_log(cluster.bootstrap, topic) == {0: ONE + ABORTED + TWO}
+
+
+def test_java_ends_each_transaction_once(cluster: ApacheCluster, java: JavaClient) -> None:
+    topic = made_topic(cluster.bootstrap, "lost-reply-java")
+    with through("lost-end-txn-reply", cluster.bootstrap) as proxy:
+        settings = {**JAVA, "bootstrap.servers": proxy.bootstrap, "transactional.id": topic}
+        java.produce(topic, ONE, settings=settings, outcome="commit")
+        java.produce(topic, ABORTED, settings=settings, outcome="abort")
+        java.produce(topic, TWO, settings=settings, outcome="commit")
+    lost(proxy)
+    assert read_log(cluster.bootstrap, topic, committed=True) == {0: ONE + TWO}
+    assert read_log(cluster.bootstrap, topic) == {0: ONE + ABORTED + TWO}
