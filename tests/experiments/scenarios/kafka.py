@@ -19,6 +19,8 @@ from proxy.scenario import load
 
 VERSION: Final = "4.3.1"
 
+BROKERS: Final = 3
+
 SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
@@ -56,11 +58,20 @@ def fired(proxy: Harness, rule: str) -> list[Exchange]:
 
 
 def made_topic(
-    bootstrap: str, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None
+    bootstrap: str,
+    name: str,
+    partitions: int = 1,
+    *,
+    leader: int = 1,
+    settings: Mapping[str, str] | None = None,
 ) -> str:
-    """Make a topic of one replica, and give its name when every partition has a leader."""
+    """Make a topic of one replica, and give its name when every partition has a leader.
+
+    leader: node id of the first partition's; those of the others follow it, in a circle.
+    """
     admin = AdminClient({**QUICK, "bootstrap.servers": bootstrap})
-    topic = NewTopic(name, partitions, 1, config=dict(settings or {}))
+    replicas = [[(leader - 1 + number) % BROKERS + 1] for number in range(partitions)]
+    topic = NewTopic(name, partitions, replica_assignment=replicas, config=dict(settings or {}))
     admin.create_topics([topic])[name].result(SOON)
 
     def led() -> bool:

@@ -38,7 +38,7 @@ def test_librdkafka_asks_again_until_it_is_told_who_leads(cluster: ApacheCluster
 
 
 def test_java_believes_the_refusal(cluster: ApacheCluster, java: JavaClient) -> None:
-    topic = made_topic(cluster.bootstrap, "disagree-java", 3)
+    topic = made_topic(cluster.bootstrap, "disagree-java", leader=2)
     with through("brokers-disagree", cluster.bootstrap) as proxy:
         often = {**JAVA, "metadata.max.age.ms": "100", "bootstrap.servers": proxy.bootstrap}
         took = java.pace(topic, 300, size=1, rate=90, settings=often)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from peers.embedded import EmbeddedCluster
 from tests.experiments.scenarios.kafka import fired, numbers, receive, send, spread, through
 
-VALUES = numbers(60)
+VALUES = numbers(12)
 
 
 def test_all_is_read_in_bursts_and_nobody_rebalances() -> None:
@@ -13,7 +13,6 @@ def test_all_is_read_in_bursts_and_nobody_rebalances() -> None:
             # one record a response, until two of them have stalled
             few = {
                 "fetch.message.max.bytes": 1000,
-                "queued.min.messages": 1,
                 "fetch.wait.max.ms": 50,
             }
             timings = {"session.timeout.ms": 1500, "heartbeat.interval.ms": 300}

@@ -4,10 +4,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from confluent_kafka import KafkaException
 
 from peers.apache import ApacheCluster
+from peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios.kafka import (
+    JAVA,
     fired,
     made_topic,
     numbers,
@@ -56,15 +57,15 @@ def test_readers_of_committed_records_wait_for_it(cluster: ApacheCluster) -> Non
     assert (end.latency_ms or 0) > 5000
 
 
-def test_one_that_hangs_for_too_long_is_aborted_and_fenced(cluster: ApacheCluster) -> None:
+def test_one_that_hangs_for_too_long_is_aborted(cluster: ApacheCluster, java: JavaClient) -> None:
     topic = made_topic(cluster.bootstrap, "hanging-too-long")
+    impatient = {"transactional.id": topic, "transaction.timeout.ms": "1000"}
     with through("hanging-transaction", cluster.bootstrap) as proxy:
-        producer = transactional(proxy.bootstrap, topic, **{"transaction.timeout.ms": 1000})
-        transact(producer, topic, BEFORE)
-        with pytest.raises(KafkaException) as told:
-            transact(producer, topic, HANGING)
-        assert told.value.args[0].name() == "_FENCED"
+        settings = {**JAVA, **impatient, "bootstrap.servers": proxy.bootstrap}
+        java.produce(topic, BEFORE, settings=settings, outcome="commit")
+        with pytest.raises(JavaError, match=r"InvalidTxnState|ProducerFenced"):
+            java.produce(topic, HANGING, settings=settings, outcome="commit")
     (end,) = fired(proxy, LATE)
-    assert end.error in {"INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"}
+    assert end.error in {"INVALID_TXN_STATE", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"}
     assert read_log(cluster.bootstrap, topic, committed=True) == {0: BEFORE}
     assert read_log(cluster.bootstrap, topic) == {0: BEFORE + HANGING}

@@ -21,12 +21,11 @@ ONE, ABORTED, TWO = numbers(3), numbers(3, 3), numbers(3, 6)
 
 
 def lost(proxy: Harness) -> None:
-    """One reply for each of the three transactions, which the coordinator had ended by then."""
-    replies = fired(proxy, "the reply to EndTxn is lost")
-    assert len(replies) == 3
-    assert {exchange.api for exchange in replies} == {"EndTxn"}
-    assert {exchange.error for exchange in replies} == {""}
+    """Every second one, those that were sent again among them."""
     ended = [exchange for exchange in proxy.exchanges if exchange.api == "EndTxn"]
+    replies = fired(proxy, "the reply to EndTxn is lost")
+    assert replies == ended[::2]
+    assert len(replies) >= 3
     assert {exchange.error for exchange in ended} <= {"", "CONCURRENT_TRANSACTIONS"}
 
 

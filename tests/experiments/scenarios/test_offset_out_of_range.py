@@ -1,93 +1,99 @@
 from __future__ import annotations
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
+from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios.kafka import (
     JAVA,
-    Received,
+    at_once,
     fired,
     made_topic,
     numbers,
     receive,
     send,
     through,
+    until,
 )
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
 RULE = "the offset is not there any more"
-VALUES = numbers(30)
-FEW = {"fetch.message.max.bytes": 1000, "queued.min.messages": 1}
+VALUES = numbers(60)
 
 
-@pytest.fixture(scope="module")
-def topic(cluster: ApacheCluster) -> str:
-    name = made_topic(cluster.bootstrap, "out-of-range")
-    send(cluster.bootstrap, name, VALUES)
-    return name
+FEW = {"max.partition.fetch.bytes": "1", "max.poll.records": "1"}
+"""One record a response."""
 
 
-def test_librdkafka_reads_again_from_the_beginning(cluster: ApacheCluster, topic: str) -> None:
-    def read_again(so_far: Received) -> bool:
-        return VALUES[-1] in so_far.values
+def refused(proxy: Harness) -> None:
+    (exchange,) = fired(proxy, RULE)
+    assert (exchange.api, exchange.error) == ("Fetch", "OFFSET_OUT_OF_RANGE")
 
+
+def send_to_reader(cluster: ApacheCluster, proxy: Harness, topic: str) -> None:
+    """One record after the other, so that each is read before the next one comes."""
+    until(lambda: any(one.api == "Fetch" for one in proxy.exchanges), "somebody reads")
+    send(cluster.bootstrap, topic, VALUES, seconds=1)
+
+
+def twice_up_to_some_record(values: list[bytes]) -> bool:
+    """Whether these are the beginning, and then everything."""
+    again = len(values) - len(VALUES)
+    return 0 < again < len(VALUES) and values == VALUES[:again] + VALUES
+
+
+def test_librdkafka_reads_again_from_the_beginning(cluster: ApacheCluster) -> None:
+    topic = made_topic(cluster.bootstrap, "out-of-range")
     with through("offset-out-of-range", cluster.bootstrap) as proxy:
-        settings = {"group.id": "again", **FEW}
-        received = receive(proxy.bootstrap, topic, len(VALUES), settings, done=read_again)
-    (refused,) = fired(proxy, RULE)
-    assert (refused.api, refused.error) == ("Fetch", "OFFSET_OUT_OF_RANGE")
-    assert received.errors == []
-    seen = len(received.values) - len(VALUES)
-    assert seen > 0
-    assert received.values == VALUES[:seen] + VALUES
-
-
-def test_librdkafka_without_a_policy_says_so(cluster: ApacheCluster, topic: str) -> None:
-    with through("offset-out-of-range", cluster.bootstrap) as proxy:
-        received = receive(
-            proxy.bootstrap,
-            topic,
-            len(VALUES),
-            {"group.id": "says so", "auto.offset.reset": "error", **FEW},
-            done=lambda so_far: bool(so_far.errors),
+        _, received = at_once(
+            lambda: send_to_reader(cluster, proxy, topic),
+            lambda: receive(
+                proxy.bootstrap, topic, len(VALUES), done=lambda so_far: VALUES[-1] in so_far.values
+            ),
         )
-    assert received.errors[0] == "_AUTO_OFFSET_RESET"
-    assert fired(proxy, RULE) == []  # it had not read anything: the group had no offset
+    refused(proxy)
+    assert received.errors == []
+    assert twice_up_to_some_record(received.values)
 
 
-def test_java_reads_again_from_the_beginning(
-    cluster: ApacheCluster, java: JavaClient, topic: str
-) -> None:
-    few = {"max.partition.fetch.bytes": "100", "max.poll.records": "1"}
+def test_librdkafka_without_a_policy_says_so(cluster: ApacheCluster) -> None:
+    topic = made_topic(cluster.bootstrap, "out-of-range-error")
+    group = {"group.id": topic, "auto.offset.reset": "error"}
+    committing = Consumer({"bootstrap.servers": cluster.bootstrap, **group})
+    committing.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=False)
+    committing.close()
     with through("offset-out-of-range", cluster.bootstrap) as proxy:
-        settings = {**JAVA, **few, "bootstrap.servers": proxy.bootstrap}
-        received = java.consume(topic, len(VALUES), group="java", settings=settings)
-    (refused,) = fired(proxy, RULE)
-    assert refused.error == "OFFSET_OUT_OF_RANGE"
-    values = [record.value for record in received]
-    again = values.index(VALUES[0], 1)
-    assert values == VALUES[:again] + VALUES[: len(VALUES) - again]
+        _, received = at_once(
+            lambda: send_to_reader(cluster, proxy, topic),
+            lambda: receive(
+                proxy.bootstrap, topic, len(VALUES), group, done=lambda so_far: bool(so_far.errors)
+            ),
+        )
+    refused(proxy)
+    assert received.errors == ["_AUTO_OFFSET_RESET"]
+    assert received.values == VALUES[: len(received.values)]
 
 
-def test_java_without_a_policy_says_so(
-    cluster: ApacheCluster, java: JavaClient, topic: str
-) -> None:
-    few = {"max.partition.fetch.bytes": "100", "max.poll.records": "1"}
-    java.consume(
-        topic,
-        1,
-        group="java none",
-        settings={**JAVA, **few, "bootstrap.servers": cluster.bootstrap},
-    )
+def test_java_reads_again_from_the_beginning(cluster: ApacheCluster, java: JavaClient) -> None:
+    topic = made_topic(cluster.bootstrap, "out-of-range-java")
+    send(cluster.bootstrap, topic, VALUES)
     with through("offset-out-of-range", cluster.bootstrap) as proxy:
-        settings = {
-            **JAVA,
-            **few,
-            "bootstrap.servers": proxy.bootstrap,
-            "auto.offset.reset": "none",
-        }
-        with pytest.raises(JavaError, match="OffsetOutOfRangeException"):
-            java.consume(topic, len(VALUES), group="java none", settings=settings)
-    assert len(fired(proxy, RULE)) == 1
+        settings = {**JAVA, **FEW, "bootstrap.servers": proxy.bootstrap}
+        received = java.consume(topic, len(VALUES) + 10, group=topic, settings=settings)
+    refused(proxy)
+    assert twice_up_to_some_record([record.value or b"" for record in received])
+
+
+def test_java_without_a_policy_says_so(cluster: ApacheCluster, java: JavaClient) -> None:
+    topic = made_topic(cluster.bootstrap, "out-of-range-none")
+    send(cluster.bootstrap, topic, VALUES)
+    direct = {**JAVA, **FEW, "bootstrap.servers": cluster.bootstrap}
+    java.consume(topic, 1, group=topic, settings=direct)  # so that it has an offset
+    with through("offset-out-of-range", cluster.bootstrap) as proxy:
+        own = {"bootstrap.servers": proxy.bootstrap, "auto.offset.reset": "none"}
+        with pytest.raises(JavaError, match="out of range"):
+            java.consume(topic, len(VALUES), group=topic, settings={**direct, **own})
+    refused(proxy)

@@ -36,10 +36,10 @@ def test_java_sends_again_and_keeps_the_order(cluster: ApacheCluster, java: Java
 
 def test_librdkafka_stops_for_good_and_what_it_stored_is_in_order(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "out-of-order-librdkafka")
-    values = numbers(20)
+    values = numbers(200)
     with through("out-of-order-sequences", cluster.bootstrap) as proxy:
         with pytest.raises(KafkaException, match="OUT_OF_ORDER_SEQUENCE_NUMBER") as told:
-            send(proxy.bootstrap, topic, values, IDEMPOTENT, seconds=10)
+            send(proxy.bootstrap, topic, values, IDEMPOTENT, seconds=2)
         assert told.value.args[0].fatal()
     assert fired(proxy, OVERTAKEN)
     (stored,) = read_log(cluster.bootstrap, topic).values()
