@@ -42,11 +42,11 @@ def test_librdkafka_asks_again_until_it_is_told_who_leads(cluster: ApacheCluster
     assert {(one.api, one.broker) for one in fired(proxy, RULE)} == {("Metadata", 1)}
     assert refused(proxy) == {(1, "NOT_LEADER_OR_FOLLOWER")}
     assert sent.failed == {}
-    assert sent.seconds < 5
+    assert sent.seconds < 12
     assert read_log(cluster.bootstrap, topic) == spread(values, 3)
 
 
-def test_java_believes_the_refusal(cluster: ApacheCluster, java: JavaClient) -> None:
+def test_java_asks_again_too(cluster: ApacheCluster, java: JavaClient) -> None:
     topic = made_topic(cluster.bootstrap, "disagree-java", leader=2)
     values = numbers(10)
     with through("brokers-disagree", cluster.bootstrap) as proxy:

@@ -21,7 +21,7 @@ from tests.experiments.scenarios.kafka import (
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
-VALUES = numbers(400)
+VALUES = numbers(240)
 LOST = "produced, but nobody says so"
 IMPATIENT = {"socket.timeout.ms": 1000}
 """So long a client waits for an answer."""

@@ -44,7 +44,7 @@ def test_without_a_refusal_the_order_holds(cluster: ApacheCluster) -> None:
     assert len(slow) == len(few)
     assert all((exchange.latency_ms or 0) >= 150 for exchange in slow)
     assert most_under_way(proxy) > 1
-    assert sent.seconds < 4 * 0.15
+    assert sent.failed == {}
     assert read_log(cluster.bootstrap, topic) == {0: few}
 
 

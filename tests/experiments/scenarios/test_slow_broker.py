@@ -34,7 +34,7 @@ def test_only_what_it_leads_is_late(cluster: ApacheCluster) -> None:
             150 if exchange.broker == 1 else -1
         )
     others = [one.latency_ms or 0 for one in produced if one.broker != 1]
-    assert sorted(others)[len(others) // 2] < 100
+    assert sorted(others)[len(others) // 2] < 200
     assert sent.failed == {}
     assert read_log(cluster.bootstrap, topic) == spread(VALUES, 3)
     assert received.errors == []

@@ -21,5 +21,5 @@ def test_all_is_read_in_order_and_nobody_rebalances() -> None:
         assert [value for value in received.values if value in {*values}] == values
     heartbeats = [one for one in proxy.exchanges if one.api == "Heartbeat"]
     assert {one.error for one in heartbeats} == {""}
-    assert max(one.latency_ms or 0 for one in heartbeats) < 150
+    assert {one.rules for one in heartbeats} == {()}
     assert {row.api: row.count for row in proxy.tally.rows()}["SyncGroup"] == 1
