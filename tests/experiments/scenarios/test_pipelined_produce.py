@@ -19,7 +19,7 @@ from tests.experiments.scenarios.kafka import (
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
-VALUES = numbers(40)
+VALUES = numbers(30)
 REFUSED = "one of those under way is refused"
 PLAIN = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 5}
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from peers.embedded import EmbeddedCluster
 from tests.experiments.scenarios.kafka import fired, numbers, receive, send, spread, through
 
-VALUES = numbers(60)
+VALUES = numbers(30)
 
 
 def test_all_is_read_in_order_and_nobody_rebalances() -> None:
