@@ -1,0 +1,31 @@
+"""What tests with real brokers share: one cluster and one process of Java clients for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from peers.apache import ApacheCluster, UnavailableError
+from peers.apache.client import JavaClient
+from tests.experiments.scenarios.kafka import SETTINGS, VERSION
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[ApacheCluster]:
+    """Three brokers of Apache Kafka; a test makes topics of its own."""
+    try:
+        with ApacheCluster(VERSION, 3, settings=SETTINGS) as running:
+            yield running
+    except UnavailableError as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.fixture(scope="session")
+def java() -> Iterator[JavaClient]:
+    """Java clients of the brokers' version; each call says in its settings where the brokers are."""
+    try:
+        with JavaClient(VERSION, {}) as running:
+            yield running
+    except UnavailableError as problem:
+        pytest.skip(str(problem))

@@ -1,0 +1,156 @@
+"""Real clients in front of real brokers, with a ready scenario between them, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from barnabas.harness import Harness
+from captures.exchange import Exchange
+from experiments.library import find
+from proxy.scenario import load
+
+VERSION: Final = "4.3.1"
+
+SETTINGS: Final = {"group.min.session.timeout.ms": "500"}
+"""What brokers are told beside the usual: sessions may be short, so that tests are."""
+
+SOON: Final = 30.0
+"""Seconds after which what was to come is given up."""
+
+QUICK: Final[dict[str, Any]] = {
+    "log_level": 0,
+    "retry.backoff.ms": 50,
+    "reconnect.backoff.max.ms": 200,
+    "topic.metadata.refresh.fast.interval.ms": 100,
+}
+"""Settings of confluent-kafka that do not wait long before they try again."""
+
+
+def through(scenario: str, bootstrap: str) -> Harness:
+    """A proxy in front of a cluster, with a scenario of the library."""
+    return Harness(bootstrap, scenario=load(find(Path(scenario))))
+
+
+def fired(proxy: Harness, rule: str) -> list[Exchange]:
+    """The exchanges on which a rule fired, of those that are over."""
+    return [exchange for exchange in list(proxy.exchanges) if rule in exchange.rules]
+
+
+def made_topic(bootstrap: str, name: str, partitions: int = 1, replicas: int = 1) -> str:
+    """Make a topic, and give its name when every partition has a leader."""
+    admin = AdminClient({**QUICK, "bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(name, partitions, replicas)])[name].result(SOON)
+
+    def led() -> bool:
+        topic = admin.list_topics(name, timeout=SOON).topics[name]
+        leaders = [one.leader for one in topic.partitions.values()]
+        return len(leaders) == partitions and -1 not in leaders
+
+    until(led, f"{name} has leaders")
+    return name
+
+
+def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> None:
+    """Wait for a condition. Raises TimeoutError, saying what did not come."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what}: not in {seconds:g} s")
+        time.sleep(0.02)
+
+
+def numbers(count: int, begin: int = 0) -> list[bytes]:
+    """Values to send: 0, 1, 2 and so on."""
+    return [b"%d" % number for number in range(begin, begin + count)]
+
+
+@dataclass
+class Sent:
+    """What a producer was told of the records that it sent."""
+
+    acknowledged: list[bytes] = field(default_factory=list)
+    failed: dict[bytes, str] = field(default_factory=dict)
+    """Value -> the error's name."""
+    seconds: float = 0.0
+
+    def told(self, value: bytes, error: KafkaError | None) -> None:
+        """Note what became of a record."""
+        if error is None:
+            self.acknowledged.append(value)
+        else:
+            self.failed[value] = error.name()
+
+
+def send(
+    bootstrap: str,
+    topic: str,
+    values: Sequence[bytes],
+    settings: Mapping[str, Any] | None = None,
+    *,
+    partitions: int = 1,
+    pause: float = 0.0,
+) -> Sent:
+    """Send values to the partitions in turn with confluent-kafka, one record a request, and wait.
+
+    pause: seconds between two of them.
+    """
+    own = {"linger.ms": 0, "batch.num.messages": 1, "message.timeout.ms": int(SOON * 1000)}
+    producer = Producer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
+    sent = Sent()
+    begun = time.monotonic()
+    for place, value in enumerate(values):
+        producer.produce(
+            topic,
+            value,
+            partition=place % partitions,
+            on_delivery=lambda error, _, value=value: sent.told(value, error),
+        )
+        producer.poll(pause)
+    left = producer.flush(SOON + 5)
+    sent.seconds = time.monotonic() - begun
+    assert left == 0, f"{left} records are under way for ever"
+    return sent
+
+
+def read_log(bootstrap: str, topic: str, *, committed: bool = False) -> dict[int, list[bytes]]:
+    """The values in each partition, in their order; ask the brokers themselves, not the proxy.
+
+    committed: only up to the last stable offset, and nothing of aborted transactions.
+    """
+    consumer = Consumer(
+        {
+            **QUICK,
+            "bootstrap.servers": bootstrap,
+            "group.id": "log",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed" if committed else "read_uncommitted",
+        }
+    )
+    try:
+        known = consumer.list_topics(topic, timeout=SOON).topics[topic].partitions
+        found: dict[int, list[bytes]] = {number: [] for number in sorted(known)}
+        open_ = set(found)
+        consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in found])
+        deadline = time.monotonic() + SOON
+        while open_:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{topic} could not be read to its end")
+            for message in consumer.consume(1000, timeout=0.2):
+                problem = message.error()
+                if problem is None:
+                    found[message.partition()].append(message.value())
+                elif problem.code() == KafkaError._PARTITION_EOF:
+                    open_.discard(message.partition())
+                else:
+                    raise RuntimeError(problem.str())
+    finally:
+        consumer.close()
+    return found
