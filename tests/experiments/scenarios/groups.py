@@ -19,14 +19,17 @@ PARTITIONS: Final = 6
 HEARTBEAT: Final = 0.2
 """Seconds between two heartbeats of a member."""
 
-SETTINGS: Final[dict[str, Any]] = {
+COMMON: Final[dict[str, Any]] = {
     **QUICK,
     "auto.offset.reset": "earliest",
     "enable.auto.commit": False,
-    "session.timeout.ms": 10_000,
-    "heartbeat.interval.ms": int(HEARTBEAT * 1000),
     "fetch.wait.max.ms": 50,
 }
+CLASSIC: Final[dict[str, Any]] = {
+    "session.timeout.ms": 10_000,
+    "heartbeat.interval.ms": int(HEARTBEAT * 1000),
+}
+CONSUMER: Final[dict[str, Any]] = {"group.protocol": "consumer"}
 
 Record = tuple[int, int]
 """Partition and offset."""
@@ -36,7 +39,7 @@ class Member:
     """A consumer of confluent-kafka in a thread, which commits what it has read, batch by batch."""
 
     def __init__(
-        self, name: str, bootstrap: str, topic: str, settings: Mapping[str, Any] | None = None
+        self, name: str, bootstrap: str, topic: str, settings: Mapping[str, Any] = CLASSIC
     ) -> None:
         self.name = name
         self.owned: frozenset[int] = frozenset()
@@ -45,7 +48,7 @@ class Member:
         """What was assigned, revoked and lost, and the errors of commits by their names, in order."""
         self._leave = threading.Event()
         own = {"client.id": name, "bootstrap.servers": bootstrap, "group.id": topic}
-        self._consumer = Consumer({**SETTINGS, **own, **(settings or {})})
+        self._consumer = Consumer({**COMMON, **own, **settings})
         self._consumer.subscribe(
             [topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
         )
@@ -95,7 +98,7 @@ class Group:
         self.sent = 0
         self._running = ExitStack()
 
-    def join(self, count: int = 1, settings: Mapping[str, Any] | None = None) -> list[Member]:
+    def join(self, count: int = 1, settings: Mapping[str, Any] = CLASSIC) -> list[Member]:
         """So many more members, all at once."""
         new = [
             self._running.enter_context(
