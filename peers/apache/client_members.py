@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jpype
@@ -31,7 +32,9 @@ class _Member:
             timeout = poll_timeout(consumer)
             committed = _callback(self.told)
             while not self._leave.is_set():
-                found = [(int(one.partition()), int(one.offset())) for one in consumer.poll(timeout)]
+                found = [
+                    (int(one.partition()), int(one.offset())) for one in consumer.poll(timeout)
+                ]
                 if not found:
                     continue
                 self.received += found
@@ -65,36 +68,31 @@ def _name(problem: Any) -> str:
 def _listener(told: list[str]) -> Any:
     """A ConsumerRebalanceListener that notes what it hears."""
 
-    def numbers(partitions: Any) -> str:
-        return ",".join(str(number) for number in sorted(int(one.partition()) for one in partitions))
+    def noted(what: str) -> Callable[[Any], None]:
+        return lambda partitions: told.append(f"{what} {_numbers(partitions)}")
 
-    @jpype.JImplements(package("consumer").ConsumerRebalanceListener)
-    class Listener:
-        @jpype.JOverride
-        def onPartitionsAssigned(self, partitions: Any) -> None:
-            told.append(f"assigned {numbers(partitions)}")
+    return jpype.JProxy(
+        package("consumer").ConsumerRebalanceListener,
+        dict={
+            "onPartitionsAssigned": noted("assigned"),
+            "onPartitionsRevoked": noted("revoked"),
+            "onPartitionsLost": noted("lost"),  # since 2.4 (KIP-429)
+        },
+    )
 
-        @jpype.JOverride
-        def onPartitionsRevoked(self, partitions: Any) -> None:
-            told.append(f"revoked {numbers(partitions)}")
 
-        def onPartitionsLost(self, partitions: Any) -> None:  # since 2.4 (KIP-429)
-            told.append(f"lost {numbers(partitions)}")
-
-    return Listener()
+def _numbers(partitions: Any) -> str:
+    return ",".join(map(str, sorted(int(one.partition()) for one in partitions)))
 
 
 def _callback(told: list[str]) -> Any:
     """An OffsetCommitCallback that notes the errors that it hears."""
 
-    @jpype.JImplements(package("consumer").OffsetCommitCallback)
-    class Callback:
-        @jpype.JOverride
-        def onComplete(self, offsets: Any, problem: Any) -> None:
-            if problem is not None:
-                told.append(_name(problem))
+    def complete(_: Any, problem: Any) -> None:
+        if problem is not None:
+            told.append(_name(problem))
 
-    return Callback()
+    return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
 
 
 def read_together(request: dict[str, Any]) -> dict[str, Any]:
@@ -111,14 +109,17 @@ def read_together(request: dict[str, Any]) -> dict[str, Any]:
                 raise member.problem
         return len({record for member in members for record in list(member.received)})
 
+    def until_come(wanted: int) -> None:
+        until(lambda: come() >= wanted, request["seconds"], said)
+
     def said() -> str:
         return f"{come()} of {request['count']} records came to {len(members)} members"
 
     try:
         for number, before in enumerate(request["joins"]):
-            until(lambda before=before: come() >= before, request["seconds"], said)
+            until_come(before)
             members.append(_Member(request, f"member-{number}"))
-        until(lambda: come() >= request["count"], request["seconds"], said)
+        until_come(request["count"])
     finally:
         for member in members:
             member.leave()

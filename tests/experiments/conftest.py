@@ -8,14 +8,14 @@ import pytest
 
 from peers.apache import ApacheCluster, UnavailableError
 from peers.apache.client import JavaClient
-from tests.experiments.scenarios.kafka import SETTINGS, VERSION
+from tests.experiments.scenarios.kafka import BROKERS, SETTINGS, VERSION
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[ApacheCluster]:
     """Three brokers of Apache Kafka; a test makes topics of its own."""
     try:
-        with ApacheCluster(VERSION, 3, settings=SETTINGS) as running:
+        with ApacheCluster(VERSION, BROKERS, settings=SETTINGS) as running:
             yield running
     except UnavailableError as problem:
         pytest.skip(str(problem))

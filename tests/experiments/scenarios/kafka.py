@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +19,19 @@ from proxy.scenario import load
 
 VERSION: Final = "4.3.1"
 
-SETTINGS: Final = {"group.min.session.timeout.ms": "500"}
-"""What brokers are told beside the usual: sessions may be short, so that tests are."""
+BROKERS: Final = 3
+
+SETTINGS: Final = {
+    "group.min.session.timeout.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.share.heartbeat.interval.ms": "500",
+    "group.share.min.heartbeat.interval.ms": "500",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
+}
+"""What brokers are told beside the usual: what tests wait for comes soon."""
+
+IDEMPOTENT: Final = {"enable.idempotence": True}
 
 SOON: Final = 30.0
 """Seconds after which what was to come is given up."""
@@ -32,6 +44,12 @@ QUICK: Final[dict[str, Any]] = {
 }
 """Settings of confluent-kafka that do not wait long before they try again."""
 
+JAVA: Final = {"retry.backoff.ms": "50", "reconnect.backoff.max.ms": "200"}
+"""The same of Java clients."""
+
+SINGLY: Final = {"linger.ms": "0", "batch.size": "1"}
+"""Settings of a Java producer that sends one record a request."""
+
 
 def through(scenario: str, bootstrap: str) -> Harness:
     """A proxy in front of a cluster, with a scenario of the library."""
@@ -43,10 +61,22 @@ def fired(proxy: Harness, rule: str) -> list[Exchange]:
     return [exchange for exchange in list(proxy.exchanges) if rule in exchange.rules]
 
 
-def made_topic(bootstrap: str, name: str, partitions: int = 1, replicas: int = 1) -> str:
-    """Make a topic, and give its name when every partition has a leader."""
+def made_topic(
+    bootstrap: str,
+    name: str,
+    partitions: int = 1,
+    *,
+    leader: int = 1,
+    settings: Mapping[str, str] | None = None,
+) -> str:
+    """Make a topic of one replica, and give its name when every partition has a leader.
+
+    leader: node id of the first partition's; those of the others follow it, in a circle.
+    """
     admin = AdminClient({**QUICK, "bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(name, partitions, replicas)])[name].result(SOON)
+    replicas = [[(leader - 1 + number) % BROKERS + 1] for number in range(partitions)]
+    topic = NewTopic(name, partitions, replica_assignment=replicas, config=dict(settings or {}))
+    admin.create_topics([topic])[name].result(SOON)
 
     def led() -> bool:
         topic = admin.list_topics(name, timeout=SOON).topics[name]
@@ -69,6 +99,11 @@ def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> Non
 def numbers(count: int, begin: int = 0) -> list[bytes]:
     """Values to send: 0, 1, 2 and so on."""
     return [b"%d" % number for number in range(begin, begin + count)]
+
+
+def spread(values: Sequence[bytes], partitions: int) -> dict[int, list[bytes]]:
+    """What is in each partition when values were sent to them in turn, each once and in order."""
+    return {number: list(values[number::partitions]) for number in range(partitions)}
 
 
 @dataclass
@@ -95,11 +130,11 @@ def send(
     settings: Mapping[str, Any] | None = None,
     *,
     partitions: int = 1,
-    pause: float = 0.0,
+    seconds: float = 0.0,
 ) -> Sent:
     """Send values to the partitions in turn with confluent-kafka, one record a request, and wait.
 
-    pause: seconds between two of them.
+    seconds: over which they are spread.
     """
     own = {"linger.ms": 0, "batch.num.messages": 1, "message.timeout.ms": int(SOON * 1000)}
     producer = Producer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
@@ -112,11 +147,63 @@ def send(
             partition=place % partitions,
             on_delivery=lambda error, _, value=value: sent.told(value, error),
         )
-        producer.poll(pause)
+        due = begun + seconds * place / len(values)
+        while producer.poll(max(due - time.monotonic(), 0)) and time.monotonic() < due:
+            pass
     left = producer.flush(SOON + 5)
     sent.seconds = time.monotonic() - begun
     assert left == 0, f"{left} records are under way for ever"
     return sent
+
+
+@dataclass
+class Received:
+    """What a consumer got."""
+
+    values: list[bytes] = field(default_factory=list)
+    """In the order in which they came; some may have come twice."""
+    errors: list[str] = field(default_factory=list)
+    """Names of those that it was told of."""
+    seconds: float = 0.0
+
+
+def receive(
+    bootstrap: str,
+    topic: str,
+    count: int,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    done: Callable[[Received], bool] | None = None,
+) -> Received:
+    """Read a topic with confluent-kafka as the only member of a group, from its beginning on.
+
+    Until so many different values came, or `done` says so; gives what came in any case after SOON.
+    """
+    own = {"group.id": topic, "auto.offset.reset": "earliest", "session.timeout.ms": 6000}
+    consumer = Consumer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
+    received = Received()
+    begun = time.monotonic()
+    try:
+        consumer.subscribe([topic])
+        while received.seconds < SOON and not (
+            done(received) if done is not None else len({*received.values}) >= count
+        ):
+            for message in consumer.consume(100, timeout=0.1):
+                problem = message.error()
+                if problem is None:
+                    received.values.append(message.value())
+                else:
+                    received.errors.append(problem.name())
+            received.seconds = time.monotonic() - begun
+    finally:
+        consumer.close()
+    return received
+
+
+def at_once(*jobs: Callable[[], Any]) -> list[Any]:
+    """Do several things at the same time, and give what came of each."""
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return [job.result() for job in [pool.submit(job) for job in jobs]]
 
 
 def read_log(bootstrap: str, topic: str, *, committed: bool = False) -> dict[int, list[bytes]]:
