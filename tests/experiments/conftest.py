@@ -15,7 +15,7 @@ from tests.experiments.scenarios.kafka import BROKERS, SETTINGS, VERSION
 def cluster() -> Iterator[ApacheCluster]:
     """Three brokers of Apache Kafka; a test makes topics of its own."""
     try:
-        with ApacheCluster(VERSION, BROKERS, settings=SETTINGS) as running:
+        with ApacheCluster(VERSION, BROKERS, settings=SETTINGS, timeout=60) as running:
             yield running
     except UnavailableError as problem:
         pytest.skip(str(problem))

@@ -9,6 +9,8 @@ from experiments.library import FOLDER, find, names
 from proxy.never import warnings
 from proxy.scenario import load
 
+TESTS = Path(__file__).parent / "scenarios"
+
 
 def test_there_are_scenarios() -> None:
     assert "commit-after-join" in names()
@@ -37,3 +39,8 @@ def test_what_is_neither_is_said(given: str) -> None:
 
 def test_they_are_in_the_wheel() -> None:
     assert os.access(FOLDER / "lossy-network.yaml", os.R_OK)
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_is_run_with_real_clients(name: str) -> None:
+    assert (TESTS / f"test_{name.replace('-', '_')}.py").exists()

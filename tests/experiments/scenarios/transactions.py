@@ -1,0 +1,31 @@
+"""Transactional producers of confluent-kafka, for scenarios about transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confluent_kafka import Producer
+
+from tests.experiments.scenarios.kafka import QUICK, SOON
+
+
+def transactional(bootstrap: str, name: str, **settings: object) -> Producer:
+    """A producer with this transactional id; whoever had it before is fenced."""
+    own = {"bootstrap.servers": bootstrap, "transactional.id": name, "client.id": name}
+    producer = Producer({**QUICK, **own, **settings})
+    producer.init_transactions(SOON)
+    return producer
+
+
+def transact(
+    producer: Producer, topic: str, values: Sequence[bytes], *, commit: bool = True
+) -> None:
+    """One transaction. Raises KafkaException if it can't be ended so."""
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(topic, value, partition=0)
+    if commit:
+        producer.commit_transaction(SOON)
+    else:
+        producer.flush(SOON)
+        producer.abort_transaction(SOON)
