@@ -39,6 +39,15 @@ class Received(NamedTuple):
     value: bytes | None
 
 
+class Member(NamedTuple):
+    """What a member of a group lived to see."""
+
+    received: list[tuple[int, int]]
+    """Partition and offset of each record, in the order in which they came."""
+    told: list[str]
+    """`assigned 0,1`, `revoked 0,1`, `lost 0,1`, and the exceptions of commits by their classes."""
+
+
 class JavaClient:
     """Producers and consumers of one version of kafka-clients, from `with` to its end.
 
@@ -173,6 +182,41 @@ class JavaClient:
         """
         own = {"group.id": group, "auto.offset.reset": "earliest", **(settings or {})}
         return self._ask("share", own, topic=topic, partitions=partitions, seconds=seconds)
+
+    def read_together(
+        self,
+        topic: str,
+        count: int,
+        *,
+        group: str,
+        joins: Sequence[int] = (0,),
+        wait: bool = True,
+        pause: float = 0.0,
+        settings: Mapping[str, str] | None = None,
+        seconds: float = 30.0,
+    ) -> list[Member]:
+        """Join a group with consumers that read until they have so many different records together.
+
+        Each member comes once there are as many as `joins` says, and has its place there in its
+        `client.id` (member-0). It commits what each poll gave so many seconds after it: `wait` with
+        commitSync, else with commitAsync. Raises JavaError, also if the records did not all come in
+        so many seconds.
+        """
+        own = {"group.id": group, "auto.offset.reset": "earliest", **(settings or {})}
+        answer = self._ask(
+            "read_together",
+            own,
+            topic=topic,
+            count=count,
+            joins=list(joins),
+            wait=wait,
+            pause=pause,
+            seconds=seconds,
+        )
+        return [
+            Member([(partition, offset) for partition, offset in one["received"]], one["told"])
+            for one in answer["members"]
+        ]
 
     def administer(
         self, call: str, *, settings: Mapping[str, str] | None = None, **about: Any

@@ -22,6 +22,7 @@ from typing import Any, Final
 import jpype
 
 from peers.apache.client_admin import administer
+from peers.apache.client_members import read_together
 from peers.apache.client_share import share
 from peers.apache.client_values import (
     addresses,
@@ -151,6 +152,7 @@ DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "pace": pace,
     "consume": consume,
     "share": share,
+    "read_together": read_together,
     "administer": administer,
 }
 """What can be asked for."""

@@ -23,6 +23,10 @@ BROKERS: Final = 3
 
 SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.share.heartbeat.interval.ms": "500",
+    "group.share.min.heartbeat.interval.ms": "500",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
 }
 """What brokers are told beside the usual: what tests wait for comes soon."""

@@ -91,6 +91,29 @@ def test_records_go_to_the_partitions_that_are_named_and_two_members_share_them(
 
 
 @pytest.mark.needs_apache
+@pytest.mark.parametrize("wait", [True, False], ids=["commitSync", "commitAsync"])
+def test_members_that_come_one_after_the_other_read_together(pair: JavaClient, wait: bool) -> None:
+    name = f"together-{wait}"
+    pair.administer("create", topic=name, partitions=2)
+    pair.produce(name, VALUES * 20, partitions=[0, 1, 1] * 20)
+    first, second = pair.read_together(
+        name,
+        60,
+        group=name,
+        joins=(0, 10),
+        wait=wait,
+        pause=0.02,
+        settings={"max.poll.records": "2", "heartbeat.interval.ms": "100"},
+    )
+    assert len({*first.received, *second.received}) == 60
+    assert [one for one in first.told if one != "revoked "][:2] == ["assigned 0,1", "revoked 0,1"]
+    assert "assigned 1" in second.told
+    assert pair.consume(name, 1, group=name, seconds=1) == []  # all of it is committed
+    with pytest.raises(JavaError, match=r"after 0.5 s: 0 of 1 records came to 1 members"):
+        pair.read_together(name, 1, group=name, seconds=0.5)
+
+
+@pytest.mark.needs_apache
 def test_offsets_are_committed_in_a_transaction(pair: JavaClient) -> None:
     pair.produce("offsets", [b"0", b"1", b"2"], partitions=[0, 0, 0])
     pair.produce(

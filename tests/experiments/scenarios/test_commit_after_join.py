@@ -1,0 +1,97 @@
+"""A commit is overtaken by the JoinGroup that its consumer sent behind it: the question of 0.11.0.1."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from captures.exchange import Exchange
+from peers.apache import ApacheCluster, UnavailableError
+from peers.apache.client import JavaClient, Member
+from tests.experiments.scenarios.kafka import fired, numbers, send, through
+
+pytestmark = pytest.mark.needs_apache("4.3.1", "3.9.1", "0.11.0.1")
+
+RULE = "commits arrive after the join"
+
+COUNT = 80
+
+BATCH = 5
+"""Records that a poll gives, and a commit is about."""
+
+
+class Outcome(NamedTuple):
+    """What came of it."""
+
+    members: list[Member]
+    late: list[Exchange]
+    """The commits that were held."""
+    twice: int
+    """Records that were read again."""
+
+
+@pytest.fixture(scope="module")
+def old() -> Iterator[tuple[ApacheCluster, JavaClient]]:
+    """Clients of 0.11.0.1, with brokers that still speak to them."""
+    try:
+        with ApacheCluster("3.9.1") as cluster, JavaClient("0.11.0.1", {}) as java:
+            yield cluster, java
+    except UnavailableError as problem:
+        pytest.skip(str(problem))
+
+
+def read(cluster: ApacheCluster, java: JavaClient, topic: str, *, wait: bool) -> Outcome:
+    """Two members read a batch at a time and commit; the second one comes when 20 are read."""
+    at = {"bootstrap.servers": cluster.bootstrap}
+    java.administer("create", topic=topic, partitions=2, settings=at)
+    send(cluster.bootstrap, topic, numbers(COUNT), partitions=2)
+    with through("commit-after-join", cluster.bootstrap) as proxy:
+        members = java.read_together(
+            topic,
+            COUNT,
+            group=topic,
+            joins=(0, 20),
+            wait=wait,
+            pause=0.05,
+            settings={
+                "bootstrap.servers": proxy.bootstrap,
+                "max.poll.records": str(BATCH),
+                "heartbeat.interval.ms": "200",
+                "session.timeout.ms": "6000",
+            },
+        )
+    received = Counter(record for member in members for record in member.received)
+    assert len(received) == COUNT
+    return Outcome(members, fired(proxy, RULE), received.total() - COUNT)
+
+
+def check_async(found: Outcome) -> None:
+    """Every commit that was overtaken was refused, and what it was about was read again."""
+    assert found.late
+    assert {one.error for one in found.late} == {"ILLEGAL_GENERATION"}
+    assert "CommitFailedException" in found.members[0].told
+    assert 0 < found.twice <= BATCH * len(found.late)
+
+
+def check_sync(found: Outcome) -> None:
+    """The client waits for its commit before it joins: nothing overtakes it."""
+    assert {one.error for one in found.late} <= {""}  # there may be none in that moment
+    assert "CommitFailedException" not in [what for one in found.members for what in one.told]
+    assert found.twice == 0
+
+
+def test_what_commit_async_was_about_is_read_again(
+    cluster: ApacheCluster, java: JavaClient
+) -> None:
+    check_async(read(cluster, java, "commit-async", wait=False))
+
+
+def test_commit_sync_is_not_overtaken(cluster: ApacheCluster, java: JavaClient) -> None:
+    check_sync(read(cluster, java, "commit-sync", wait=True))
+
+
+def test_it_was_so_in_0_11_0_1(old: tuple[ApacheCluster, JavaClient]) -> None:
+    check_async(read(*old, "commit-async-0.11", wait=False))
