@@ -7,10 +7,10 @@ import secrets
 import signal
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -20,16 +20,22 @@ from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from experiments.explore.bench import Bench, Proxied, run
 from experiments.explore.cuts import CUTS, Cut, cuts
-from experiments.explore.exploration import RECORDING_LIMIT, RecordingError, choose, explored, record
+from experiments.explore.exploration import (
+    RECORDING_LIMIT,
+    RecordingError,
+    choose,
+    explored,
+    record,
+)
 from experiments.explore.folder import Folder, FolderError
 from experiments.explore.history import HistoryError
 from experiments.explore.read_log import LogError, ends, id_of
 from experiments.explore.recording import Seen, seen
-from experiments.explore.result import Result
 from experiments.explore.target import Target, target
 from proxy.faults import FAULTS, Fault
 from proxy.scenario import Scenario, ScenarioError
 
+T = TypeVar("T")
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -139,7 +145,7 @@ def _target(path: Path, faults: tuple[Fault, ...]) -> Target:
     return _read(path, lambda text: target(text, path.name, faults))
 
 
-def _read(path: Path, parse: Any) -> Any:
+def _read(path: Path, parse: Callable[[str], T]) -> T:
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (ScenarioError, ValueError) as problem:
@@ -161,7 +167,9 @@ def _folder(job: Job) -> Folder:
     except FolderError as problem:
         raise Trouble(str(problem)) from None
     except OSError as problem:
-        raise Trouble(f"can't write to {job.out}: {problem.strerror}; choose another --out") from None
+        raise Trouble(
+            f"can't write to {job.out}: {problem.strerror}; choose another --out"
+        ) from None
 
 
 def _nothing(job: Job, left_out: Counter[str]) -> str:

@@ -49,7 +49,8 @@ class Report:
         if not self._as_json and results:
             self._table(results)
         runs = [one for one in results if one.scenario]
-        said = [f"{len(runs)} runs", f"{sum(one.failed for one in runs)} with findings"]
+        said = [f"{len(runs)} run{'s' if len(runs) != 1 else ''}"]
+        said.append(f"{sum(one.failed for one in runs)} with findings")
         unreached = sum(not one.reached for one in runs)
         if unreached:
             said.append(f"{unreached} in which the fault was not reached: they say nothing")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from experiments.explore import history
 from experiments.explore.checks import check
-from experiments.explore.command import Ended, Surroundings, last_line, run_command
+from experiments.explore.command import Surroundings, last_line, run_command
 from experiments.explore.finding import Finding
 from experiments.explore.read_log import IdOf, ends, read_log
 from experiments.explore.recording import Seen
@@ -75,19 +75,20 @@ def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
             raise
         findings = (Finding(kind="history", text=str(problem)),)
     result = Result(
-        **_what(target, proxied),
         run=token,
-        **_end(ended, output),
+        exit_code=ended.code,
+        seconds=round(ended.seconds, 3),
+        last_line="" if ended.code == 0 else last_line(output),
         history=path.exists(),
         findings=findings,
     )
+    if target is not None:
+        result = result.model_copy(update=_fault(target, proxied))
     return Ran(result, proxied.exchanges)
 
 
-def _what(target: Target | None, proxied: Proxied) -> dict[str, object]:
-    if target is None:
-        what = {"k": 0, "api": "", "client": "", "cut": "none: the recording", "scenario": ""}
-        return {**what, "reached": True}
+def _fault(target: Target, proxied: Proxied) -> dict[str, object]:
+    """What a result says of its fault."""
     rule = proxied.rules.rule(target.cut)
     return {
         "k": target.k,
@@ -98,12 +99,4 @@ def _what(target: Target | None, proxied: Proxied) -> dict[str, object]:
         "reached": rule.fired > 0 and not rule.unable,
         "trouble": rule.trouble,
         "recovery_ms": recovery_ms(proxied.exchanges, target.cut, target.direction),
-    }
-
-
-def _end(ended: Ended, output: Path) -> dict[str, object]:
-    return {
-        "exit_code": ended.code,
-        "seconds": round(ended.seconds, 3),
-        "last_line": "" if ended.code == 0 else last_line(output),
     }

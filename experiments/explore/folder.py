@@ -17,7 +17,7 @@ import json
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -25,6 +25,7 @@ from experiments.explore.recording import Seen
 from experiments.explore.result import Result
 
 VERSION: Final = 1
+Line = TypeVar("Line", Seen, Result)
 _SEEN: Final = TypeAdapter(Seen)
 _RESULT: Final = TypeAdapter(Result)
 
@@ -48,15 +49,18 @@ class Folder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderError(f"{path} is in use by another exploration") from None
-        self._same({"version": VERSION, **what})
-        self.recording = self._read("recording.jsonl", _SEEN)
-        self.results = {one.scenario: one for one in self._read("results.jsonl", _RESULT)}
+        self.results: dict[str, Result] = {
+            one.scenario: one for one in self._read("results.jsonl", _RESULT)
+        }
         """By the name of the scenario's file; the recording's is empty."""
+        self.recording: list[Seen] = self._read("recording.jsonl", _SEEN)
+        self._same({"version": VERSION, **what})
 
     def _same(self, what: dict[str, Any]) -> None:
         self._lock.seek(0)
         before = self._lock.read()
-        if not before:
+        if not self.results or not before:  # nothing is recorded: it may still become another one
+            self._lock.truncate(0)
             self._lock.write(json.dumps(what, indent=2) + "\n")
             self._lock.flush()
             return
@@ -71,7 +75,7 @@ class Folder:
                     f"({_short(known.get(name))}); choose another --out"
                 )
 
-    def _read(self, name: str, kind: TypeAdapter[Any]) -> list[Any]:
+    def _read(self, name: str, kind: TypeAdapter[Line]) -> list[Line]:
         """The lines of a file; one whose end is missing was being written when we were killed."""
         path = self.path / name
         if not path.exists():

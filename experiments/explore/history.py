@@ -211,7 +211,9 @@ def parse(text: str, name: str = "history") -> History:
     history = History(events)
     for event in events:
         if isinstance(event, Acknowledged | Failed) and (event.topic, event.id) not in history.sent:
-            raise HistoryError(f"{name}: {event.id!r} is {event.event}, but no line says it was sent")
+            raise HistoryError(
+                f"{name}: {event.id!r} is {event.event}, but no line says it was sent"
+            )
     return history
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from experiments.explore.history import Place
 from experiments.explore.log import Log, Logged
 
-PATIENCE: Final = 20.0
+PATIENCE: Final = 10.0
 """Seconds that the cluster may take for an answer, and without any progress in a read."""
 
 SETTLE: Final = 3.0
@@ -98,7 +98,9 @@ def read_log(
     for message in everything:
         at = message.topic(), message.partition(), message.offset()
         open_still = at[2] >= decided[at[:2]]
-        records.append(Logged(*at, where(message), True if at in visible else None if open_still else False))
+        records.append(
+            Logged(*at, where(message), True if at in visible else None if open_still else False)
+        )
     return Log(records, begin)
 
 

@@ -9,17 +9,17 @@ from proxy.settings import Settings
 class Result(Settings):
     """A run with one fault, or (k = 0) the recording without any."""
 
-    k: int
-    api: str
-    client: str
+    k: int = 0
+    api: str = ""
+    client: str = ""
     """Client id, as a glob."""
-    cut: str
+    cut: str = "none: the recording"
     """The fault's name."""
-    scenario: str
+    scenario: str = ""
     """Name of the file that does it again; empty for the recording."""
     run: str
     """The run's token."""
-    reached: bool
+    reached: bool = True
     """Whether the fault was done; if not, the run says nothing about it."""
     trouble: str = ""
     """Why it could not be done to a message that it met."""

@@ -25,11 +25,11 @@ def skipped(history: History, log: Log) -> Iterator[Finding]:
             committed_only.get(reader, False) or consumer.isolation == "read_committed"
         )
     ends = {reader: max(offsets) + 1 for reader, offsets in read.items()}
-    for event in history.events:
-        if isinstance(event, OffsetCommitted):
-            reader = event.group, event.topic, event.partition
+    for told in history.events:
+        if isinstance(told, OffsetCommitted):
+            reader = told.group, told.topic, told.partition
             if reader in ends:
-                ends[reader] = max(ends[reader], event.offset)
+                ends[reader] = max(ends[reader], told.offset)
     for reader, offsets in sorted(read.items()):
         name, topic, partition = reader
         ids = [

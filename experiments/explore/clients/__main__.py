@@ -13,7 +13,6 @@ from experiments.explore.clients import aiokafka, confluent
 from experiments.explore.clients.work import Work
 from experiments.explore.history import Writer
 
-
 app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
 
 

@@ -63,9 +63,7 @@ async def _send(work: Work, producer: Any, record: str, transaction: str | None)
 
 def _acknowledged(work: Work, record: str, told: Any) -> None:
     offset = told.offset if told.offset >= 0 else None  # deduplicated: unknown
-    work.tell(
-        Acknowledged(id=record, topic=told.topic, partition=told.partition, offset=offset)
-    )
+    work.tell(Acknowledged(id=record, topic=told.topic, partition=told.partition, offset=offset))
 
 
 async def consume(work: Work, wanted: set[str]) -> None:
