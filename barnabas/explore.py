@@ -106,7 +106,14 @@ def _all(job: Job, bench: Bench) -> int:
             task = progress.add_task("recording", total=None)
             first = record(bench, folder, job.time_limit)
             report.add(first)
-            planned, left_out = choose(folder, template, job.apis, job.per_api, job.limit)
+            planned, left_out = choose(
+                folder,
+                template,
+                apis=job.apis,
+                per_api=job.per_api,
+                limit=job.limit,
+                faults=job.faults,
+            )
             if not planned:
                 raise Trouble(_nothing(job, left_out))
             progress.update(task, total=len(planned))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from experiments.explore.recording import Step
 from proxy.faults import FAULTS, Fault
-from proxy.scenario import loads
+from proxy.scenario import ScenarioError, loads
 from proxy.yaml_lines import dump, plain, read
 from specs.frames import Direction
 
@@ -65,9 +65,13 @@ def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut,
     )
 
 
-def fits(step: Step, cut: Cut) -> bool:
-    """Whether the exchange has the message that the fault is about."""
-    return cut.direction == "request" or step.response is not None
+def fits(step: Step, cut: Cut, faults: tuple[Fault, ...] = FAULTS) -> bool:
+    """Whether the fault can be done to such a message: it may name fields that this API has not got."""
+    try:
+        loads(scenario_text(step, cut), faults=faults)
+    except ScenarioError:
+        return False
+    return True
 
 
 def file_name(step: Step, cut: Cut) -> str:

@@ -37,11 +37,17 @@ def record(bench: Bench, folder: Folder, limit: float | None) -> Result:
 
 
 def choose(
-    folder: Folder, cuts: Sequence[Cut], apis: frozenset[str] | None, per_api: int, limit: int
+    folder: Folder,
+    cuts: Sequence[Cut],
+    *,
+    apis: frozenset[str] | None,
+    per_api: int,
+    limit: int,
+    faults: tuple[Fault, ...] = FAULTS,
 ) -> Plan:
-    """What is to be run, of what was recorded, and how much is left out."""
+    """What is to be run, of what was recorded, and how much is left out: see `plan`."""
     found = steps(folder.recording, folder.results[""].run)
-    chosen = plan(found.steps, cuts, apis=apis, per_api=per_api, limit=limit)
+    chosen = plan(found.steps, cuts, apis=apis, per_api=per_api, limit=limit, faults=faults)
     for reason, count in found.left_out.items():
         chosen.left_out[reason] += count * len(cuts)
     return chosen

@@ -46,9 +46,16 @@ class Folder:
         (path / "scenarios").mkdir(exist_ok=True)
         self._lock = (path / "exploration.json").open("a+", encoding="utf-8")
         try:
+            self._open(what)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _open(self, what: dict[str, Any]) -> None:
+        try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FolderError(f"{path} is in use by another exploration") from None
+            raise FolderError(f"{self.path} is in use by another exploration") from None
         self.results: dict[str, Result] = {
             one.scenario: one for one in self._read("results.jsonl", _RESULT)
         }

@@ -193,15 +193,15 @@ class History:
         return tuple(event for event in self.events if isinstance(event, Consumed))
 
 
-def parse(text: str, name: str = "history") -> History:
-    """A history from its lines. The last one is left out if its end is missing: whoever wrote it was
-    ended meanwhile. Raises HistoryError.
+def parse(text: bytes, name: str = "history") -> History:
+    """A history from its lines, in UTF-8. The last one is left out if its end is missing: whoever
+    wrote it was ended meanwhile. Raises HistoryError.
 
-    >>> parse('{"event": "failed", "id": "a", "topic": "t"}\\n{"eve').events
-    (Failed(event='failed', id='a', topic='t'),)
+    >>> parse(b'{"event": "sent", "id": "a", "topic": "t"}\\n{"eve').events[0].id
+    'a'
     """
     events: list[Event] = []
-    for number, line in enumerate(text.split("\n")[:-1], start=1):
+    for number, line in enumerate(text.split(b"\n")[:-1], start=1):
         if not line.strip():
             continue
         try:
@@ -226,12 +226,9 @@ def _reason(problem: ValidationError) -> str:
 def read(path: Path) -> History | None:
     """The history in a file; None if there is none. Raises HistoryError."""
     try:
-        return parse(path.read_bytes().decode(), path.name)
+        return parse(path.read_bytes(), path.name)
     except FileNotFoundError:
         return None
-    except UnicodeDecodeError as problem:
-        line = problem.object[: problem.start].count(b"\n") + 1
-        raise HistoryError(f"{path.name}:{line}: this is not UTF-8") from None
 
 
 class Writer:

@@ -1,7 +1,7 @@
 """Which faults at which exchanges, and in which order: whatever the bound, they are spread evenly.
 
-Exchanges that repeat (polls, heartbeats) are sampled: of each client and API the first, the last, and
-then always one in the middle of the widest gap. All clients and APIs get their turn, one exchange
+Exchanges that repeat (polls, heartbeats) are sampled: of each client and API the first, the last, the
+middle one, and so on into the gaps between. All clients and APIs get their turn, one exchange
 each, with all faults of the template. So a smaller bound gives a beginning of what a larger one gives,
 and an exploration can be widened later.
 """
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from experiments.explore.cuts import Cut, fits
 from experiments.explore.recording import Step
+from proxy.faults import FAULTS, Fault
 
 
 class Planned(NamedTuple):
@@ -38,6 +39,7 @@ def plan(
     apis: frozenset[str] | None = None,
     per_api: int,
     limit: int,
+    faults: tuple[Fault, ...] = FAULTS,
 ) -> Plan:
     """Choose: `apis` are the names of those that are wanted (None: all), `per_api` bounds the
     exchanges of one client and API, `limit` the runs."""
@@ -55,16 +57,18 @@ def plan(
     runs: list[Planned] = []
     for step in _in_turn(chosen):
         for cut in cuts:
-            if fits(step, cut):
-                runs.append(Planned(step, cut))
-            else:
+            if step.response is None and cut.direction == "response":
                 left_out["on responses that never came"] += 1
+            elif not fits(step, cut, faults):
+                left_out["with faults that this API can't have"] += 1
+            else:
+                runs.append(Planned(step, cut))
     left_out["beyond --limit"] += max(len(runs) - limit, 0)
     return Plan(tuple(runs[:limit]), +left_out)
 
 
 def spread(count: int) -> list[int]:
-    """All of 0 to count - 1: the ends, then always the middle of the widest gap.
+    """All of 0 to count - 1: the ends, then the middle of each gap, then of each that is left ...
 
     >>> spread(9)
     [0, 8, 4, 2, 6, 1, 3, 5, 7]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Any
 
 from experiments.explore.clients.work import PATIENCE, Work, is_aborted
@@ -14,7 +16,7 @@ async def produce(work: Work) -> set[str]:
     from aiokafka import AIOKafkaProducer
 
     acknowledged: set[str] = set()
-    async with AIOKafkaProducer(**_settings(work, enable_idempotence=True)) as producer:
+    async with _started(AIOKafkaProducer(**_settings(work, enable_idempotence=True))) as producer:
         for batch in work.batches():
             waiting = [await _send(work, producer, record, None) for record in batch]
             for record, future in zip(batch, waiting, strict=True):
@@ -29,7 +31,7 @@ async def transact(work: Work) -> set[str]:
 
     committed: set[str] = set()
     settings = _settings(work, transactional_id=work.group)
-    async with AIOKafkaProducer(**settings) as producer:
+    async with _started(AIOKafkaProducer(**settings)) as producer:
         for number, batch in enumerate(work.batches()):
             name = str(number)
             await producer.begin_transaction()
@@ -44,6 +46,16 @@ async def transact(work: Work) -> set[str]:
                 work.ended(name, "committed")
                 committed.update(batch)
     return committed
+
+
+@contextlib.asynccontextmanager
+async def _started(client: Any) -> AsyncIterator[Any]:
+    """Start a client and stop it, even if it does not start: as its own `async with` does not."""
+    try:
+        await client.start()
+        yield client
+    finally:
+        await client.stop()
 
 
 def _settings(work: Work, **more: Any) -> dict[str, Any]:
@@ -95,7 +107,7 @@ async def consume(work: Work, wanted: set[str]) -> None:
     )
     consumer.subscribe([work.topic], listener=Listener())
     missing = set(wanted)
-    async with consumer, asyncio.timeout(PATIENCE):
+    async with _started(consumer), asyncio.timeout(PATIENCE):
         while missing:
             got = await consumer.getmany(timeout_ms=200)
             for records in got.values():
