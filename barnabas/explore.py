@@ -19,6 +19,7 @@ from barnabas.harness import Harness
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from experiments.explore.bench import Bench, Proxied, run
+from experiments.explore.command import CommandError
 from experiments.explore.cuts import CUTS, Cut, cuts
 from experiments.explore.exploration import (
     RECORDING_LIMIT,
@@ -71,9 +72,9 @@ def explore(job: Job) -> int:
     try:
         return _only(job, bench) if job.only else _all(job, bench)
     except OSError as problem:
-        what = problem.filename or job.command[0]
-        raise Trouble(f"can't run {what}: {problem.strerror}", COULD_NOT_RUN) from None
-    except (LogError, RecordingError, HistoryError) as problem:
+        where = problem.filename or job.out
+        raise Trouble(f"{where}: {problem.strerror}", COULD_NOT_RUN) from None
+    except (CommandError, LogError, RecordingError, HistoryError) as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     finally:
         for number, handler in before.items():
@@ -134,12 +135,15 @@ def _only(job: Job, bench: Bench) -> int:
     """Runs under scenario files that an exploration, or a person, has written."""
     targets = [_target(path, job.faults) for path in job.only]
     report = Report(job.output, job.as_json)
-    for one in targets:
-        with tempfile.TemporaryDirectory(prefix="barnabas-explore-") as place:
-            limit = job.time_limit or RECORDING_LIMIT
-            report.add(run(bench, one, limit, Path(place) / "run").result)
+    finished = False
+    with contextlib.suppress(KeyboardInterrupt):
+        for one in targets:
+            with tempfile.TemporaryDirectory(prefix="barnabas-explore-") as place:
+                limit = job.time_limit or RECORDING_LIMIT
+                report.add(run(bench, one, limit, Path(place) / "run").result)
+        finished = True
     report.close(Counter(), None, job.command, job.bootstrap)
-    return FINDINGS if report.failed else FINE
+    return FINDINGS if report.failed else FINE if finished else COULD_NOT_RUN
 
 
 def _template(job: Job) -> tuple[Cut, ...]:

@@ -53,8 +53,8 @@ class Ran(NamedTuple):
 def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
     """Run the program once, at most `limit` seconds; its history and output stay in the folder `place`.
 
-    Raises OSError if it can't be started, LogError, and HistoryError if there is no target: what a
-    program writes without any fault must be readable.
+    Raises CommandError, LogError, OSError, and HistoryError if there is no target: what a program
+    writes without any fault must be readable.
     """
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

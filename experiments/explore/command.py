@@ -11,6 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+
+class CommandError(RuntimeError):
+    """A program can't be started, and why."""
+
+
 GRACE: Final = 2.0
 """Seconds from SIGTERM to SIGKILL."""
 
@@ -60,19 +65,22 @@ def run_command(
 ) -> Ended:
     """Run a program to its end, at most `limit` seconds; what it prints goes to a file.
 
-    What it started ends with it, and at whatever ends this function. Raises OSError if it can't be
-    started.
+    What it started ends with it, and at whatever ends this function. Raises CommandError, or OSError
+    if the file can't be written.
     """
     began = time.monotonic()
     with output.open("wb") as printed:
-        process = subprocess.Popen(  # noqa: S603 - it is what the user wants run
-            arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
+        try:
+            process = subprocess.Popen(  # noqa: S603 - it is what the user wants run
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise CommandError(f"can't run {arguments[0]}: {problem.strerror}") from None
         code = None
         try:
             with contextlib.suppress(subprocess.TimeoutExpired):

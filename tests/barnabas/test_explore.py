@@ -38,7 +38,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def explore(bootstrap: str, *arguments: str | Path) -> tuple[int, str, str]:
+def explore(bootstrap: str, *arguments: str | int | Path) -> tuple[int, str, str]:
     command = ["explore", "-b", bootstrap, *map(str, arguments)]
     result = CliRunner().invoke(app, command)
     if isinstance(result.exception, Trouble):
@@ -223,10 +223,11 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
     (tmp_path / "wait").touch()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pids: list[str] = []
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while len(pids) < 3 and time.monotonic() < end:
         time.sleep(0.02)
         pids = (tmp_path / "runs").read_text().split() if (tmp_path / "runs").exists() else []
+    assert len(pids) == 3
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 3, err
@@ -234,11 +235,11 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
     assert "Traceback" not in err
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     done = len(Path("exploration/results.jsonl").read_text().splitlines())
-    assert done == len(pids) - 1
+    assert done == 2
     assert len(out.splitlines()) == 1 + done
 
     (tmp_path / "wait").unlink()
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
     assert len(ended.stdout.splitlines()) == 1 + 1 + 3
-    assert len((tmp_path / "runs").read_text().split()) == len(pids) + 4 - done
+    assert len((tmp_path / "runs").read_text().split()) == 3 + 2  # one of them twice

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.explore.command import Surroundings, last_line, run_command
+from experiments.explore.command import CommandError, Surroundings, last_line, run_command
 
 
 def python(code: str) -> list[str]:
@@ -40,7 +40,7 @@ def test_its_exit_code_and_its_last_words(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_started(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(CommandError, match="can't run no-such-program: No such file"):
         run_command(["no-such-program"], {}, tmp_path / "out", 1)
 
 

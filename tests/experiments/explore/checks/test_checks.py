@@ -24,7 +24,7 @@ from tests.experiments.explore.checks.told import (
 
 
 def test_each_check_has_a_kind_of_its_own() -> None:
-    wrong = [
+    wrong: list[Event] = [
         *(sent("a"), sent("b"), sent("e"), sent("f"), sent("t", "1"), CAREFUL),
         *(acknowledged("e"), acknowledged("a", 1), failed("f"), aborted("1")),
         *(consumed("f", 2), offset_committed(4), consumed("t", 1), consumed("x", 0)),

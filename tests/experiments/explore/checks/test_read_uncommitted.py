@@ -38,3 +38,8 @@ def test_the_second_time_it_was_committed() -> None:
     assert found(read_uncommitted, log("a", "a", undone=[0]), *told, consumed("a", 0)) == [
         (KIND, ("a",))
     ]
+
+
+def test_what_is_misplaced_is_found_elsewhere() -> None:
+    told = CAREFUL, sent("a", "t"), consumed("a", 0)
+    assert found(read_uncommitted, log("b", undone=[0]), *told) == []
