@@ -11,7 +11,7 @@ import typer
 from barnabas import __version__
 from barnabas.ctl import ctl_app
 from barnabas.explore_command import EXPLORE_EXAMPLES, explore_command
-from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command, read_scenario
+from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command, read_scenario, scenario_file
 from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
 
@@ -24,7 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 scenario_app = typer.Typer(
-    no_args_is_help=True, help="Check scenario files; describe their language."
+    no_args_is_help=True, help="Ready scenarios; check your own; their language."
 )
 peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
 app.add_typer(scenario_app, name="scenario")
@@ -112,6 +112,111 @@ def decode_command(
     raise typer.Exit(decode_hex(asked))
 
 
+@app.command(
+    "summary",
+    epilog="Examples:\n\n  barnabas summary run.pcapng\n\n"
+    "  barnabas summary run.pcapng --by client --by topic\n\n"
+    "  barnabas summary run.pcapng --filter \"api == 'Fetch'\" --by broker --json",
+)
+def summary_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT", help="api, client, connection, broker or topic; all if absent."
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    ] = None,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
+) -> None:
+    """Say what a capture comes to: counts, errors, latencies, versions, client software."""
+    from barnabas.summary import summary
+
+    raise typer.Exit(summary(file, tuple(by or ()), only=only, most=most, as_json=as_json))
+
+
+@app.command(
+    "serve",
+    epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n"
+    "  barnabas serve run.pcapng --speed 0   # at once, not after the time that brokers took",
+)
+def serve_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    listen: Annotated[
+        str,
+        typer.Option(
+            "--listen", "-l", metavar="HOST:PORT", help="Where clients begin; port 0 picks one."
+        ),
+    ] = "127.0.0.1:19092",
+    speed: Annotated[
+        float, typer.Option(metavar="N", min=0, help="2 answers twice as fast; 0 at once.")
+    ] = 1.0,
+) -> None:
+    """Answer clients as the recorded brokers did; say what was asked and never recorded (exit code 1)."""
+    from barnabas.addresses import parse_address
+    from barnabas.serve import serve
+
+    raise typer.Exit(serve(file, parse_address(listen, zero=True), speed))
+
+
+@app.command(
+    "grep",
+    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n"
+    "  barnabas grep -i 'not_(leader|coordinator)' *.pcapng\n\n"
+    "  barnabas grep -F '{\"id\": 1}' run.pcapng --json | jq .found\n\n"
+    "Exit code 0 if it was found, 1 if not, as grep's.",
+)
+def grep_command(
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures (pcapng).")],
+    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="In any case.")] = False,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
+) -> None:
+    """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
+    from barnabas.grep import grep
+
+    raise typer.Exit(grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json))
+
+
+@app.command(
+    "diff",
+    epilog="Examples:\n\n  barnabas diff before.pcapng after.pcapng\n\n"
+    "  barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack\n\n"
+    "  barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
+)
+def diff_command(
+    left: Annotated[Path, typer.Argument(metavar="A", help="A capture (pcapng).")],
+    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."),
+    ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+) -> None:
+    """Compare two captures exchange by exchange; exit code 1 if anything differs."""
+    from barnabas.diff import diff
+
+    ignored = tuple(ignore or ())
+    raise typer.Exit(
+        diff(left, right, ignore=ignored, everything=everything, only=only, as_json=as_json)
+    )
+
+
 Faults = Annotated[
     str | None,
     typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
@@ -149,7 +254,9 @@ def rehearse_command(
 
 @scenario_app.command("check")
 def scenario_check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or names.")
+    ],
     faults: Faults = None,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
@@ -163,6 +270,29 @@ def scenario_check(
             typer.echo(f"{file}: {line}", err=True)
         count = len(found.rules)
         typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")
+
+
+@scenario_app.command("list")
+def scenario_list(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each, with all that it says.")
+    ] = False,
+) -> None:
+    """List the ready scenarios: --scenario takes them by name."""
+    from barnabas.scenarios import listing
+
+    listing(as_json=as_json)
+
+
+@scenario_app.command(
+    "show", epilog="Example:\n\n  barnabas scenario show commit-after-join > mine.yaml"
+)
+def scenario_show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas scenario list`.")],
+) -> None:
+    """Print a ready scenario, to read or to change."""
+    path = scenario_file(Path(name))
+    typer.echo(path.read_text(), nl=False)
 
 
 @scenario_app.command("schema")

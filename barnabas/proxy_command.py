@@ -48,7 +48,13 @@ def proxy_command(
         ),
     ] = "127.0.0.1:19092",
     scenario: Annotated[
-        Path | None, typer.Option("--scenario", "-s", metavar="FILE", help="Rules to apply (YAML).")
+        Path | None,
+        typer.Option(
+            "--scenario",
+            "-s",
+            metavar="FILE",
+            help="Rules to apply: a file, or one of `barnabas scenario list`.",
+        ),
     ] = None,
     faults: Annotated[
         str | None, typer.Option(metavar="MODULE:TUPLE", help="Faults of your own beside ours.")
@@ -212,6 +218,8 @@ def proxy_command(
         raise Trouble("--filter says what the log shows: give it without --log off")
     if control is None and control_token_file is not None:
         raise Trouble("--control-token-file is for --control: give both")
+    if scenario is not None:
+        scenario = scenario_file(scenario)
     watched = None if scenario is None else ScenarioFile(scenario, known)  # before it is read
     output = Output()
     if only is not None:
@@ -231,10 +239,21 @@ def proxy_command(
     raise typer.Exit(run_proxy(job))
 
 
+def scenario_file(given: Path) -> Path:
+    """The file of a scenario that is given by path, or by name if it is one of ours. Raises Trouble."""
+    from experiments.library import find
+
+    try:
+        return find(given)
+    except LookupError as problem:
+        raise Trouble(f"can't read the scenario: {problem.args[0]}") from None
+
+
 def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
-    """A scenario that may name these faults. Raises Trouble."""
+    """A scenario, by path or name, that may name these faults. Raises Trouble."""
     from proxy.scenario import ScenarioError, load
 
+    path = scenario_file(path)
     try:
         return load(path, faults)
     except ScenarioError as problem:

@@ -16,6 +16,11 @@ def inside(exchange: Exchange, context: Context) -> dict[str, Any]:
 
     Empty if nothing hides there. What can't be read says why; secrets are withheld.
     """
+    return {direction: to_json(found) for direction, found in revealed(exchange, context).items()}
+
+
+def revealed(exchange: Exchange, context: Context) -> dict[str, Any]:
+    """The same as it was decoded."""
     group = context.groups.get((exchange.request or {}).get("group_id", ""), Group())
     found: dict[str, Any] = {}
     bodies: dict[Direction, dict[str, Any] | None] = {
@@ -25,7 +30,7 @@ def inside(exchange: Exchange, context: Context) -> dict[str, Any]:
     for direction, body in bodies.items():
         if body is None:
             continue
-        revealed = reveal(
+        hidden = reveal(
             exchange.key,
             direction,
             body,
@@ -34,6 +39,6 @@ def inside(exchange: Exchange, context: Context) -> dict[str, Any]:
             topic_names=context.topics,
             request=exchange.request,
         )
-        if revealed:
-            found[direction] = to_json(revealed)
+        if hidden:
+            found[direction] = hidden
     return found

@@ -52,8 +52,8 @@ class Tally:
             return
         if latency_ns > series.largest:
             series.largest = latency_ns
-        bucket = int(math.log2(latency_ns) * PER_OCTAVE) if latency_ns > 1 else 0
-        series.buckets[bucket] = series.buckets.get(bucket, 0) + times
+        at = bucket(latency_ns)
+        series.buckets[at] = series.buckets.get(at, 0) + times
 
     def error(self, key: int, name: str) -> None:
         """Note what a response said: the name of its error, or an empty name if it said none."""
@@ -93,6 +93,15 @@ def _row(key: int, series: _Series) -> Row:
         return Row(_name(key), series.count, errors, None, None, None)
     p50, p99 = (quantile(series.buckets, share, series.largest) / 1e6 for share in (0.5, 0.99))
     return Row(_name(key), series.count, errors, p50, p99, series.largest / 1e6)
+
+
+def bucket(latency_ns: int) -> int:
+    """The bucket that a latency counts in.
+
+    >>> bucket(2**10), bucket(0)
+    (350, 0)
+    """
+    return int(math.log2(latency_ns) * PER_OCTAVE) if latency_ns > 1 else 0
 
 
 def quantile(buckets: dict[int, int], share: float, largest: int) -> float:

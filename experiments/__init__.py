@@ -1,1 +1,1 @@
-"""Questions put to real systems: a scenario, its peers, checks, and a written result."""
+"""Questions put to real systems: scenarios, peers and checks, and what came of them."""

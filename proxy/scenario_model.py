@@ -146,11 +146,26 @@ class RuleConfig(Settings):
         return text
 
 
+class About(Settings):
+    """What a scenario is for: nothing that happens depends on it."""
+
+    simulates: str
+    """What goes wrong, and where in the world it does."""
+    healthy: str
+    """What a client does that copes with it; anything else is worth a look."""
+    needs: str = ""
+    """What must be there for the rules to have something to do: a group, transactions, a version."""
+    sources: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """KIPs, documents, issues."""
+
+
 class Scenario(Settings):
     """What a proxy does to traffic: rules, asked in their order."""
 
     version: Literal[1]
     """The version of this format."""
+    about: About | None = None
+    """What it is for."""
     seed: int = 0
     """Another seed, another chance; the same seed and traffic, the same decisions."""
     rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]

@@ -31,7 +31,7 @@ from proxy.scenario import load
 HOLD: Final = "a commit behind a heartbeat"
 """The rule whose effect is looked up."""
 
-SCENARIO: Final = Path(__file__).parents[1] / "scenarios" / "demo.yaml"
+SCENARIO: Final = Path(__file__).with_name("scenario.yaml")
 
 
 def demo(capture: Path, output: Output | None = None) -> int:

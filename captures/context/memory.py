@@ -45,7 +45,7 @@ class Memory(MutableMapping[K, V]):
         del self._kept[key]
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._kept)
+        return iter(tuple(self._kept))  # a look at an entry moves it
 
     def __len__(self) -> int:
         return len(self._kept)

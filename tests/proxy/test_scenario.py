@@ -15,10 +15,10 @@ from proxy.faults.drop import Drop
 from proxy.faults.hold import Hold
 from proxy.matching import Match
 from proxy.message import Message
-from proxy.scenario import Scenario, ScenarioError, load, loads
+from proxy.scenario import ScenarioError, load, loads
 from tests.proxy.faults.given import message
 
-EXAMPLES = sorted(Path(__file__).parents[2].joinpath("barnabas/scenarios").glob("*.yaml"))
+EXAMPLES = sorted(Path(__file__).parents[2].joinpath("experiments/scenarios").glob("*.yaml"))
 
 TIMES = "the units are ns, us, ms, s, m, h"
 
@@ -272,15 +272,3 @@ def test_files_are_utf_8(tmp_path: Path) -> None:
         load(path)
     path.write_bytes("\ufeffversion: 1\nrules: [{name: é, do: close}]".encode())
     assert load(path).rules[0].name == "é"
-
-
-def test_there_are_examples() -> None:
-    assert [path.stem for path in EXAMPLES] == ["demo", "late-commit", "lossy", "slow-fetches"]
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
-def test_examples_load(path: Path) -> None:
-    found = load(path)
-    assert isinstance(found, Scenario)
-    assert found.rules
-    assert path.read_text().startswith("# ")

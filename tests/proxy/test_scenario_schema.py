@@ -11,7 +11,7 @@ from proxy.scenario import scenario_schema
 
 jsonschema = pytest.importorskip("jsonschema")
 
-EXAMPLES = sorted(Path(__file__).parents[2].joinpath("barnabas/scenarios").glob("*.yaml"))
+EXAMPLES = sorted(Path(__file__).parents[2].joinpath("experiments/scenarios").glob("*.yaml"))
 
 
 def accepts(text: str) -> bool:

@@ -1,0 +1,104 @@
+"""`barnabas diff`: two captures, exchange by exchange."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from barnabas.capture_input import opened, watched
+from barnabas.output import Output
+from barnabas.parsing import parse_filter
+from barnabas.show import line
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from captures.comparison import Compared, TooLarge, compare
+from captures.conversation import Conversations
+from captures.difference import ABSENT, OF_THE_RUN, Difference
+from captures.exchange import Exchange
+from captures.pcapng import CaptureError
+from captures.wording import plural, printable
+
+
+def diff(
+    left: Path,
+    right: Path,
+    *,
+    ignore: tuple[str, ...] = (),
+    everything: bool = False,
+    only: str | None = None,
+    as_json: bool = False,
+    output: Output | None = None,
+) -> int:
+    """Print what differs; returns the exit code, FINDINGS if anything does. Raises Trouble.
+
+    ignore: fields to leave out beside those that are others in each run; everything: leave out only
+    them. only: a condition on exchanges of both.
+    """
+    output = output or Output()
+    fields = ignore if everything else (*OF_THE_RUN, *ignore)
+    one, other = _exchanges(left, only, output), _exchanges(right, only, output)
+    same = different = missing = more = 0
+    try:
+        for found in compare(one, other, fields):
+            same += found.same
+            missing += found.right is None
+            more += found.left is None
+            different += not found.same and None not in (found.left, found.right)
+            if not found.same:
+                output.raw(json.dumps(_row(found))) if as_json else _print(output, found)
+    except TooLarge as problem:
+        raise Trouble(f"{problem} (--filter)", COULD_NOT_RUN) from None
+    output.note(
+        f"{plural(same, 'exchange')} the same, {different} different, "
+        f"{missing} only in {left}, {more} only in {right}"
+    )
+    return FINDINGS if different or missing or more else FINE
+
+
+def _exchanges(path: Path, only: str | None, output: Output) -> Iterator[Exchange]:
+    reader = opened(path)
+    passes = None if only is None else parse_filter(only, {})
+
+    def found() -> Iterator[Exchange]:
+        try:
+            for exchange in Conversations().exchanges(watched(reader, path, output, "reading")):
+                if passes is None or passes(exchange):
+                    yield exchange
+        except CaptureError as problem:
+            raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
+
+    return found()
+
+
+def _print(output: Output, found: Compared) -> None:
+    sign, shown = ("-", found.left) if found.right is None else ("+", found.right)
+    if found.left is not None and found.right is not None:
+        sign = "≠"
+    assert shown is not None  # noqa: S101
+    output.out.print(f"{sign} ", end="", style={"-": "red", "+": "green"}.get(sign, "yellow"))
+    output.out.print(line(shown), soft_wrap=True)
+    for direction, several in (("request", found.request), ("response", found.response)):
+        for one in several:
+            output.out.print(printable(f"    {direction} {one}"), markup=False)
+
+
+def _row(found: Compared) -> dict[str, object]:
+    return {
+        "left": None if found.left is None else _where(found.left),
+        "right": None if found.right is None else _where(found.right),
+        "request": [_document(one) for one in found.request],
+        "response": [_document(one) for one in found.response],
+    }
+
+
+def _where(exchange: Exchange) -> dict[str, object]:
+    return exchange.row(
+        ("ts", "connection", "client_id", "broker", "api", "version", "correlation_id", "error")
+    )
+
+
+def _document(found: Difference) -> dict[str, object]:
+    sides = {"left": found.left, "right": found.right}
+    return {"path": found.path} | {
+        side: value for side, value in sides.items() if value is not ABSENT
+    }

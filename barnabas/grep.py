@@ -1,0 +1,93 @@
+"""`barnabas grep`: the exchanges of captures in which a text stands, wherever it does."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from rich.text import Text
+
+from barnabas.capture_input import opened, watched
+from barnabas.output import Output
+from barnabas.show import line
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from captures.conversation import Conversations
+from captures.pcapng import CaptureError
+from captures.search import Found, search
+from captures.wording import printable, shorten
+
+PLACES = 5
+"""Places of an exchange that a person is shown."""
+
+AROUND = 60
+"""Characters of a text that a person is shown."""
+
+
+def grep(
+    text: str,
+    paths: list[Path],
+    *,
+    any_case: bool = False,
+    fixed: bool = False,
+    as_json: bool = False,
+    output: Output | None = None,
+) -> int:
+    """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
+
+    Raises Trouble for a pattern that is none, or a file that can't be read.
+    """
+    output = output or Output()
+    try:
+        pattern = re.compile(re.escape(text) if fixed else text, re.IGNORECASE if any_case else 0)
+    except re.error as problem:
+        raise Trouble(
+            f"{text!r} is no regular expression: {problem}; -F takes it as it is"
+        ) from None
+    count = 0
+    for path in paths:
+        count += _one(path, pattern, as_json, output, several=len(paths) > 1)
+    return FINE if count else FINDINGS
+
+
+def _one(
+    path: Path, pattern: re.Pattern[str], as_json: bool, output: Output, *, several: bool
+) -> int:
+    reader = opened(path)
+    count = 0
+    try:
+        for exchange in Conversations().exchanges(watched(reader, path, output, "searching")):
+            output.context.learn(exchange)
+            places = list(search(exchange, output.context, pattern))
+            if not places:
+                continue
+            count += 1
+            if as_json:
+                row = {"file": str(path), "found": {place.path: place.text for place in places}}
+                output.raw(json.dumps(row | exchange.row(), ensure_ascii=False))
+                continue
+            head = Text(f"{path}: ") if several else Text()
+            width = output.out.width - len(head) if output.out.is_terminal else None
+            output.out.print(head + line(exchange, width, context=output.context))
+            for place in places[:PLACES]:
+                output.out.print(_shown(place, pattern))
+            if len(places) > PLACES:
+                output.out.print(f"    and in {len(places) - PLACES} more places")
+    except CaptureError as problem:
+        raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
+    return count
+
+
+def _shown(place: Found, pattern: re.Pattern[str]) -> Text:
+    """The place, and what stands around the first match, which is marked."""
+    found = pattern.search(place.text)
+    assert found is not None  # noqa: S101
+    start = max(0, found.start() - AROUND // 2)
+    before = ("…" if start else "") + place.text[start : found.start()]
+    after = shorten(place.text[found.end() :], AROUND // 2)
+    return Text.assemble(
+        (f"    {place.path}: ", "dim"),
+        printable(before),
+        (printable(shorten(found.group(), AROUND)), "bold red"),
+        printable(after),
+    )

@@ -1,0 +1,199 @@
+"""The broker of a capture: listeners that answer as the recorded brokers did.
+
+A listener for clients to begin with, and one for each broker that recorded responses name; addresses in
+responses are replaced by theirs. A connection's requests are answered one after the other, as brokers do,
+each after the time that the recorded broker took.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from captures.exchange import Exchange
+from peers.recorded.answers import Answers
+from peers.recorded.log import FETCH, RecordedLog
+from peers.recorded.offered import offered
+from specs.addresses import Kind, patch, place_of
+from specs.contents import NAMES
+from specs.frames import RequestHead, Short, request_head
+from specs.headers import API_VERSIONS, RESPONSE_HEADER, response_header_version
+from specs.malformed import Malformed
+
+FRAME_LIMIT: Final = 100 << 20
+"""Bytes of the largest request; a larger one closes its connection."""
+
+LONGEST: Final = 30_000.0
+"""Milliseconds that an answer waits at most."""
+
+Address = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Served:
+    """What came of the requests so far."""
+
+    connections: int = 0
+    answered: Counter[str] = field(default_factory=Counter)
+    """By why the answer was chosen, see `peers.recorded.answers`."""
+    unknown: Counter[str] = field(default_factory=Counter)
+    """API and version -> requests of which nothing was recorded."""
+
+
+class RecordedBroker:
+    """Listeners that stand for the brokers of a recording. `say` gets lines for the person.
+
+    speed: 2.0 answers in half the time that the recorded brokers took; 0: at once.
+    """
+
+    def __init__(
+        self,
+        exchanges: Iterable[Exchange],
+        *,
+        speed: float = 1.0,
+        say: Callable[[str], None] = print,
+    ) -> None:
+        self.answers = Answers(exchanges)
+        self._log = RecordedLog(self.answers.recorded)
+        self.served = Served()
+        self.listeners: dict[tuple[Kind, int] | None, Address] = {}
+        """By kind and id of the node; None: where clients begin."""
+        self._speed = speed
+        self._say = say
+        self._versions = self.answers.versions()
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self, listen: Address) -> None:
+        """Begin to listen: there, and at a port of the system's choice for each broker. Raises OSError."""
+        try:
+            for node in (None, *self._nodes()):
+                port = listen[1] if node is None else 0
+                broker = None if node is None else node[1]
+                server = await asyncio.start_server(
+                    functools.partial(self._accept, broker), listen[0], port, limit=FRAME_LIMIT
+                )
+                self._servers.append(server)
+                self.listeners[node] = server.sockets[0].getsockname()[:2]
+        except OSError:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Close all connections and listeners."""
+        for server in self._servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _nodes(self) -> list[tuple[Kind, int]]:
+        """The brokers and controllers that recorded responses name."""
+        found: set[tuple[Kind, int]] = set()
+
+        def note(kind: Kind, node: int, host: str, port: int) -> None:
+            found.add((kind, node))
+
+        for exchange in self.answers.recorded:
+            body = exchange.response_body
+            if body is not None and place_of(exchange.key, exchange.version) is not None:
+                with contextlib.suppress(Malformed):
+                    patch(exchange.key, exchange.version, body, note)
+        return sorted(found)
+
+    async def _accept(
+        self, broker: int | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self.served.connections += 1
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+                while await self._turn(broker, reader, writer):
+                    pass
+        except asyncio.CancelledError:
+            pass  # it stops
+        finally:
+            writer.close()
+
+    async def _turn(
+        self, broker: int | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        """Answer one request; whether the connection stays open."""
+        (size,) = struct.unpack(">i", await reader.readexactly(4))
+        if not 8 <= size <= FRAME_LIMIT:
+            self._say(f"a request of {size} bytes: connection closed")
+            return False
+        frame = await reader.readexactly(size)
+        try:
+            head = request_head(frame, 0, size)
+        except (Short, Malformed) as problem:
+            self._say(f"no request ({problem or 'too short'}): connection closed")
+            return False
+        body = frame[head.body :]
+        if head.key == API_VERSIONS:
+            self._send(writer, head, offered(head.version, self._versions))
+            return True
+        if head.key == FETCH:
+            return await self._fetch(writer, head, body)
+        answer = self.answers.find(head.key, head.version, body, broker)
+        if answer is None:
+            self._never(head)
+            return False
+        self.served.answered[answer.how] += 1
+        if head.acks == 0:
+            return True
+        found = answer.exchange
+        if self._speed and found.broker_ms is not None:
+            await asyncio.sleep(min(found.broker_ms, LONGEST) / 1e3 / self._speed)
+        if found.response_body is None:  # as it was then: no answer, and the end
+            return False
+        reply = self._readdressed(head, found.response_body)
+        if reply is None:
+            return False
+        self._send(writer, head, reply)
+        await writer.drain()
+        return True
+
+    async def _fetch(self, writer: asyncio.StreamWriter, head: RequestHead, body: bytes) -> bool:
+        found = self._log.answer(head.version, body)
+        if found is None:
+            self._never(head)
+            return False
+        reply, wait_ms = found
+        self.served.answered["the recorded log"] += 1
+        await asyncio.sleep(min(wait_ms, LONGEST) / 1e3)
+        self._send(writer, head, reply)
+        await writer.drain()
+        return True
+
+    def _never(self, head: RequestHead) -> None:
+        what = f"{NAMES.get(head.key, f'key {head.key}')} v{head.version}"
+        self.served.unknown[what] += 1
+        if self.served.unknown[what] <= 3:
+            self._say(f"{head.client_id or '-'} asks {what}, and nothing like it was recorded")
+
+    def _readdressed(self, head: RequestHead, body: bytes) -> bytes | None:
+        try:
+            changed = patch(head.key, head.version, body, self._listener)
+        except Malformed as problem:
+            self._say(f"a recorded {NAMES[head.key]} response can't be read: {problem}")
+            return None
+        return body if changed is None else changed
+
+    def _listener(self, kind: Kind, node: int, host: str, port: int) -> Address | None:
+        return self.listeners.get((kind, node))
+
+    @staticmethod
+    def _send(writer: asyncio.StreamWriter, head: RequestHead, body: bytes) -> None:
+        version = response_header_version(head.key, head.version)
+        header = RESPONSE_HEADER.codec(version).encode({"correlation_id": head.correlation_id})
+        writer.write(struct.pack(">i", len(header) + len(body)) + header + body)

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from experiments.library import FOLDER, find, names
+from proxy.never import warnings
+from proxy.scenario import load
+
+
+def test_there_are_scenarios() -> None:
+    assert "commit-after-join" in names()
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_loads_says_what_it_is_for_and_can_do_what_it_says(name: str) -> None:
+    scenario = load(FOLDER / f"{name}.yaml")
+    assert scenario.about is not None
+    assert scenario.rules
+    assert warnings(scenario) == []
+
+
+def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find(Path("lossy-network")) == FOLDER / "lossy-network.yaml"
+    Path("lossy-network").write_text("version: 1\nrules: []\n")
+    assert find(Path("lossy-network")) == Path("lossy-network")
+
+
+@pytest.mark.parametrize("given", ["scenarios/lossy-network", "lossy-network.yml", "x" * 300])
+def test_what_is_neither_is_said(given: str) -> None:
+    with pytest.raises(LookupError, match="nor a scenario of that name"):
+        find(Path(given))
+
+
+def test_they_are_in_the_wheel() -> None:
+    assert os.access(FOLDER / "lossy-network.yaml", os.R_OK)

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from peers.recorded.shape import about, shape
+from specs import api, records
+from specs.records import Record
+
+
+def produce(value: bytes, *, timestamp: int = 1, producer_id: int = -1, topic: str = "t") -> bytes:
+    data = records.build([Record(0, timestamp, None, value)], producer_id=producer_id)
+    partitions = [{"index": 0, "records": data}]
+    return (
+        api("Produce")
+        .request.codec(9)
+        .encode({"topic_data": [{"name": topic, "partition_data": partitions}]})
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (produce(b"v"), produce(b"v", timestamp=2), True),
+        (produce(b"v"), produce(b"v", producer_id=7), True),
+        (produce(b"v"), produce(b"w"), False),
+        (produce(b"v"), produce(b"v", topic="u"), False),
+        (b"\xff", b"\xff", True),
+        (b"\xff", b"\xfe", False),
+    ],
+)
+def test_shapes(one: bytes, other: bytes, same: bool) -> None:
+    assert (shape(0, 9, one) == shape(0, 9, other)) is same
+
+
+def test_what_a_request_is_about() -> None:
+    assert about(0, 9, produce(b"v")) == about(0, 9, produce(b"w"))
+    assert about(0, 9, produce(b"v")) == frozenset({("name=t",), ("name=t", "index=0")})
+    assert about(0, 9, b"\xff") == b"\xff"
