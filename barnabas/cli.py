@@ -10,6 +10,7 @@ import typer
 
 from barnabas import __version__
 from barnabas.ctl import ctl_app
+from barnabas.explore_command import EXPLORE_EXAMPLES, explore_command
 from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command, read_scenario, scenario_file
 from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
@@ -57,6 +58,7 @@ def _root(
 
 
 app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
+app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
 
 
 @app.command(

@@ -1,4 +1,4 @@
-"""`--filter`, `--max-version` and `--pretend`, as the command line takes them."""
+"""`--filter`, `--max-version`, `--pretend` and durations, as the command line takes them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from barnabas.trouble import Trouble
 from captures.filters import Filter, exchange_filter
 from proxy.offer import Offer, parse_newest
+from proxy.units import TIMES, parse_duration
 
 
 def parse_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
@@ -32,3 +33,11 @@ def parse_offer(release: str | None, newest: Iterable[str]) -> Offer:
         return Offer(release, found)
     except LookupError as problem:
         raise Trouble(f"--pretend: {problem}") from None
+
+
+def parse_seconds(text: str, option: str) -> float:
+    """A duration such as `5s`, in seconds. Raises Trouble, naming the option."""
+    try:
+        return parse_duration(text) / TIMES["s"]
+    except ValueError as problem:
+        raise Trouble(f"{option}: {problem}") from None

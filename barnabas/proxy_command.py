@@ -163,7 +163,7 @@ def proxy_command(
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
     from barnabas.output import Output
     from barnabas.own_faults import own_faults
-    from barnabas.parsing import parse_filter, parse_offer
+    from barnabas.parsing import parse_filter, parse_offer, parse_seconds
     from barnabas.run_proxy import Control, Job, run_proxy
     from barnabas.tls_options import TlsOptions, make_tls
     from captures.masking import Masking
@@ -206,8 +206,8 @@ def proxy_command(
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != Log.off,
         offer=parse_offer(pretend, max_version or ()),
-        connect_timeout=_seconds(connect_timeout, "--connect-timeout"),
-        drain=_seconds(drain, "--drain"),
+        connect_timeout=parse_seconds(connect_timeout, "--connect-timeout"),
+        drain=parse_seconds(drain, "--drain"),
         advertise=None if advertise is None else parse_host(advertise, "--advertise"),
         tls=make_tls(tls),
         masking=Masking.of_payload() if no_payload else Masking(),
@@ -260,15 +260,6 @@ def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
         raise Trouble(str(problem)) from None
     except OSError as problem:
         raise Trouble(f"can't read the scenario {path}: {problem.strerror}") from None
-
-
-def _seconds(text: str, option: str) -> float:
-    from proxy.units import TIMES, parse_duration
-
-    try:
-        return parse_duration(text) / TIMES["s"]
-    except ValueError as problem:
-        raise Trouble(f"{option}: {problem}") from None
 
 
 def _size(text: str, option: str) -> int:

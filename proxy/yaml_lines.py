@@ -84,6 +84,22 @@ def read(text: str) -> Document:
     return document
 
 
+def plain(value: Any) -> Any:
+    """A document's value, or a part of it, with lists as lists."""
+    match value:
+        case dict():
+            return {key: plain(inner) for key, inner in value.items()}
+        case tuple():
+            return [plain(inner) for inner in value]
+    return value
+
+
+def dump(value: Any) -> str:
+    """A plain value as YAML, in the order of its keys."""
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
 class _Reader:
     def __init__(self, loader: yaml.SafeLoader, document: Document) -> None:
         self.loader = loader

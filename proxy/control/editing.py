@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import yaml
 from pydantic import ValidationError
 
 from proxy.faults import FAULTS, Fault
 from proxy.scenario_errors import ScenarioError, explain
 from proxy.scenario_model import Scenario
-from proxy.yaml_lines import Document, read
+from proxy.yaml_lines import Document, dump, plain, read
 
 EMPTY: Final = "version: 1\nrules: []\n"
 """A scenario without rules."""
@@ -43,8 +42,8 @@ def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> s
                 problems.append((document.line(("rules", 0, "name")), text))
     if problems:
         raise ScenarioError(tuple(f"rule:{line}: {text}" for line, text in problems))
-    values["rules"].append(_lists(found.value))
-    return _text(values)
+    values["rules"].append(plain(found.value))
+    return dump(values)
 
 
 def without_rule(scenario: str, name: str) -> str:
@@ -53,23 +52,10 @@ def without_rule(scenario: str, name: str) -> str:
     rules = [rule for rule in values["rules"] if rule["name"] != name]
     if len(rules) == len(values["rules"]):
         raise LookupError(name)
-    return _text({**values, "rules": rules})
+    return dump({**values, "rules": rules})
 
 
 def _values(scenario: str) -> dict[str, Any]:
     """The plain values of a scenario that is right."""
-    values: dict[str, Any] = _lists(read(scenario).value)
+    values: dict[str, Any] = plain(read(scenario).value)
     return values
-
-
-def _lists(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _lists(inner) for key, inner in value.items()}
-        case tuple():
-            return [_lists(inner) for inner in value]
-    return value
-
-
-def _text(values: dict[str, Any]) -> str:
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)

@@ -1,0 +1,102 @@
+"""One run of the program through a proxy, under one scenario or none, and what came of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+from experiments.explore import history
+from experiments.explore.checks import check
+from experiments.explore.command import Surroundings, last_line, run_command
+from experiments.explore.finding import Finding
+from experiments.explore.read_log import IdOf, ends, read_log
+from experiments.explore.recording import Seen
+from experiments.explore.recovery import recovery_ms
+from experiments.explore.result import Result
+from experiments.explore.target import Target
+from proxy.rules import Rules
+from proxy.scenario import Scenario
+
+
+class Proxied(NamedTuple):
+    """A proxy in front of the cluster."""
+
+    bootstrap: str
+    exchanges: list[Seen]
+    """What has passed; complete when the proxy has stopped."""
+    rules: Rules
+
+
+class Bench(NamedTuple):
+    """What all runs have in common."""
+
+    command: Sequence[str]
+    bootstrap: str
+    """The cluster itself."""
+    id_of: IdOf
+    proxied: Callable[[Scenario | None], AbstractContextManager[Proxied]]
+    """Starts a proxy under a scenario, and stops it."""
+    token: Callable[[], str]
+    """A new run's token."""
+
+
+class Ran(NamedTuple):
+    """A run that is over."""
+
+    result: Result
+    exchanges: list[Seen]
+
+
+def run(bench: Bench, target: Target | None, limit: float, place: Path) -> Ran:
+    """Run the program once, at most `limit` seconds; its history and output stay in the folder `place`.
+
+    Raises CommandError, LogError, OSError, and HistoryError if there is no target: what a program
+    writes without any fault must be readable.
+    """
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    token = bench.token()
+    path, output = place / "history.jsonl", place / "output.txt"
+    starts = ends(bench.bootstrap)
+    with bench.proxied(None if target is None else target.scenario) as proxied:
+        told = Surroundings(proxied.bootstrap, path.absolute(), token)
+        ended = run_command(told.arguments(bench.command), told.environment(), output, limit)
+    findings: tuple[Finding, ...] = ()
+    try:
+        written = history.read(path)
+        if written is not None:
+            log = read_log(bench.bootstrap, written.topics, starts, bench.id_of)
+            findings = check(written, log)
+    except history.HistoryError as problem:
+        if target is None:
+            raise
+        findings = (Finding(kind="history", text=str(problem)),)
+    result = Result(
+        run=token,
+        exit_code=ended.code,
+        seconds=round(ended.seconds, 3),
+        last_line="" if ended.code == 0 else last_line(output),
+        history=path.exists(),
+        findings=findings,
+    )
+    if target is not None:
+        result = result.model_copy(update=_fault(target, proxied))
+    return Ran(result, proxied.exchanges)
+
+
+def _fault(target: Target, proxied: Proxied) -> dict[str, object]:
+    """What a result says of its fault."""
+    rule = proxied.rules.rule(target.cut)
+    return {
+        "k": target.k,
+        "api": target.api,
+        "client": target.client,
+        "cut": target.cut,
+        "scenario": target.name,
+        "reached": rule.fired > 0 and not rule.unable,
+        "trouble": rule.trouble,
+        "recovery_ms": recovery_ms(proxied.exchanges, target.cut, target.direction),
+    }

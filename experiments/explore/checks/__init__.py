@@ -1,0 +1,44 @@
+"""What a history and a log are held to. One file a promise: a pure function of the two.
+
+What a client does not promise (a producer that is not idempotent) is found all the same: whether that
+matters is for the reader to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from experiments.explore.checks.consumed_again import consumed_again
+from experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
+from experiments.explore.checks.duplicated import duplicated
+from experiments.explore.checks.failed_yet_written import failed_yet_written
+from experiments.explore.checks.lost import lost
+from experiments.explore.checks.misplaced import misplaced
+from experiments.explore.checks.phantom import phantom
+from experiments.explore.checks.read_uncommitted import read_uncommitted
+from experiments.explore.checks.reordered import reordered
+from experiments.explore.checks.skipped import skipped
+from experiments.explore.finding import Finding
+from experiments.explore.history import History
+from experiments.explore.log import Log
+
+Check = Callable[[History, Log], Iterator[Finding]]
+
+CHECKS: Final[tuple[Check, ...]] = (
+    lost,
+    duplicated,
+    reordered,
+    failed_yet_written,
+    read_uncommitted,
+    phantom,
+    misplaced,
+    consumed_out_of_order,
+    consumed_again,
+    skipped,
+)
+
+
+def check(history: History, log: Log) -> tuple[Finding, ...]:
+    """All that is found."""
+    return tuple(found for one in CHECKS for found in one(history, log))

@@ -1,0 +1,75 @@
+"""The whole: record, choose, and run what has not been run yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from experiments.explore.bench import Bench, run
+from experiments.explore.cuts import Cut, file_name, scenario_text
+from experiments.explore.folder import Folder
+from experiments.explore.plan import Plan, Planned, plan
+from experiments.explore.recording import steps
+from experiments.explore.result import Result
+from experiments.explore.target import target
+from proxy.faults import FAULTS, Fault
+
+RECORDING_LIMIT: Final = 300.0
+"""Seconds that the recording may take if nobody says otherwise."""
+
+
+class RecordingError(RuntimeError):
+    """The program fails without any fault, and how."""
+
+
+def record(bench: Bench, folder: Folder, limit: float | None) -> Result:
+    """The run without faults: done now unless it has been. Raises RecordingError, and as `run` does."""
+    known = folder.results.get("")
+    if known is not None:
+        return known
+    ran = run(bench, None, limit or RECORDING_LIMIT, folder.run(""))
+    if ran.result.exit_code != 0:
+        said = f": {ran.result.last_line}" if ran.result.last_line else ""
+        output = folder.run("") / "output.txt"
+        raise RecordingError(f"without any fault: {ran.result.outcome}{said} (see {output})")
+    folder.record(ran.exchanges, ran.result)
+    return ran.result
+
+
+def choose(
+    folder: Folder,
+    cuts: Sequence[Cut],
+    *,
+    apis: frozenset[str] | None,
+    per_api: int,
+    limit: int,
+    faults: tuple[Fault, ...] = FAULTS,
+) -> Plan:
+    """What is to be run, of what was recorded, and how much is left out: see `plan`."""
+    found = steps(folder.recording, folder.results[""].run)
+    chosen = plan(found.steps, cuts, apis=apis, per_api=per_api, limit=limit, faults=faults)
+    for reason, count in found.left_out.items():
+        chosen.left_out[reason] += count * len(cuts)
+    return chosen
+
+
+def explored(
+    bench: Bench,
+    folder: Folder,
+    planned: Sequence[Planned],
+    limit: float | None,
+    faults: tuple[Fault, ...] = FAULTS,
+) -> Iterator[Result]:
+    """The results of all that is planned, in that order; what was done before is not done again.
+
+    limit: seconds that a run may take; None: five times the recording, and at least 30. Raises as
+    `run` does.
+    """
+    limit = limit or max(30.0, 5 * folder.results[""].seconds)
+    for one in planned:
+        name = file_name(*one)
+        if name not in folder.results:
+            text = scenario_text(*one)
+            folder.scenario(name).write_text(text, encoding="utf-8")
+            folder.add(run(bench, target(text, name, faults), limit, folder.run(name)).result)
+        yield folder.results[name]

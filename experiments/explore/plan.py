@@ -1,0 +1,87 @@
+"""Which faults at which exchanges, and in which order: whatever the bound, they are spread evenly.
+
+Exchanges that repeat (polls, heartbeats) are sampled: of each client and API the first, the last, the
+middle one, and so on into the gaps between. All clients and APIs get their turn, one exchange
+each, with all faults of the template. So a smaller bound gives a beginning of what a larger one gives,
+and an exploration can be widened later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from experiments.explore.cuts import Cut, fits
+from experiments.explore.recording import Step
+from proxy.faults import FAULTS, Fault
+
+
+class Planned(NamedTuple):
+    """One run: a fault at an exchange."""
+
+    step: Step
+    cut: Cut
+
+
+class Plan(NamedTuple):
+    """The runs in their order, and how many there would have been besides, by reason."""
+
+    runs: tuple[Planned, ...]
+    left_out: Counter[str]
+
+
+def plan(
+    steps: Sequence[Step],
+    cuts: Sequence[Cut],
+    *,
+    apis: frozenset[str] | None = None,
+    per_api: int,
+    limit: int,
+    faults: tuple[Fault, ...] = FAULTS,
+) -> Plan:
+    """Choose: `apis` are the names of those that are wanted (None: all), `per_api` bounds the
+    exchanges of one client and API, `limit` the runs."""
+    left_out: Counter[str] = Counter()
+    groups: dict[tuple[str, str], list[Step]] = {}
+    for step in steps:
+        if apis is None or step.api in apis:
+            groups.setdefault((step.client, step.api), []).append(step)
+        else:
+            left_out["of other APIs (--api)"] += len(cuts)
+    chosen = []
+    for group in groups.values():
+        chosen.append([group[place] for place in spread(len(group))][:per_api])
+        left_out["beyond --per-api"] += max(len(group) - per_api, 0) * len(cuts)
+    runs: list[Planned] = []
+    for step in _in_turn(chosen):
+        for cut in cuts:
+            if step.response is None and cut.direction == "response":
+                left_out["on responses that never came"] += 1
+            elif not fits(step, cut, faults):
+                left_out["with faults that this API can't have"] += 1
+            else:
+                runs.append(Planned(step, cut))
+    left_out["beyond --limit"] += max(len(runs) - limit, 0)
+    return Plan(tuple(runs[:limit]), +left_out)
+
+
+def spread(count: int) -> list[int]:
+    """All of 0 to count - 1: the ends, then the middle of each gap, then of each that is left ...
+
+    >>> spread(9)
+    [0, 8, 4, 2, 6, 1, 3, 5, 7]
+    """
+    found = list(range(count))[:: max(count - 1, 1)]
+    gaps = [(0, count - 1)]
+    while gaps:
+        found += [(low + high) // 2 for low, high in gaps if high - low > 1]
+        halves = ((low, (low + high) // 2, high) for low, high in gaps if high - low > 1)
+        gaps = [gap for low, middle, high in halves for gap in ((low, middle), (middle, high))]
+    return found
+
+
+def _in_turn(groups: Iterable[Sequence[Step]]) -> Iterable[Step]:
+    for row in zip_longest(*groups):
+        yield from (step for step in row if step is not None)

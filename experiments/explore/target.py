@@ -1,0 +1,50 @@
+"""A scenario file of an exploration, read again: what a run does, and to what."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from proxy.faults import FAULTS, Fault
+from proxy.scenario import Scenario, loads
+from specs import NAMES
+from specs.frames import Direction
+
+
+class Target(NamedTuple):
+    """One run's fault."""
+
+    k: int
+    """The number of its exchange in the recording, as the file's name says; 0 if it does not."""
+    api: str
+    client: str
+    cut: str
+    """The rule's name."""
+    direction: Direction
+    name: str
+    """The file's name."""
+    scenario: Scenario
+
+
+def target(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> Target:
+    """What a scenario with one rule does. Raises proxy.scenario.ScenarioError, or ValueError if it has
+    not one rule about one API.
+
+    >>> rule = "{name: cut, match: {api: Fetch, client_id: c}, do: close}"
+    >>> target(f"version: 1\\nrules: [{rule}]", "012-Fetch-cut.yaml")[:5]
+    (12, 'Fetch', 'c', 'cut', 'request')
+    """
+    scenario = loads(text, name, faults)
+    match scenario.rules:
+        case (rule,) if rule.match.api is not None and len(rule.match.api) == 1:
+            number = re.match(r"\d+", name)
+            return Target(
+                int(number[0]) if number else 0,
+                NAMES[next(iter(rule.match.api))],
+                " or ".join(rule.match.client_id or ("*",)),
+                rule.name,
+                rule.match.direction or "request",
+                name,
+                scenario,
+            )
+    raise ValueError(f"{name}: one rule is expected, about one API")

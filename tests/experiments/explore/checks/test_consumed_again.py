@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from experiments.explore.checks.consumed_again import consumed_again
+from tests.experiments.explore.checks.told import (
+    OTHER,
+    READER,
+    consumed,
+    found,
+    log,
+    offset_committed,
+)
+
+
+def test_what_is_before_the_committed_offset_is_done() -> None:
+    told = READER, OTHER, consumed("a", 0), offset_committed(1)
+    again = consumed("a", 0, "d")
+    assert found(consumed_again, log("a"), *told, again) == [("consumed again", ("a",))]
+    assert found(consumed_again, log("a"), *told, consumed("b", 1, "d")) == []
+
+
+def test_what_was_not_committed_may_come_again() -> None:
+    told = READER, OTHER, consumed("a", 0), consumed("a", 0, "d"), offset_committed(1)
+    assert found(consumed_again, log("a"), *told) == []
+
+
+def test_other_groups_partitions_and_consumers_without_a_group() -> None:
+    told = READER, offset_committed(1, "h"), offset_committed(1, partition=1), consumed("a", 0)
+    assert found(consumed_again, log("a"), *told) == []
+    assert found(consumed_again, log("a"), offset_committed(1), consumed("a", 0, "nobody")) == []

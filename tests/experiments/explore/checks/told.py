@@ -1,0 +1,74 @@
+"""Short words for events and records, for histories written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.explore.checks import Check
+from experiments.explore.history import (
+    Acknowledged,
+    Assigned,
+    Consumed,
+    Consumer,
+    Event,
+    Failed,
+    History,
+    OffsetCommitted,
+    Sent,
+    Transaction,
+)
+from experiments.explore.log import Log, Logged
+
+T = "orders"
+
+
+def sent(name: str, transaction: str | None = None, producer: str = "") -> Sent:
+    return Sent(id=name, topic=T, transaction=transaction, producer=producer)
+
+
+def acknowledged(name: str, offset: int | None = None, partition: int = 0) -> Acknowledged:
+    return Acknowledged(id=name, topic=T, partition=partition, offset=offset)
+
+
+def failed(name: str) -> Failed:
+    return Failed(id=name, topic=T)
+
+
+def committed(name: str) -> Transaction:
+    return Transaction(transaction=name, outcome="committed")
+
+
+def aborted(name: str) -> Transaction:
+    return Transaction(transaction=name, outcome="aborted")
+
+
+def consumed(name: str, offset: int, consumer: str = "c", partition: int = 0) -> Consumed:
+    return Consumed(consumer=consumer, id=name, topic=T, partition=partition, offset=offset)
+
+
+def assigned(consumer: str = "c", partition: int = 0) -> Assigned:
+    return Assigned(consumer=consumer, topic=T, partition=partition)
+
+
+def offset_committed(offset: int, group: str = "g", partition: int = 0) -> OffsetCommitted:
+    return OffsetCommitted(group=group, topic=T, partition=partition, offset=offset)
+
+
+READER = Consumer(consumer="c", group="g", isolation="read_uncommitted")
+CAREFUL = Consumer(consumer="c", group="g", isolation="read_committed")
+OTHER = Consumer(consumer="d", group="g", isolation="read_uncommitted")
+
+
+def log(*names: str, undone: Sequence[int] = (), undecided: Sequence[int] = ()) -> Log:
+    """A log of one partition: ids from offset 0 on; which offsets are not (or not yet) visible."""
+    return Log(
+        Logged(
+            T, 0, offset, name, False if offset in undone else None if offset in undecided else True
+        )
+        for offset, name in enumerate(names)
+    )
+
+
+def found(check: Check, held: Log, *events: Event) -> list[tuple[str, tuple[str, ...]]]:
+    """The kind and the ids of each finding."""
+    return [(one.kind, one.ids) for one in check(History(events), held)]
