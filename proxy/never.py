@@ -7,9 +7,8 @@ fit each other, such as a field that the versions that are meant do not have.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from captures.errors import error_paths
 from captures.expression import expression
 from proxy.faults.clamp import Clamp
 from proxy.faults.quota import Quota
@@ -17,8 +16,6 @@ from proxy.faults.steer import Steer
 from proxy.matching import Match
 from proxy.where import check
 from specs import NAMES
-from specs.entities import entity_paths
-from specs.frames import PRODUCE
 from specs.headers import API_VERSIONS
 
 if TYPE_CHECKING:
@@ -26,6 +23,15 @@ if TYPE_CHECKING:
 
 METADATA = 3
 FIND_COORDINATOR = 10
+
+_MISSING: Final = {
+    "acks": "acks is about Produce requests, not {}",
+    "error": "there is no error code in {}",
+    "topic": "no topic is named in {}",
+    "group": "no group is named in {}",
+    "transactional_id": "no transactional id is named in {}",
+}
+"""What is asked for -> why these messages can't have it."""
 
 
 def warnings(scenario: Scenario | None) -> list[str]:
@@ -41,19 +47,9 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
     match = rule.match
     kinds = list(match.kinds())
     what = match.describe()
-    if match.acks is not None and (PRODUCE, "request") not in {(k, d) for k, d, _ in kinds}:
-        yield f"acks is about Produce requests, not {what}"
-    if match.error is not None and not any(
-        direction == "response" and error_paths(key, version) for key, direction, version in kinds
-    ):
-        yield f"there is no error code in {what}"
-    for entity, _ in match.entities:
-        if not any(
-            entity_paths(entity, key, way, version)
-            for key, direction, version in kinds
-            for way in ({direction, "request"} if direction == "response" else {direction})
-        ):
-            yield f"no {entity.replace('_', ' ')} is named in {what}"
+    missing = [set(match.misses(direction, key, version)) for key, direction, version in kinds]
+    for asked in set.intersection(*missing) if missing else ():
+        yield _MISSING[asked].format(what)
     if rule.where is not None:
         yield from check(expression(rule.where), match)
     for fault in rule.do:
