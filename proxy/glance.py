@@ -77,14 +77,15 @@ def glance(
 
     None if one is, or may be. The frame begins with its size; `have` bytes of it are here.
     """
+    kind = head.key, head.version
     names = {"acks"} if head.key == PRODUCE else set()
     rules = [rule for rule in rules if rule.match.acks is None or head.acks in rule.match.acks]
-    if rules and gaps(head.key, head.version, "request"):
-        return None  # names must be put back first
     for rule in rules:
         if rule.where is None or rule.where.roots is None or rule.match.needs_body:
             return None
         names.update(rule.where.roots)
+    if any(names.intersection((*place.path, place.name)) for place in gaps(*kind, "request")):
+        return None  # names must be put back first
     start = 4 + head.body
     if not names and not rules:
         return start

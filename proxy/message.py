@@ -184,9 +184,10 @@ class Message:
         """The body in its JSON form, or just these of its fields; None if it can't be read.
 
         Where a version has a topic's id in place of its name, the name is there too, or null.
-        The whole is decoded once; some of it each time, which costs little.
+        The whole is decoded once; some of it each time, which costs little, and can be read even if
+        what stands behind it can't.
         """
-        if names and self._fields is _UNREAD:
+        if names and (self._fields is _UNREAD or self._fields is None):
             return self._decode(names)
         if self._fields is _UNREAD:
             self._fields = self._decode(())

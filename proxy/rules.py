@@ -115,8 +115,8 @@ class Rule:
 
     def key_of(self, message: Message) -> Iterable[str]:
         """What chance goes by, as JSON; null where the body does not tell."""
-        fields = message.fields() or {}
         for key in self.keys:
+            fields = message.fields(*(key.roots or ())) or {}
             try:
                 yield json.dumps(key.value(fields), sort_keys=True)
             except Unclear:
