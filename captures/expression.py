@@ -111,8 +111,8 @@ def _roots(node: Any) -> set[str] | None:
     """The fields of the body itself that a part of a condition, standing at its top, looks at."""
     children = node["children"]
     match node["type"]:
-        case "field":
-            return {node["value"]}
+        case "field":  # tags that nobody knows stand anywhere
+            return None if node["value"] == "_tags" else {node["value"]}
         case "literal" | "expref":  # an expref is about the elements that a function is given
             return set()
         case (

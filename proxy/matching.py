@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema, field_validator
 from pydantic_core.core_schema import ValidationInfo
 
 from proxy.effects import Same
+from proxy.message import Message, has_errors, names_any
 from proxy.settings import Settings
 from proxy.units import Size
 from specs import NAMES, api, key_of
 from specs.entities import Entity
 from specs.error_codes import ERROR_CODES, error_name
-from specs.frames import Direction
-
-if TYPE_CHECKING:
-    from proxy.message import Message
+from specs.frames import PRODUCE, Direction
 
 Versions = tuple[int, int]
 """A range of versions, both ends included."""
 
 _NEWEST: Final = 32767
+_LARGEST: Final = 1 << 32
 _ERRORS: Final = {error.name: error.code for error in ERROR_CODES}
 _RANGE: Final = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5})|(\+))?")
 
@@ -124,6 +123,16 @@ class SizeRange(Settings):
         """Whether a size in bytes is one of them."""
         return size >= self.at_least and (self.at_most is None or size <= self.at_most)
 
+    @property
+    def frames(self) -> range:
+        """The same as sizes of frames without their size field.
+
+        >>> SizeRange.model_validate({"at_most": "10B"}).frames
+        range(0, 7)
+        """
+        most = _LARGEST if self.at_most is None else self.at_most
+        return range(max(self.at_least - 4, 0), max(most - 3, 0))
+
     def describe(self) -> str:
         """In words."""
         end = "" if self.at_most is None else f" to {self.at_most}"
@@ -199,7 +208,19 @@ class Match(Settings):
             return False
         if self.api is not None and key not in self.api:
             return False
-        return self.version is None or self.version[0] <= version <= self.version[1]
+        if self.version is not None and not self.version[0] <= version <= self.version[1]:
+            return False
+        return not any(self.misses(direction, key, version))
+
+    def misses(self, direction: Direction, key: int, version: int) -> Iterator[str]:
+        """What is asked for, and no message of this kind has."""
+        if self.acks is not None and (key, direction) != (PRODUCE, "request"):
+            yield "acks"
+        if self.error is not None and not has_errors(key, direction, version):
+            yield "error"
+        for entity, _ in self.entities:
+            if not names_any(entity, key, direction, version):
+                yield entity
 
     def peer_matches(self, client_id: str | None, broker: int | None, ordinal: int) -> bool:
         """What can be told from who talks to whom, and on which connection."""

@@ -9,14 +9,38 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from captures.context.completing import complete, gaps
-from captures.errors import error_codes
+from captures.errors import error_codes, error_paths
 from captures.exchange import body_version
-from specs import api
+from specs import NAMES, api
 from specs.codec import Codec, Unfit
 from specs.entities import Entity, entity_paths, named
 from specs.frames import Direction
 from specs.jsonform import to_json
 from specs.malformed import Malformed
+
+
+def known(key: int, version: int) -> bool:
+    """Whether an API and version is declared."""
+    return key in NAMES and api(key).versions[0] <= version <= api(key).versions[1]
+
+
+def names_any(entity: Entity, key: int, direction: Direction, version: int) -> bool:
+    """Whether such a message may name such a thing, or the request that it answers.
+
+    >>> names_any("group", 12, "response", 1), names_any("topic", 12, "response", 1)
+    (True, False)
+    """
+    ways: set[Direction] = {"request", direction}
+    return known(key, version) and any(
+        entity_paths(entity, key, way, version) or (entity == "topic" and gaps(key, version, way))
+        for way in ways
+    )
+
+
+def has_errors(key: int, direction: Direction, version: int) -> bool:
+    """Whether there is room for an error code in such a message."""
+    return direction == "response" and known(key, version) and bool(error_paths(key, version))
+
 
 _UNREAD: Final[Any] = object()
 _SIZE: Final = struct.Struct(">i")
@@ -66,6 +90,10 @@ class Message:
     unnamed: frozenset[str] = frozenset()
     """Fields that lack a name, once they were looked at: a topic's id is not known."""
     _fields: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _names: dict[Entity, set[str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _errors: set[int] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def frame(self) -> bytes:
@@ -79,7 +107,8 @@ class Message:
         self.head = self.head if head is None else head
         self.size = len(self.head) + len(body)
         self.changed += (what,)
-        self._fields = _UNREAD
+        self._fields, self._errors = _UNREAD, None
+        self._names.clear()
 
     def codec(self) -> Codec:
         """The codec of its body. Raises LookupError for an unknown API or version."""
@@ -103,6 +132,11 @@ class Message:
     def names(self, entity: Entity) -> set[str]:
         """The topics, groups or transactional ids that it names, or that the request names which it
         answers."""
+        if entity not in self._names:
+            self._names[entity] = self._find_names(entity)
+        return self._names[entity]
+
+    def _find_names(self, entity: Entity) -> set[str]:
         found: set[str] = set()
         bodies: tuple[tuple[Direction, bytes | None], ...] = (
             (self.direction, self.body),
@@ -133,6 +167,11 @@ class Message:
 
     def errors(self) -> set[int]:
         """All error codes of a response, 0 if it has one that says so."""
+        if self._errors is None:
+            self._errors = self._find_errors()
+        return self._errors
+
+    def _find_errors(self) -> set[int]:
         if self.direction == "request" or self.body is None:
             return set()
         try:
@@ -145,9 +184,10 @@ class Message:
         """The body in its JSON form, or just these of its fields; None if it can't be read.
 
         Where a version has a topic's id in place of its name, the name is there too, or null.
-        The whole is decoded once; some of it each time, which costs little.
+        The whole is decoded once; some of it each time, which costs little, and can be read even if
+        what stands behind it can't.
         """
-        if names and self._fields is _UNREAD:
+        if names and (self._fields is _UNREAD or self._fields is None):
             return self._decode(names)
         if self._fields is _UNREAD:
             self._fields = self._decode(())

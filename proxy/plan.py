@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proxy.edits import needs_body
+from proxy.message import known
 from proxy.offer import Offer
-from proxy.rules import Rules
-from specs import NAMES, api
+from proxy.rules import REMEMBERED, Rules
 from specs.frames import Direction
 from specs.headers import API_VERSIONS
 
@@ -24,9 +24,9 @@ def code(key: int, version: int) -> int:
     return key << 16 | version & 0xFFFF
 
 
-def known(key: int, version: int) -> bool:
-    """Whether an API and version is declared."""
-    return key in NAMES and api(key).versions[0] <= version <= api(key).versions[1]
+def skimmable(key: int, version: int) -> bool:
+    """Whether such messages may pass unread: what follows a SASL handshake may have no header."""
+    return known(key, version) and key != SASL_HANDSHAKE
 
 
 class Plan:
@@ -39,8 +39,7 @@ class Plan:
         self.offer = offer or Offer()
         self.hides = hides
         """Which messages must be whole to be masked for the capture; None: there is none."""
-        self.quiet: set[int] = set()
-        """Kinds of responses that pass without a look at their body; filled as they are met."""
+        self._whole: dict[tuple[Direction, int, int], bool] = {}
 
     def watched(self, direction: Direction, key: int, version: int) -> bool:
         """Whether some rule may wait for such a message to pass."""
@@ -51,24 +50,17 @@ class Plan:
         """Whether the proxy answers such a request itself: it asks for more than is offered."""
         return key == API_VERSIONS and version > self.offer.newest_api_versions
 
-    def must_be_whole(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether a message of this kind is read whole before any of it leaves.
-
-        A request for the sake of rules only (`glances`) need not, if a look at its beginning shows
-        that they are not about it.
-        """
-        return self._is_whole(direction, key, version) or bool(
-            self.rules.candidates(direction, key, version)
-        )
-
-    def glances(self, key: int, version: int) -> bool:
-        """Whether nothing but the rules' own conditions keeps requests of this kind from passing."""
-        # what follows a SASL handshake may have no header, so that one never passes unread
-        skimmable = known(key, version) and key != SASL_HANDSHAKE
-        return skimmable and not self._is_whole("request", key, version)
+    def whole(self, direction: Direction, key: int, version: int) -> bool:
+        """Whether all messages of this kind are read whole before any of it leaves, whatever the
+        rules would say of them."""
+        found = self._whole.get((direction, key, version))
+        if found is None:
+            found = self._is_whole(direction, key, version)
+            if len(self._whole) < REMEMBERED:
+                self._whole[direction, key, version] = found
+        return found
 
     def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
-        """Whether all messages of this kind are read whole, whatever the rules would say of them."""
         if key in SASL or (self.hides is not None and self.hides(direction, key)):
             return True
         if direction == "response":
@@ -84,9 +76,3 @@ class Plan:
         elif any(match.key_matches("response", key, version) for match in self.rules.needs_request):
             return True
         return self.watched(direction, key, version)
-
-    def note(self, key: int, version: int) -> None:
-        """Remember a kind of response that was met, if it can pass unread from now on."""
-        skimmable = known(key, version) and key != SASL_HANDSHAKE
-        if skimmable and not self.must_be_whole("response", key, version):
-            self.quiet.add(code(key, version))

@@ -9,9 +9,10 @@ from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
 from proxy.departures import Departures
 from proxy.edits import refusal
 from proxy.effects import Answer, Aside, Lose, Shuffle, Wait
-from proxy.glance import familiar, glance
+from proxy.glance import familiar, glance, unasked
+from proxy.message import known
 from proxy.outlet import Item
-from proxy.plan import SASL, SASL_HANDSHAKE, code, known
+from proxy.plan import SASL, SASL_HANDSHAKE, code, skimmable
 from proxy.rules import Decision
 from proxy.sasl import heard
 from proxy.state import State
@@ -32,6 +33,8 @@ class Requests:
         self.inbound = state.inbound["request"]
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
+        self.several = False
+        """Whether several client ids have been seen, as no client of Kafka's does."""
         self.raw_tokens = False
         """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
         GSSAPI of 0.9 begins with one."""
@@ -147,7 +150,7 @@ class Requests:
             acks=head.acks,
             arrived=now,
         )
-        candidates = rules.candidates("request", head.key, head.version)
+        candidates = state.candidates.of("request", head.key, head.version, head.client_id)
         decisions = rules.decide(candidates, message, state.counts) if candidates else []
         pending.rules = tuple(decision.rule for decision in decisions)
         for decision in decisions:
@@ -202,23 +205,33 @@ class Requests:
         if not self.met or state.client_id != head.client_id:
             state.client_id = head.client_id
             state.ordinal = state.crossing.ordinal(head.client_id, state.broker)
+            state.look_again()
+            self.several |= self.met
             self.met = True
         self.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
 
     def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
         """Whether a request must be whole before it leaves; if not, those like it are familiar."""
-        state, key, version = self.state, head.key, head.version
-        if not state.plan.glances(key, version):
-            return state.plan.must_be_whole("request", key, version)
-        rules = state.plan.rules.candidates("request", key, version)
-        end = (
-            glance(rules, head, view, have, state.broker, state.ordinal)
-            if rules or key == PRODUCE
-            else None
-        )
-        if end is not None or not (rules or key == PRODUCE):
-            state.familiar[code(key, version)] = familiar(head, view, end)
-        return bool(rules) and end is None
+        state, size, kind = self.state, self.inbound.size, (head.key, head.version)
+        seen = state.familiar.get(code(*kind))
+        if seen is not None and seen.resembles(view, size):
+            return False
+        if state.plan.whole("request", *kind):
+            return True
+        rules = state.candidates.of("request", *kind, head.client_id)
+        asked = [rule for rule in rules if size in rule.sizes]
+        if not skimmable(*kind):
+            return bool(asked)
+        # rules about other clients' messages: the client id must stay the same
+        named = state.plan.rules
+        looks = bool(named.candidates("request", *kind) or named.candidates("response", *kind))
+        looks |= head.key == PRODUCE
+        end = glance(asked, head, view, have) if looks else None
+        if end is not None or not looks:
+            others = [rule for rule in rules if rule not in asked]
+            sizes = unasked(others, size, state.limits.frame)
+            state.familiar[code(*kind)] = familiar(head, view, end, sizes)
+        return bool(asked) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.inbound.size

@@ -11,8 +11,10 @@ from proxy.crossing import METADATA
 from proxy.departures import Departures
 from proxy.edits import edit_response
 from proxy.effects import HangUp
+from proxy.glance import unasked
+from proxy.message import known
 from proxy.outlet import Item
-from proxy.plan import SASL, known
+from proxy.plan import SASL, code, skimmable
 from proxy.requests import ANSWERED, Requests
 from proxy.rules import Decision
 from proxy.sasl import answered
@@ -67,8 +69,15 @@ class Responses:
             return True
         if pending.opaque:
             return not pending.note
-        state.plan.note(pending.key, pending.version)
-        return state.plan.must_be_whole("response", pending.key, pending.version)
+        kind = pending.key, pending.version
+        if state.plan.whole("response", *kind):
+            return True
+        rules = state.candidates.of("response", *kind, pending.client_id)
+        if any(inbound.size in rule.sizes for rule in rules):
+            return True
+        if skimmable(*kind) and not self.requests.several:
+            state.quiet[code(*kind)] = unasked(rules, inbound.size, state.limits.frame)
+        return False
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A response that passed as it came is through; `frame` is its copy, if one was made."""
@@ -134,7 +143,8 @@ class Responses:
             )
             item.message = message
             rules = state.plan.rules
-            candidates = rules.candidates("response", pending.key, pending.version)
+            kind = pending.key, pending.version
+            candidates = state.candidates.of("response", *kind, pending.client_id)
             if candidates and not state.over:
                 decisions = rules.decide(candidates, message, state.counts)
                 item.rules = tuple(decision.rule for decision in decisions)

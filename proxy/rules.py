@@ -23,8 +23,10 @@ from specs.frames import Direction
 
 _WORD: Final = re.compile(r"\w+")
 
-_REMEMBERED: Final = 4096
-"""Kinds of message whose candidates are remembered: a client may send any key and version."""
+REMEMBERED: Final = 4096
+"""Kinds of message of which something is remembered: a client may send any key and version."""
+
+_ANY_SIZE: Final = range(1 << 32)
 
 
 @dataclass(slots=True)
@@ -64,6 +66,8 @@ class Rule:
     when: When
     faults: tuple[Planned, ...]
     total: Count = field(default_factory=Count)
+    sizes: range = _ANY_SIZE
+    """Of the frames that it is about, their size field left out."""
     released: int = 0
     """Messages that stood aside until what they waited for came; the connection counts them."""
     expired: int = 0
@@ -111,8 +115,8 @@ class Rule:
 
     def key_of(self, message: Message) -> Iterable[str]:
         """What chance goes by, as JSON; null where the body does not tell."""
-        fields = message.fields() or {}
         for key in self.keys:
+            fields = message.fields(*(key.roots or ())) or {}
             try:
                 yield json.dumps(key.value(fields), sort_keys=True)
             except Unclear:
@@ -193,7 +197,7 @@ class Rules:
                 if rule.match.key_matches(direction, key, version)
                 and not isinstance(rule.faults[0].config, CONNECTIONS)
             )
-            if len(self._candidates) < _REMEMBERED:
+            if len(self._candidates) < REMEMBERED:
                 self._candidates[direction, key, version] = found
         return found
 
@@ -215,12 +219,13 @@ class Rules:
         self, candidates: Iterable[Rule], message: Message, counts: Counts
     ) -> list[Decision]:
         """Ask the candidates in order; those that fire decide. Nobody is asked about a message
-        that is lost or whose connection is closed."""
+        that is lost or whose connection is closed.
+
+        The candidates are about this kind of message, between these peers, see `State.candidates`.
+        """
         decisions: list[Decision] = []
         for rule in candidates:
             match = rule.match
-            if not match.peer_matches(message.client_id, message.broker, message.ordinal):
-                continue
             if not match.content_matches(message):
                 if match.topic is not None and message.unnamed:
                     rule.unclear += 1
@@ -326,7 +331,17 @@ def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:
 def _compiled(config: RuleConfig) -> Rule:
     condition = None if config.where is None else expression(config.where)
     keys = tuple(map(expression, config.when.key))
-    return Rule(config, config.name, config.match, condition, keys, config.when, config.do)
+    size = config.match.size
+    return Rule(
+        config,
+        config.name,
+        config.match,
+        condition,
+        keys,
+        config.when,
+        config.do,
+        sizes=_ANY_SIZE if size is None else size.frames,
+    )
 
 
 def _become(message: Message, effects: Effects) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from captures.exchange import Pending
 from captures.wording import arrow
-from proxy.plan import SASL_HANDSHAKE, known
+from proxy.message import known
+from proxy.plan import SASL_HANDSHAKE
 from specs import api
 from specs.frames import Direction
 from specs.malformed import Malformed

@@ -30,7 +30,6 @@ def skim_requests(state: State, data: memoryview, now: int) -> int:
         return end
     inbound.passing = 0
     find = state.familiar.get
-    most = state.limits.frame
     waiting = state.pairing.waiting
     room = state.limits.waiting - len(waiting)
     while at + 12 <= end:
@@ -38,8 +37,8 @@ def skim_requests(state: State, data: memoryview, now: int) -> int:
         familiar = find(kind)
         if familiar is None or room <= 0:
             return at
-        key, version, head, behind, least, answered = familiar
-        if not least <= size <= most or (head and data[at + 12 : at + behind] != head):
+        key, version, head, behind, sizes, answered = familiar
+        if size not in sizes or (head and data[at + 12 : at + behind] != head):
             return at
         if answered:
             waiting.append(Pending(correlation_id, key, version, state.client_id, size, now, now))
@@ -63,19 +62,16 @@ def skim_responses(state: State, data: memoryview, now: int) -> int:
         inbound.passing = at - end
         return end
     inbound.passing = 0
-    quiet = state.plan.quiet
-    most = state.limits.frame
+    find = state.quiet.get
     waiting = state.pairing.waiting
     key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
     while at + 8 <= end:
         size, correlation_id = _RESPONSE(data, at)
-        if not 4 <= size <= most or not waiting:
+        if not waiting:
             break
         pending = waiting[0]
-        if (
-            pending.correlation_id != correlation_id
-            or pending.key << 16 | pending.version not in quiet
-        ):
+        sizes = find(pending.key << 16 | pending.version)
+        if sizes is None or size not in sizes or pending.correlation_id != correlation_id:
             break
         waiting.popleft()
         if pending.arrived != arrived or pending.key != key:

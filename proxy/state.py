@@ -11,6 +11,7 @@ from captures.outcome import outcome
 from captures.sasl import Sasl
 from captures.tally import Tally
 from proxy.actions import Abort, Action, Cut, Done, Say, Send
+from proxy.candidates import Candidates
 from proxy.crossing import Crossing
 from proxy.effects import Pace
 from proxy.glance import Familiar
@@ -74,6 +75,9 @@ class State:
         self.counts = Counts()
         self.familiar: dict[int, Familiar] = {}
         """Requests that pass unread, by `plan.code`; filled as they are met."""
+        self.quiet: dict[int, range] = {}
+        """The sizes of responses that pass unread, by `plan.code`; filled as they are met."""
+        self.candidates = Candidates(plan.rules, broker, 0)
         self.sasl = Sasl()
         """What is known of the client's authentication."""
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
@@ -100,7 +104,7 @@ class State:
         can't go on behind a gap.
         """
         self.plan = plan
-        self.familiar = {}
+        self.look_again()
         self.counts.keep(kept)
         self.crossing.forget(self)  # and wait again for those that stay aside
         self.crossing.states.add(self)
@@ -109,6 +113,12 @@ class State:
             for held in outlet.aside:
                 if held.aside.until is not None:
                     self.crossing.wait(self, held)
+
+    def look_again(self) -> None:
+        """Forget which messages pass unread: the rules or the client are others."""
+        self.familiar = {}
+        self.quiet = {}
+        self.candidates = Candidates(self.plan.rules, self.broker, self.ordinal)
 
     @property
     def name(self) -> str:

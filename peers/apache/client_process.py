@@ -158,7 +158,7 @@ DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
 """What can be asked for."""
 
 
-def _library(program: Path) -> str:
+def library(program: Path) -> str:
     """The JVM as a library, from the same directory as the program `java`."""
     return str(next((program.resolve().parents[1] / "lib" / "server").glob("libjvm.*")))
 
@@ -168,7 +168,7 @@ def main(program: str, classes: str) -> None:
     # whatever Java prints must not stand between the answers
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    jpype.startJVM(_library(Path(program)), *_FLAGS, classpath=classes.split(os.pathsep))
+    jpype.startJVM(library(Path(program)), *_FLAGS, classpath=classes.split(os.pathsep))
     for request in _requests():
         try:
             answer = DO[request["do"]](request)

@@ -57,7 +57,8 @@ class Codec:
     def project(self, *paths: str) -> Callable[[bytes], dict[str, Any]]:
         """A decoder of these dotted paths only; it stops behind the last of them.
 
-        Paths that this version does not have are left out. Sizes of tagged fields are trusted.
+        Paths that this version does not have are left out. If the whole body can be decoded, this is
+        what `decode` has at these paths; if not, it may still be read up to there.
 
         >>> import specs
         >>> request = specs.api("Metadata").request.codec(1)
@@ -134,4 +135,4 @@ def _prune(value: Any, wanted: Mapping[str, Any] | None) -> Any:
         return value
     if isinstance(value, list):
         return [_prune(item, wanted) for item in value]
-    return {name: _prune(value[name], inner) for name, inner in wanted.items()}
+    return {n: _prune(inner, wanted[n]) for n, inner in value.items() if n in wanted}

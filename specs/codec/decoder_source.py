@@ -111,12 +111,10 @@ class Writer:
             emit(f"if {count} > 127: {count}, p = uvarint(b, p - 1)")
             emit(f"if {count} > n - p: raise Irregular")
             with block(f"for _ in range({count}):"):
-                self.tag(known, layout.foreign_tags, value, wanted)
+                self.tag(known, layout, value, wanted)
         return value
 
-    def tag(
-        self, known: list[Slot], foreign_tags: frozenset[int], value: str, wanted: Wanted | None
-    ) -> None:
+    def tag(self, known: list[Slot], layout: Layout, value: str, wanted: Wanted | None) -> None:
         """Read one tagged field into the structure."""
         emit, block = self.source.emit, self.source.block
         number, size, start, end = (self.source.name(prefix) for prefix in "kzse")
@@ -139,10 +137,17 @@ class Writer:
                 emit(f"{value}[{slot.name!r}] = {item}")
                 emit(f"if p != {end}: raise Irregular")
             branch = "elif"
-        with block("else:" if known else "if True:"):
-            for foreign in sorted(foreign_tags):
+        for slot in layout.tagged if self.partial else ():
+            if slot not in known:  # read it all the same: Kafka goes by what it holds, not its size
+                with block(f"{branch} {number} == {slot.tag}:"):
+                    self.skip(slot.node)
+                    self.run.flush()
+                    emit(f"if p != {end}: raise Irregular")
+                branch = "elif"
+        with block("else:" if branch == "elif" else "if True:"):
+            for foreign in sorted(layout.foreign_tags):
                 emit(f"if {number} == {foreign}: raise Irregular")
-            if not self.partial:
+            if wanted is None:
                 emit(f"{value}.setdefault('_tags', {{}})[{number}] = b[p:{end}]")
             emit(f"p = {end}")
 

@@ -10,15 +10,26 @@ from typing import Any
 from rich.console import Console
 
 from peers.apache import UnavailableError
-from tests.bench import batches, codecs, endurance, generation, machine, proxies, real_kafka
+from tests.bench import (
+    accuracy,
+    batches,
+    codecs,
+    endurance,
+    generation,
+    machine,
+    proxies,
+    real_kafka,
+    rule_cost,
+)
 
 EXAMPLES = """\
 examples:
-  python -m tests.bench                            all of it: about eight minutes
+  python -m tests.bench                            all of it: about nine minutes
   python -m tests.bench --quick                    fewer and shorter rounds
   python -m tests.bench --only codec
   python -m tests.bench --only proxy --json figures.json
   python -m tests.bench --only real                the Java producer and a real broker
+  python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
   python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 
@@ -32,7 +43,9 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    parser.add_argument("--only", choices=("proxy", "codec", "real"), help="measure one of them")
+    parser.add_argument(
+        "--only", choices=("proxy", "codec", "real", "rules"), help="measure one of them"
+    )
     parser.add_argument(
         "--long",
         type=int,
@@ -72,6 +85,12 @@ def main() -> None:
             rows, remark = proxies.measure(rounds, seconds, status.update)
         console.print(*proxies.tables(rows, remark), sep="\n")
         found["proxy"] = proxies.as_json(rows)
+    if asked.only in (None, "rules") and not asked.long:
+        with console.status("rules") as status:
+            costs = rule_cost.measure(4 * rounds, status.update)
+            exact, remark = accuracy.measure(rounds, 5 * seconds, status.update)
+        console.print(rule_cost.table(costs), *accuracy.tables(exact, remark), sep="\n")
+        found["rules"] = {"cost": rule_cost.as_json(costs), **accuracy.as_json(exact)}
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:

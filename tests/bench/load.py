@@ -22,6 +22,11 @@ KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 TIMEOUT: Final = 20.0
 
+PLAIN: Final = 6
+DELAYED: Final = 7
+THROTTLED: Final = 5
+"""Versions of Produce by which rules tell the loads of `tests.bench.accuracy`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Load:
@@ -78,6 +83,21 @@ def produces(version: int, request: int, response: int, count: int) -> Load:
     )
 
 
+def timed(version: int, request: int, count: int = 1) -> Load:
+    """Produce requests of this size, small ones without records, and short responses."""
+    body = _named if request < KIB else messages.produce
+    filling = sized(request, lambda n: frame("request", 0, version, 0, body(n)))
+    return Load(
+        b"".join(frame("request", 0, version, i, body(filling)) for i in range(count)),
+        b"".join(frame("response", 0, version, i, {"responses": []}) for i in range(count)),
+        count,
+    )
+
+
+def _named(length: int) -> Values:
+    return {"transactional_id": "t" * length, "acks": 1, "timeout_ms": 1, "topic_data": []}
+
+
 def fetches(version: int, response: int, count: int) -> Load:
     """Fetch requests whose responses have this size."""
     records = sized(
@@ -104,6 +124,11 @@ def loads() -> dict[str, Load]:
         "ping-pong": produces(8, 200, 200, 1),
         "many": produces(9, 200, 200, 1),
         "produce 256 B": produces(9, 256, 64, 512),
+        "plain 64 B": timed(PLAIN, 64),
+        "plain 1 MiB": timed(PLAIN, MIB),
+        "delayed 64 B": timed(DELAYED, 64),
+        "delayed 1 MiB": timed(DELAYED, MIB),
+        "throttled 16 KiB": timed(THROTTLED, 16 * KIB, 32),
     }
 
 

@@ -47,6 +47,12 @@ class Kind:
         return None
 
 
+TOXIPROXY: Final = Kind(
+    "toxiproxy",
+    ("toxiproxy-server", "-host", "127.0.0.1", "-port", "{control}", "-config", "{toxiproxy}"),
+)
+
+
 def ours(name: str, *options: str) -> Kind:
     """The proxy as it is installed, started by its command line."""
     return Kind(
@@ -71,10 +77,7 @@ KINDS: Final = (
             "TCP4:127.0.0.1:{server},nodelay",
         ),
     ),
-    Kind(
-        "toxiproxy",
-        ("toxiproxy-server", "-host", "127.0.0.1", "-port", "{control}", "-config", "{toxiproxy}"),
-    ),
+    TOXIPROXY,
     ours("barnabas", "--log", "off"),
     ours("  with capture", "--log", "off", *CAPTURE),
     ours("  log and capture", "--log", "json", *CAPTURE),
@@ -85,23 +88,25 @@ KINDS: Final = (
 class Target:
     """A kind that has been started."""
 
-    def __init__(self, kind: Kind, server: int, folder: Path) -> None:
+    def __init__(self, kind: Kind, server: int, folder: Path, rules: str = DECODING) -> None:
         self.kind = kind
         self.port = server
         self.capture = folder / f"{kind.name.strip().replace(' ', '-')}.pcapng"
         self._process: subprocess.Popen[bytes] | None = None
         if not kind.command:
             return
-        scenario = folder / "decoding.yaml"
-        scenario.write_text(DECODING)
+        scenario = folder / "scenario.yaml"
+        scenario.write_text(rules)
         # a port of our choice, not the ready line: stdout is then free to go to /dev/null
         self.port = _free_port()
+        self.control = _free_port()
+        """Where toxiproxy is told what to do."""
         toxiproxy = folder / "toxiproxy.json"
         toxiproxy.write_text(toxiproxy_config(self.port, server))
         places = {
             "listen": self.port,
             "server": server,
-            "control": _free_port(),
+            "control": self.control,
             "toxiproxy": toxiproxy,
             "capture": self.capture,
             "scenario": scenario,

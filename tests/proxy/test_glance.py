@@ -154,3 +154,10 @@ def test_the_rules_decide_the_same_in_any_slices(
         results.append((bytes(actor.sent["request"]), fired, waiting, actor.stage.tally.rows()))
     assert results[0][0] == b"".join(frames)
     assert results[0] == results[1] == results[2]
+
+
+def test_a_condition_that_names_no_field_holds_of_every_request() -> None:
+    rules = "{version: 1, rules: [{name: r, match: {direction: request}, where: '`1`', do: close}]}"
+    actor = Stage(rules, observed=False).actor()
+    actor.ask(heartbeat(1))
+    assert actor.aborted

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.candidates import Candidates
 from proxy.effects import HangUp, Lose, Wait
 from proxy.message import Message
 from proxy.rules import Counts, Decision, Rules
@@ -20,7 +21,9 @@ def rules(*texts: str, seed: int = 7) -> Rules:
 
 
 def decide(made: Rules, message: Message, counts: Counts) -> list[Decision]:
-    candidates = made.candidates(message.direction, message.key, message.version)
+    found = Candidates(made, message.broker, message.ordinal)
+    kind = message.direction, message.key, message.version
+    candidates = found.of(*kind, message.client_id)
     return made.decide(candidates, message, counts)
 
 

@@ -154,6 +154,7 @@ def test_without_an_api_any_api_may_have_it() -> None:
         ("max_by(topics, &length(partitions)).name", ("topics",)),
         ("[acks, {a: timeout_ms}]", ("acks", "timeout_ms")),
         ("@", None),
+        ("_tags", None),
         ("*", None),
         ("keys(@)", None),
         ("acks || length(@)", None),

@@ -82,6 +82,22 @@ def test_a_projection_reads_only_what_is_asked_for() -> None:
     assert codec.project("no_such_field")(body) == {}
 
 
+def test_a_projection_goes_by_what_a_tag_holds_and_not_by_its_size() -> None:
+    codec = specs.api("Fetch").request.codec(15)
+    body = codec.encode({"cluster_id": "abc", "replica_state": {"replica_id": 5}})
+    odd = body.replace(b"\x00\x04\x04abc", b"\x00\x03\x04abc")
+    assert odd != body
+    whole = codec.decode(odd)
+    assert whole["replica_state"]["replica_id"] == 5
+    assert codec.project("replica_state")(odd) == {"replica_state": whole["replica_state"]}
+
+
+def test_a_projection_of_a_whole_structure_has_its_unknown_tags() -> None:
+    codec = specs.api("Metadata").request.codec(9)
+    body = codec.encode({"topics": [{"name": "a", "_tags": {7: b"x"}}], "_tags": {8: b"y"}})
+    assert codec.project("topics")(body) == {"topics": [{"name": "a", "_tags": {7: b"x"}}]}
+
+
 def frames() -> list[dict[str, Any]]:
     with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as lines:
         return [f for f in map(json.loads, lines) if f["direction"] in ("request", "response")]
