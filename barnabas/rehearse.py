@@ -12,7 +12,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.conversation import Event
 from captures.exchange import iso
 from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
+from captures.reader import CaptureReader, Note
 from captures.wording import printable
 from proxy.faults import FAULTS, Fault
 from proxy.rehearsal import Rehearsal, Rehearsed, Reload
@@ -40,10 +40,10 @@ def rehearse(
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
-    events = watched(reader, path, output, "rehearsing")
+    events = _with_notes(reader, watched(reader, path, output, "rehearsing"), faults, own)
     different = count = 0
     try:
-        for found in rehearsal.run(_with_reloads(reader, events, faults) if own else events):
+        for found in rehearsal.run(events):
             count += 1
             differs = found.decision != found.recorded
             different += differs
@@ -74,16 +74,19 @@ def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
         raise Trouble(f"the scenario in {path}: {problem.problems[0]}") from None
 
 
-def _with_reloads(
-    reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...]
-) -> Iterator[Event | Reload]:
-    """The events, and between them what was loaded while the capture was written."""
+def _with_notes(
+    reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...], own: bool
+) -> Iterator[Event | Reload | Note]:
+    """The events, and between them where the proxy listened; if the scenario is the capture's own,
+    what was loaded and which rules were told to do something while the capture was written."""
     seen = 0
     for event in events:
         for note in reader.notes[seen:]:
-            text = note.comment.get("scenario")
-            if note.comment.get("barnabas") == "scenario" and isinstance(text, str):
+            what, text = note.comment.get("barnabas"), note.comment.get("scenario")
+            if own and what == "scenario" and isinstance(text, str):
                 yield Reload(note.ts_ns, _loaded(text, reader.path, faults))
+            elif own or what == "listener":
+                yield note
         seen = len(reader.notes)
         yield event
 

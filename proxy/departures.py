@@ -151,7 +151,11 @@ class Departures:
             return
         item.late = item.late or left == "later"
         item.hang_up = hang_up
-        if isinstance(chosen, Shuffle):
+        if isinstance(chosen, Shuffle) and chosen.scope:
+            held = Held(item, Aside(chosen.at_most), found.by, now + chosen.at_most)
+            outlet.stand(held)
+            state.crossing.windows.gather(direction, chosen, state, held, now)
+        elif isinstance(chosen, Shuffle):
             outlet.gather(found.by, Window(chosen.order, now + chosen.at_most), item)
         elif isinstance(chosen, Aside):
             held = Held(item, chosen, found.by, now + chosen.at_most, chosen.passing or 0)
@@ -193,11 +197,13 @@ class Departures:
         outlet, inbound = state.outlet[direction], state.inbound[direction]
         if outlet.idle and not outlet.ending:
             return
+        state.crossing.windows.expire(now)
         while not state.over:
             for held in outlet.expire(now):
                 rule = state.plan.rules.rule(held.rule)
-                rule.released += held.due
-                rule.expired += not held.due
+                met = held.due or held.aside.timed
+                rule.released += met
+                rule.expired += not met
             item = None if inbound.passing else outlet.next(now)
             if item is None:
                 break
@@ -273,7 +279,8 @@ class Departures:
         outlet = self.state.outlet[direction]
         outlet.ending = True
         for held in outlet.aside:
-            if held.aside.until is None or held.aside.same == "connection":
+            waits = held.aside.until is not None or held.aside.passing is not None
+            if waits and held.aside.same == "connection":
                 held.deadline = now
         for window in outlet.windows.values():
             window.deadline = now

@@ -61,10 +61,13 @@ class Held:
     item: Item
     aside: Aside
     rule: str
-    deadline: int
+    deadline: int | None
+    """When it leaves at the latest; None: in its turn, see `proxy.windows`."""
     left: int = 0
     """How many messages must still pass it, where that is what it waits for."""
     due: bool = False
+    over: bool = False
+    """It stands aside no longer."""
 
 
 @dataclass(slots=True)
@@ -140,12 +143,28 @@ class Outlet:
         """Queue what need not stand aside any longer; those held that were released."""
         for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
             self._open(rule)
-        free = [held for held in self.aside if held.due or held.deadline <= now]
+        free = [
+            held
+            for held in self.aside
+            if held.due or (held.deadline is not None and held.deadline <= now)
+        ]
         for held in free:
-            self.aside.remove(held)
-            self.bytes -= held.item.cost
-            self.rejoin(held.item)
+            self.take(held)
+            (self.append if held.deadline is None else self.rejoin)(held.item)
         return free
+
+    def take(self, held: Held) -> None:
+        """Let a frame stand aside no longer."""
+        self.aside.remove(held)
+        self.bytes -= held.item.cost
+        held.over = True
+
+    def release(self, rule: str, now: int) -> None:
+        """What a rule holds is due, whatever it waits for."""
+        for held in self.aside:
+            held.due = held.due or (held.rule == rule and held.deadline is not None)
+        if rule in self.windows:
+            self.windows[rule].deadline = now
 
     def next(self, now: int) -> Item | None:
         """The next frame whose time has come, taken out."""
@@ -158,13 +177,13 @@ class Outlet:
     def passed(self) -> None:
         """Count a message that left against those that stand aside until a number has passed."""
         for held in self.aside:
-            if held.left:
+            if held.left and held.aside.until is None:
                 held.left -= 1
                 held.due = not held.left
 
     def wake(self) -> int | None:
         """When something will be due, in ns; None if nothing waits for a time."""
-        times = [held.deadline for held in self.aside]
+        times = [held.deadline for held in self.aside if held.deadline is not None]
         times += [window.deadline for window in self.windows.values()]
         if self.queue:
             times.append(self.queue[0].at)
@@ -177,11 +196,12 @@ class Outlet:
         """
         self.lost = True
         items = [held.item for held in self.aside]
+        for held in list(self.aside):
+            self.take(held)
         for window in self.windows.values():
             items += window.items
-        self.aside = []
+            self.bytes -= sum(item.cost for item in window.items)
         self.windows = {}
-        self.bytes -= sum(item.cost for item in items)
         return items
 
     def abandon(self) -> list[Item]:

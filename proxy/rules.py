@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -164,8 +164,12 @@ class Rules:
         waits = [(rule, until) for rule in self.rules for until in _untils(rule)]
         self.waits_for: tuple[tuple[Match, Same], ...] = tuple((u, u.same) for _, u in waits)
         """What holds wait for, and where it must pass."""
-        self.needs_group: bool = any(until.same == "group" for _, until in waits)
-        """Some hold must know which group a message is about."""
+        self.needs_group: bool = any(until.same == "group" for _, until in waits) or any(
+            getattr(fault.config, "same", "") == "group"
+            for rule in self.rules
+            for fault in rule.faults
+        )
+        """Some hold or reorder must know which group a message is about."""
         self.needs_request: tuple[Match, ...] = tuple(
             match
             for match in (*(rule.match for rule in self.rules), *(until for _, until in waits))
@@ -336,8 +340,13 @@ def _become(message: Message, effects: Effects) -> None:
             message.become(effect.body, effect.head, effect.what)
 
 
-def _untils(rule: Rule) -> list[Until]:
-    return [u for fault in rule.faults for _, u in _settings(fault.config) if isinstance(u, Until)]
+def _untils(rule: Rule) -> Iterator[Until]:
+    """What its faults wait for, the messages of other connections that they count among them."""
+    for fault in rule.faults:
+        yield from (value for _, value in _settings(fault.config) if isinstance(value, Until))
+        same: Same = getattr(fault.config, "counts", "connection")
+        if same != "connection":
+            yield Until(direction=rule.match.direction, same=same)
 
 
 def _settings(config: BaseModel) -> Iterable[tuple[str, object]]:

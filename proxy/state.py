@@ -19,6 +19,7 @@ from proxy.message import Message
 from proxy.outlet import Item, Outlet
 from proxy.plan import Plan
 from proxy.rules import Counts
+from proxy.topology import Find
 from proxy.totals import Totals
 from specs.addresses import Resolve
 from specs.frames import Direction
@@ -55,6 +56,7 @@ class State:
         tally: Tally,
         totals: Totals,
         resolve: Resolve,
+        find: Find,
         observed: bool,
         limits: Limits,
     ) -> None:
@@ -66,6 +68,7 @@ class State:
         self.tally = tally
         self.totals = totals
         self.resolve = resolve
+        self.find = find
         self.observed = observed
         self.limits = limits
         self.client_id: str | None = None
@@ -144,6 +147,7 @@ class State:
             correlation_id=pending.correlation_id,
             acks=acks,
             arrived=arrived,
+            listener=self.find,
             topics=self.crossing.topics,
         )
 
@@ -250,12 +254,13 @@ def _let_go(outlet: Outlet, direction: Direction, kept: Collection[str]) -> None
     """
     freed: list[Item] = []
     for held in [held for held in outlet.aside if held.rule not in kept]:
-        outlet.aside.remove(held)
+        outlet.take(held)
         freed.append(held.item)
     for rule in [rule for rule in outlet.windows if rule not in kept]:
-        freed += outlet.windows.pop(rule).items
+        gathered = outlet.windows.pop(rule).items
+        outlet.bytes -= sum(item.cost for item in gathered)
+        freed += gathered
     for item in freed:
-        outlet.bytes -= item.cost
         outlet.rejoin(item)
     waiting = [*outlet.queue, *(held.item for held in outlet.aside)]
     waiting += [item for window in outlet.windows.values() for item in window.items]

@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 from proxy.dice import Roll
 from proxy.effects import Effects, Pace
 from proxy.message import Message
-from proxy.settings import Settings
+from proxy.settings import Settings, some_of
 from proxy.units import Size
 
 
-class Throttle(Settings):
+class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
     """Messages pass as over a line of this rate: each leaves when its last byte would have arrived.
 
     Exact for bytes in bulk and for small messages alike. Give `bytes`, `messages`, or both.
