@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -11,7 +12,15 @@ from typer.testing import CliRunner
 from barnabas.cli import app
 from barnabas.loop import run
 from barnabas.trouble import Trouble
-from tests.proxy.test_rehearsal import SCENARIO, live
+from captures.writer import CaptureWriter
+from proxy.options import Options
+from proxy.relay import clock
+from proxy.rules import Rules
+from proxy.scenario import loads
+from proxy.server import Proxy
+from tests.proxy.faults.given import ask
+from tests.proxy.servers import SOON, read_frame
+from tests.proxy.test_rehearsal import SCENARIO, heartbeats, live
 
 TEXT = SCENARIO.format(
     seed=7, direction=", direction: request", when="{probability: 0.4}", do="{delay: 1ms}"
@@ -61,6 +70,44 @@ def test_what_was_recorded_may_be_checked(capture: Path, tmp_path: Path) -> None
     code, out, err = rehearse(scenario, capture, "--check")
     assert code == 1
     assert "(recorded: " in out
+
+
+def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
+    """A request that leaves because somebody says so, and a rule that fires for the same reason."""
+    path = tmp_path / "told.pcapng"
+    held = (
+        "{name: held, match: {direction: request}, when: {times: 1}, do: {hold: {control: true}}}"
+    )
+    late = "{name: late, match: {direction: response}, when: {probability: 0}, do: {delay: 1ms}}"
+
+    async def main() -> None:
+        server = await asyncio.start_server(heartbeats, "127.0.0.1", 0)
+        rules = Rules(loads(f"version: 1\nrules: [{held}, {late}]"))
+        rules.began = clock()
+        proxy = Proxy(
+            Options([server.sockets[0].getsockname()[:2]], drain=0.1),
+            rules,
+            capture=CaptureWriter(path, limit=None, meta=rules.meta()),
+        )
+        await proxy.start()
+        proxy.fire("late")
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        writer.write(ask(1) + ask(2))
+        while not rules.rule("held").fired:
+            await asyncio.sleep(0.001)
+        proxy.release("held")
+        for _ in range(2):
+            await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
+        await proxy.stop()
+        server.close()
+
+    run(main())
+    code, out, err = rehearse(path, "--check")
+    assert (code, out) == (0, "")
+    assert "held: 2 matched, 1 fired, hold, 1 released" in err
+    assert "late: 2 matched, 1 fired, delay" in err
+    assert len(rehearse(path)[1].splitlines()) == 2
 
 
 OWN = """
