@@ -204,7 +204,7 @@ class Connection:
         inbound = self.state.inbound[direction]
         if self.state.plan.hides is None:
             return 0
-        if self.state.over:  # nobody looks into what came behind the end
+        if self.state.over or self.state.silent:  # nobody looks into what came behind
             return self._unread
         collected = len(inbound.frame) if inbound.hidden is not None and inbound.need else 0
         return len(inbound.start) + collected
@@ -222,7 +222,7 @@ class Connection:
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
         inbound, end = self.state.inbound[direction], len(data)
-        while at < end and not self.state.over:
+        while at < end and not (self.state.over or self.state.silent):
             if inbound.passing:
                 taken = min(inbound.passing, end - at)
                 self.state.send_piece(direction, data, at, at + taken)

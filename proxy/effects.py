@@ -62,6 +62,14 @@ class Shuffle(NamedTuple):
     """What shares the window, e.g. `client app`; "" for the connection alone."""
 
 
+class Gather(NamedTuple):
+    """The message, and all behind it, wait until so many have gathered (or the time is up); then they
+    leave at once, in their order."""
+
+    size: int
+    at_most: int
+
+
 class Lose(NamedTuple):
     """The message never leaves. As TCP can't lose one message out of a stream, nothing behind it in
     its direction leaves either, until somebody closes; `selective` takes out just this exchange."""
@@ -179,7 +187,7 @@ class Silence(NamedTuple):
 
 
 Effect = (
-    Wait | Aside | Shuffle | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
+    Wait | Aside | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
     | Repeat | Insert | Pace | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from captures.errors import error_paths
 from captures.expression import expression
+from proxy.dependence import notes
 from proxy.faults.clamp import Clamp
 from proxy.faults.quota import Quota
 from proxy.faults.steer import Steer
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 METADATA = 3
 FIND_COORDINATOR = 10
+
+
+def remarks(scenario: Scenario | None) -> list[str]:
+    """All that is to be said of a scenario that is right: warnings, then notes."""
+    return [*warnings(scenario), *notes(scenario)]
 
 
 def warnings(scenario: Scenario | None) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from captures.exchange import Pending
-from proxy.effects import Aside, HangUp, Pieces
+from proxy.effects import Aside, Gather, HangUp, Pieces
 from proxy.message import Message
 
 OVERHEAD: Final = 1 << 10
@@ -31,6 +31,8 @@ class Item:
     pending: Pending | None = None
     unanswered: bool = False
     """A Produce request with acks=0: no response will come."""
+    unasked: bool = False
+    """It came with acks=0 and leaves otherwise: the client waits for no response."""
     message: Message | None = None
     response_body: bytes | None = None
     changed: tuple[str, ...] = ()
@@ -90,6 +92,8 @@ class Outlet:
     queue: deque[Item] = field(default_factory=deque)
     aside: list[Held] = field(default_factory=list)
     windows: dict[str, Window] = field(default_factory=dict)
+    batches: dict[str, list[tuple[Item, int]]] = field(default_factory=dict)
+    """By rule: frames of the queue that wait for each other, with the time each would have otherwise."""
     bytes: int = 0
     ending: bool = False
     """Nothing more will arrive in this direction."""
@@ -134,6 +138,26 @@ class Outlet:
         if len(window.items) >= len(window.order):
             self._open(rule)
 
+    def batch(self, rule: str, gather: Gather, item: Item, now: int) -> None:
+        """Let a frame, and all behind it, wait until so many of its rule have gathered."""
+        self._forget_batches(now)
+        batch = self.batches.setdefault(rule, [])
+        batch.append((item, item.at))
+        item.at = max(item.at, batch[0][0].at if len(batch) > 1 else now + gather.at_most)
+        self.append(item)
+        if len(batch) >= gather.size:
+            self.complete(rule)
+
+    def complete(self, rule: str) -> None:
+        """The frames of a batch wait for no others."""
+        for item, at in self.batches.pop(rule):
+            item.at = at
+
+    def _forget_batches(self, now: int) -> None:
+        """Those whose time is up did not become complete."""
+        for rule in [rule for rule, batch in self.batches.items() if batch[0][0].at <= now]:
+            del self.batches[rule]
+
     def _open(self, rule: str) -> None:
         for item in self.windows.pop(rule).shuffled():
             self.bytes -= item.cost
@@ -141,6 +165,7 @@ class Outlet:
 
     def expire(self, now: int) -> list[Held]:
         """Queue what need not stand aside any longer; those held that were released."""
+        self._forget_batches(now)
         for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
             self._open(rule)
         free = [
@@ -208,5 +233,6 @@ class Outlet:
         """Everything that waits, taken out: the connection is over."""
         items = [*self.queue, *self.lose()]
         self.queue.clear()
+        self.batches.clear()
         self.bytes = 0
         return items

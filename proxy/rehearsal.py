@@ -39,6 +39,8 @@ class Rehearsed(NamedTuple):
     frame: SeenFrame
     decision: Decision
     recorded: Decision
+    depends: tuple[str, ...] = ()
+    """Which of the rules depend on other connections: here the two may differ."""
 
     def row(self) -> dict[str, Any]:
         """In JSON form."""
@@ -55,6 +57,7 @@ class Rehearsed(NamedTuple):
             "correlation_id": seen.correlation_id,
             "rules": list(rules),
             "what": list(what),
+            "depends": list(self.depends),
         }
 
 
@@ -80,7 +83,7 @@ class Rehearsal:
         self._listeners: dict[tuple[Any, Any], Address] = {}
         self._topology = Topology(self._listen)
         self._connections: dict[int, Connection] = {}
-        self._decisions: dict[tuple[int, Direction, int], Decision] = {}
+        self._decisions: dict[tuple[int, Direction, int], tuple[Decision, tuple[str, ...]]] = {}
 
     def run(self, events: Iterable[Event | Reload | Note]) -> Iterator[Rehearsed]:
         """Every message that arrived, in the order in which they were complete.
@@ -91,9 +94,10 @@ class Rehearsal:
         for frame in frames(self._watched(events)):
             if frame.flow == "arrived":
                 place = (frame.connection, frame.direction, frame.ordinal)
-                yield Rehearsed(
-                    frame, self._decisions.pop(place, NONE), _decision(frame.facts) or NONE
-                )
+                decision, depends = self._decisions.pop(place, (NONE, ()))
+                recorded = _decision(frame.facts) or NONE
+                depends = tuple(dict.fromkeys((*depends, *_depends(frame.facts))))
+                yield Rehearsed(frame, decision, recorded, depends)
 
     def _watched(self, events: Iterable[Event | Reload | Note]) -> Iterator[Event]:
         """The events, each after it has met the rules."""
@@ -192,7 +196,7 @@ class Rehearsal:
                 decision = _decision(action.comment)
                 if decision is not None:
                     place = (connection.state.number, action.direction, action.comment["frame"])
-                    self._decisions[place] = decision
+                    self._decisions[place] = decision, _depends(action.comment)
 
 
 def _decision(comment: dict[str, Any]) -> Decision | None:
@@ -201,3 +205,8 @@ def _decision(comment: dict[str, Any]) -> Decision | None:
     if not rules:
         return None
     return tuple(map(str, rules)), tuple(map(str, comment.get("what", ())))
+
+
+def _depends(comment: dict[str, Any]) -> tuple[str, ...]:
+    """Rules that a comment says to depend on other connections."""
+    return tuple(map(str, comment.get("depends", ())))

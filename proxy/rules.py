@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel
 
 from captures.expression import Expression, Unclear, expression
+from proxy.dependence import reasons
 from proxy.dice import Dice, Key
 from proxy.effects import FINAL, Become, Effects, Reject, Same
 from proxy.faults import CONNECTIONS, KEEP_ORDER
@@ -74,6 +75,8 @@ class Rule:
     """Faults that could not be done to a message: it stayed as it was."""
     trouble: str = ""
     """Why, for the latest of these."""
+    depends: bool = False
+    """Whether it depends on other connections, see `proxy.dependence`."""
     forced: int = 0
     """So many of its next matches fire, whatever `when` says."""
 
@@ -139,6 +142,8 @@ class Decision(NamedTuple):
     rule: str
     effects: Effects
     text: tuple[str, ...]
+    depends: bool = False
+    """Whether the rule depends on other connections."""
 
 
 class Rules:
@@ -235,7 +240,8 @@ class Rules:
             effects = self._fire(rule, message, counts)
             if effects is None:
                 continue
-            decisions.append(Decision(rule.name, effects, tuple(map(describe, effects))))
+            text = tuple(map(describe, effects))
+            decisions.append(Decision(rule.name, effects, text, rule.depends))
             if any(isinstance(effect, FINAL) for effect in effects):
                 break
         return decisions
@@ -330,7 +336,10 @@ def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:
 def _compiled(config: RuleConfig) -> Rule:
     condition = None if config.where is None else expression(config.where)
     keys = tuple(map(expression, config.when.key))
-    return Rule(config, config.name, config.match, condition, keys, config.when, config.do)
+    depends = any(reasons(config))
+    return Rule(
+        config, config.name, config.match, condition, keys, config.when, config.do, depends=depends
+    )
 
 
 def _become(message: Message, effects: Effects) -> None:

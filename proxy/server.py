@@ -22,7 +22,7 @@ from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
-from proxy.never import warnings
+from proxy.never import remarks
 from proxy.options import Options
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
@@ -88,7 +88,7 @@ class Proxy:
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
         self._loop = asyncio.get_running_loop()
-        for line in (*self.explain(), *warnings(self.rules.scenario)):
+        for line in (*self.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         listener = listen(self.options.listen)
         self.address = address_of(listener.getsockname())
@@ -188,7 +188,7 @@ class Proxy:
             link.replace(self._plan)
         facts = f"{len(self.rules.rules)} rules, {len(same)} of them as before"
         self._say(f"scenario: replaced by {by}: {facts}")
-        for line in warnings(scenario):
+        for line in remarks(scenario):
             self._say(line)
         self._note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
 

@@ -260,6 +260,8 @@ def _let_go(outlet: Outlet, direction: Direction, kept: Collection[str]) -> None
         gathered = outlet.windows.pop(rule).items
         outlet.bytes -= sum(item.cost for item in gathered)
         freed += gathered
+    for rule in [rule for rule in outlet.batches if rule not in kept]:
+        outlet.complete(rule)
     for item in freed:
         outlet.rejoin(item)
     waiting = [*outlet.queue, *(held.item for held in outlet.aside)]

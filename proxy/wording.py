@@ -8,6 +8,7 @@ from proxy.effects import (
     Become,
     Break,
     Effect,
+    Gather,
     HalfClose,
     HangUp,
     Insert,
@@ -50,6 +51,8 @@ def describe(effect: Effect) -> str:
         case Shuffle(order, at_most, scope=scope):
             among = f" of {scope}" if scope else ""
             return f"shuffle {len(order)}{among}, at most {show_duration(at_most)}"
+        case Gather(size, at_most):
+            return f"gather {size}, at most {show_duration(at_most)}"
         case Lose(selective):
             return "drop this exchange" if selective else "drop"
         case HangUp(forward, reset):

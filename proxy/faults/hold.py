@@ -1,8 +1,14 @@
-"""`hold`: the message steps aside; what is behind it passes."""
+"""`hold`: the message steps aside; what is behind it passes.
+
+acks=0: as any request.
+Order: requests that left in another order are answered in it, and the responses put back into the
+client's; a response that is held is overtaken, and the client sees that.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -13,6 +19,9 @@ from proxy.message import Message
 from proxy.settings import Settings, one_of
 from proxy.units import TIMES, Duration
 from specs.frames import Direction
+
+OTHERS: Final = {"client": "the same client", "group": "the same group", "any": "any client"}
+"""Whose other messages, in words."""
 
 
 class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "control")):
@@ -49,6 +58,12 @@ class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "cont
     def counts(self) -> Same:
         """Whose messages it counts."""
         return "connection" if self.messages is None else self.same
+
+    @property
+    def across(self) -> str:
+        """How it depends on other connections; "" if it does not."""
+        same = self.counts if self.until is None else self.until.same
+        return "" if same == "connection" else f"messages of {OTHERS[same]}"
 
 
 def hold(config: Hold, message: Message, roll: Roll) -> Effects:

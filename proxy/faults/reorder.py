@@ -1,4 +1,10 @@
-"""`reorder`: messages of one direction leave in another order than they came."""
+"""`reorder`: messages of one direction leave in another order than they came.
+
+acks=0: as any request.
+Order: as the broker answers, responses are put back into the client's order, unless `restore` is
+false; responses that are reordered stay so.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from pydantic import Field, model_validator
 
 from proxy.dice import Roll
 from proxy.effects import Effects, Same, Shuffle
-from proxy.faults.hold import behind
+from proxy.faults.hold import OTHERS, behind
 from proxy.message import Message, Unable
 from proxy.settings import Settings, one_of
 from proxy.units import TIMES, Duration
@@ -45,6 +51,11 @@ class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
     def counts(self) -> Same:
         """Whose messages it counts."""
         return "connection" if self.swap is None else self.same
+
+    @property
+    def across(self) -> str:
+        """How it depends on other connections; "" if it does not."""
+        return "" if self.same == "connection" else f"messages of {OTHERS[self.same]}"
 
 
 def reorder(config: Reorder, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,9 @@
-"""`steer`: a broker sends clients to another one."""
+"""`steer`: a broker sends clients to another one.
+
+acks=0: not concerned, this is about responses.
+Order: kept.
+In flight: as without it.
+"""
 
 from __future__ import annotations
 

@@ -110,6 +110,25 @@ def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
     assert len(rehearse(path)[1].splitlines()) == 2
 
 
+def test_a_difference_that_may_be_is_told_from_one_that_may_not(
+    capture: Path, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.yaml"
+    counted = TEXT.replace("when: {probability: 0.4}", "when: {probability: 0.4, scope: rule}")
+    scenario.write_text(counted)
+    code, out, err = rehearse(scenario, capture, "--check")
+    lines = out.splitlines()
+    may = [line for line in lines if line.endswith("  (may differ: first)")]
+    assert may
+    assert f"{len(lines)} of " in err
+    assert f", {len(may)} of them by rules that depend on other connections" in err
+    assert code == (0 if may == lines else 1)
+    assert len(may) < len(lines)  # where the rule fired live and does not here, nothing is said
+    rows = [json.loads(line) for line in rehearse(scenario, capture, "--json")[1].splitlines()]
+    assert {tuple(row["depends"]) for row in rows if "first" in row["rules"]} == {("first",)}
+    assert {tuple(row["depends"]) for row in rows if "first" not in row["rules"]} == {()}
+
+
 OWN = """
 from pydantic import BaseModel
 from proxy.effects import Wait

@@ -127,7 +127,7 @@ def test_a_rehearsal_has_the_addresses_that_clients_were_told(
         brokers = [{"node_id": n, "host": "kafka.internal", "port": 9092 + n} for n in range(2)]
         writer.write(response("Metadata", 1, brokers=brokers))
         await read_frame(reader)
-        named = {"node_id": 0, "host": "kafka.internal", "port": 9092}
+        named: dict[str, Any] = {"node_id": 0, "host": "kafka.internal", "port": 9092}
         writer.write(response("FindCoordinator", 2, **named))
         await reader.read()
         writer.close()
