@@ -148,7 +148,7 @@ class Requests:
             arrived=now,
         )
         candidates = rules.candidates("request", head.key, head.version)
-        decisions = rules.decide(candidates, message, state.counts) if candidates else []
+        decisions = state.decide(candidates, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         for decision in decisions:
             for effect in decision.effects:

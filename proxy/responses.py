@@ -136,7 +136,7 @@ class Responses:
             rules = state.plan.rules
             candidates = rules.candidates("response", pending.key, pending.version)
             if candidates and not state.over:
-                decisions = rules.decide(candidates, message, state.counts)
+                decisions = state.decide(candidates, message)
                 item.rules = tuple(decision.rule for decision in decisions)
                 if message.changed:
                     item.data, item.response_body = message.frame, message.body

@@ -136,6 +136,14 @@ class Rule:
         return ", ".join(parts)
 
 
+class Fired(NamedTuple):
+    """What a rule's faults want done, in words too, and what of it can't be."""
+
+    effects: Effects = ()
+    text: tuple[str, ...] = ()
+    trouble: tuple[str, ...] = ()
+
+
 class Decision(NamedTuple):
     """What a rule that fired wants done, and the same in words."""
 
@@ -144,6 +152,8 @@ class Decision(NamedTuple):
     text: tuple[str, ...]
     depends: bool = False
     """Whether the rule depends on other connections."""
+    trouble: tuple[str, ...] = ()
+    """What could not be done, and why; it is in `text` too."""
 
 
 class Rules:
@@ -215,7 +225,8 @@ class Rules:
             if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(
                 None, broker, ordinal
             ):
-                for effect in self._fire(rule, attempt, self._attempts) or ():
+                fired = self._fire(rule, attempt, self._attempts) or Fired()
+                for effect in fired.effects:
                     if isinstance(effect, Reject):
                         return effect
         return None
@@ -237,16 +248,16 @@ class Rules:
                 continue
             if not rule.meets(message):
                 continue
-            effects = self._fire(rule, message, counts)
-            if effects is None:
+            fired = self._fire(rule, message, counts)
+            if fired is None:
                 continue
-            text = tuple(map(describe, effects))
-            decisions.append(Decision(rule.name, effects, text, rule.depends))
+            effects, text, trouble = fired
+            decisions.append(Decision(rule.name, effects, text, rule.depends, trouble))
             if any(isinstance(effect, FINAL) for effect in effects):
                 break
         return decisions
 
-    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Effects | None:
+    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Fired | None:
         when = rule.when
         probability = when.probability
         if when.timed:
@@ -279,19 +290,22 @@ class Rules:
             rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
-        effects: Effects = ()
+        done = Fired()
         for fault in rule.faults:
             try:
                 wanted = fault.act(fault.config, message, roll)
             except Unable as problem:
                 rule.unable += 1
                 rule.trouble = f"{fault.name}: {problem}"
+                words = f"{fault.name} could not be done: {problem}"
+                done = Fired(done.effects, (*done.text, words), (*done.trouble, words))
                 continue
-            effects += wanted
+            text = (*done.text, *map(describe, wanted))
+            done = Fired((*done.effects, *wanted), text, done.trouble)
             _become(message, wanted)
-            if any(isinstance(effect, FINAL) for effect in effects):
+            if any(isinstance(effect, FINAL) for effect in wanted):
                 break
-        return effects
+        return done
 
     def _phase(self, when: When, now: int) -> float | None:
         """The share of matches on which a rule fires just now; None: these are no matches."""

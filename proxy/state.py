@@ -18,13 +18,16 @@ from proxy.inbound import Inbound
 from proxy.message import Message
 from proxy.outlet import Item, Outlet
 from proxy.plan import Plan
-from proxy.rules import Counts
+from proxy.rules import Counts, Decision, Rule
 from proxy.topology import Find
 from proxy.totals import Totals
 from specs.addresses import Resolve
 from specs.frames import Direction
 
 MIB: Final = 1 << 20
+
+SAID: Final = 10
+"""So often something that happens again and again is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,15 @@ class State:
             topics=self.crossing.topics,
         )
 
+    def decide(self, candidates: Collection[Rule], message: Message) -> list[Decision]:
+        """Put a message to rules; what could not be done to it is said, the first times."""
+        decisions = self.plan.rules.decide(candidates, message, self.counts) if candidates else []
+        for decision in decisions:
+            if decision.trouble and self.plan.rules.rule(decision.rule).unable <= SAID:
+                what = "; ".join(decision.trouble)
+                self.say(f"rule {decision.rule!r}: {what}; it goes on without that")
+        return decisions
+
     def hide(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a capture must not have the present frame as it is: then it is to be whole.
 
@@ -214,7 +226,7 @@ class State:
         """A frame passes that nobody could read: count it, say so in log and capture."""
         self.totals.undecoded += 1
         self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
-        if self.totals.undecoded <= 10:
+        if self.totals.undecoded <= SAID:
             self.say(f"{direction} passed on undecoded: {reason}")
 
     def done(

@@ -13,13 +13,16 @@ from barnabas.cli import app
 from barnabas.loop import run
 from barnabas.trouble import Trouble
 from captures.writer import CaptureWriter
+from proxy.faults import FAULTS
 from proxy.options import Options
 from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import loads
 from proxy.server import Proxy
 from tests.proxy.faults.given import ask
+from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
 from tests.proxy.servers import SOON, read_frame
+from tests.proxy.test_altered import talk
 from tests.proxy.test_rehearsal import SCENARIO, heartbeats, live
 
 TEXT = SCENARIO.format(
@@ -127,6 +130,32 @@ def test_a_difference_that_may_be_is_told_from_one_that_may_not(
     rows = [json.loads(line) for line in rehearse(scenario, capture, "--json")[1].splitlines()]
     assert {tuple(row["depends"]) for row in rows if "first" in row["rules"]} == {("first",)}
     assert {tuple(row["depends"]) for row in rows if "first" not in row["rules"]} == {()}
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture with messages for every fault, taken without rules."""
+    path = tmp_path_factory.mktemp("talked") / "talk.pcapng"
+    run(talk("version: 1\nrules: []", path))
+    return path
+
+
+@pytest.mark.parametrize("fault", [name for name, _, _ in FAULTS])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_the_same_scenario_and_capture_print_the_same_bytes(
+    fault: str, as_json: bool, talked: Path, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.yaml"
+    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, SETTINGS[fault])
+    match = {"edit": {"api": "Heartbeat", "direction": "response"}}.get(fault, {})
+    when = {"probability": 1.0 if fault in MESSAGES or fault == "edit" else 0.5}
+    rule = {"name": "r", "match": match, "when": when, "do": {fault: settings}}
+    scenario.write_text(json.dumps({"version": 1, "seed": 7, "rules": [rule]}))
+    options = ["--json"] if as_json else []
+    code, first, _ = rehearse(scenario, talked, *options)
+    assert code == 0
+    assert bool(first) == (fault != "refuse")  # that is about connections, not messages
+    assert rehearse(scenario, talked, *options)[1].encode() == first.encode()
 
 
 OWN = """
