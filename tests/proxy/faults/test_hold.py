@@ -69,6 +69,16 @@ def test_until_so_many_of_other_connections_have_passed(chunks: Chunks, same: st
 
 
 @slicings
+def test_a_message_of_its_own_connection_counts_once(chunks: Chunks) -> None:
+    found = connections("{messages: 2, same: any}")
+    actor = found.actor()
+    actor.ask(ask(1) + ask(2), chunks)
+    assert actor.ids("request") == [2]
+    actor.ask(ask(3), chunks)
+    assert actor.ids("request") == [2, 3, 1]
+
+
+@slicings
 def test_only_messages_of_its_direction_count(chunks: Chunks) -> None:
     found = connections("{messages: 1, same: any}", "response")
     one, other = found.actor(), found.actor()
