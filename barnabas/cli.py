@@ -270,13 +270,12 @@ def scenario_check(
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
     from barnabas.own_faults import own_faults
-    from proxy.never import warnings
-    from proxy.notes import notes
+    from proxy.remarks import remarks
 
     known = own_faults(faults)
     for file in files:
         found = read_scenario(file, known)
-        for line in (*warnings(found), *notes(found)):
+        for line in remarks(found):
             typer.echo(f"{file}: {line}", err=True)
         count = len(found.rules)
         typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")

@@ -25,7 +25,9 @@ ctl_app = typer.Typer(
     "  barnabas ctl connections --json | jq .[].client_id",
 )
 scenario_app = typer.Typer(no_args_is_help=True, help="Show or replace the scenario.")
-rule_app = typer.Typer(no_args_is_help=True, help="Add, remove or fire a rule.")
+rule_app = typer.Typer(
+    no_args_is_help=True, help="Add, remove or fire a rule, or release what it holds."
+)
 ctl_app.add_typer(scenario_app, name="scenario")
 ctl_app.add_typer(rule_app, name="rule")
 
@@ -148,6 +150,14 @@ def rule_fire(ctx: typer.Context, name: RuleName) -> None:
     """Let a rule fire on its next match, whatever its `when` says."""
     port: Port = ctx.obj
     found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/fire")
+    port.show(found, [lines.rule(found)])
+
+
+@rule_app.command("release")
+def rule_release(ctx: typer.Context, name: RuleName) -> None:
+    """Let the messages that a rule holds leave, whatever they wait for."""
+    port: Port = ctx.obj
+    found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/release")
     port.show(found, [lines.rule(found)])
 
 

@@ -12,7 +12,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.conversation import Event
 from captures.exchange import iso
 from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
+from captures.reader import CaptureReader, Note
 from captures.wording import printable
 from proxy.faults import FAULTS, Fault
 from proxy.rehearsal import Rehearsal, Rehearsed, Reload
@@ -31,7 +31,8 @@ def rehearse(
     """Print what the rules decide; None: the capture's own scenario, with its reloads.
 
     With `check` the decisions are compared with those that the capture recorded: only differences
-    are printed, and they are findings. Returns the exit code. Raises Trouble.
+    are printed, and they are findings, unless a rule had part in it that depends on other
+    connections. Returns the exit code. Raises Trouble.
     """
     output = output or Output()
     reader = opened(path)
@@ -40,13 +41,14 @@ def rehearse(
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
-    events = watched(reader, path, output, "rehearsing")
-    different = count = 0
+    events = _with_notes(reader, watched(reader, path, output, "rehearsing"), faults, own)
+    different = allowed = count = 0
     try:
-        for found in rehearsal.run(_with_reloads(reader, events, faults) if own else events):
+        for found in rehearsal.run(events):
             count += 1
             differs = found.decision != found.recorded
             different += differs
+            allowed += differs and bool(found.depends)
             if differs if check else found.decision[0]:
                 output.raw(json.dumps(found.row()) if as_json else _text(found, check))
     except CaptureError as problem:
@@ -56,8 +58,9 @@ def rehearse(
     for rule in rehearsal.rules.rules:
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:
-        output.note(f"{different} of {count} messages were decided otherwise in the capture")
-    return FINDINGS if check and different else FINE
+        may = f", {allowed} of them by rules that depend on other connections" if allowed else ""
+        output.note(f"{different} of {count} messages were decided otherwise in the capture{may}")
+    return FINDINGS if check and different > allowed else FINE
 
 
 def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:
@@ -74,16 +77,19 @@ def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
         raise Trouble(f"the scenario in {path}: {problem.problems[0]}") from None
 
 
-def _with_reloads(
-    reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...]
-) -> Iterator[Event | Reload]:
-    """The events, and between them what was loaded while the capture was written."""
+def _with_notes(
+    reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...], own: bool
+) -> Iterator[Event | Reload | Note]:
+    """The events, and between them where the proxy listened; if the scenario is the capture's own,
+    what was loaded and which rules were told to do something while the capture was written."""
     seen = 0
     for event in events:
         for note in reader.notes[seen:]:
-            text = note.comment.get("scenario")
-            if note.comment.get("barnabas") == "scenario" and isinstance(text, str):
+            what, text = note.comment.get("barnabas"), note.comment.get("scenario")
+            if own and what == "scenario" and isinstance(text, str):
                 yield Reload(note.ts_ns, _loaded(text, reader.path, faults))
+            elif own or what == "listener":
+                yield note
         seen = len(reader.notes)
         yield event
 
@@ -96,7 +102,11 @@ def _text(found: Rehearsed, check: bool) -> str:
         f"{iso(seen.ts)}  {seen.connection:>4} {seen.client_id or '-':<16} {arrow} "
         f"{seen.api}{version} #{seen.correlation_id}  {_words(found.decision)}"
     )
-    return printable(f"{line}  (recorded: {_words(found.recorded)})" if check else line)
+    if check:
+        line += f"  (recorded: {_words(found.recorded)})"
+        if found.depends:
+            line += f"  (may differ: {', '.join(found.depends)})"
+    return printable(line)
 
 
 def _words(decision: tuple[tuple[str, ...], tuple[str, ...]]) -> str:

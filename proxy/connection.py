@@ -27,6 +27,7 @@ from proxy.requests import Requests
 from proxy.responses import Responses
 from proxy.skim import skim_requests, skim_responses
 from proxy.state import Limits, State
+from proxy.topology import Find
 from proxy.totals import Totals
 from specs.addresses import Resolve
 from specs.frames import Direction, Short
@@ -58,6 +59,7 @@ class Connection:
         tally: Tally,
         totals: Totals,
         resolve: Resolve,
+        find: Find,
         observed: bool = False,
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
@@ -70,6 +72,7 @@ class Connection:
             tally=tally,
             totals=totals,
             resolve=resolve,
+            find=find,
             observed=observed,
             limits=limits,
         )
@@ -144,6 +147,17 @@ class Connection:
             self.departures.expect_all()
         return self._settle(now)
 
+    def release(self, rule: str, now: int) -> Actions:
+        """What a rule holds leaves, whatever it waits for."""
+        state = self.state
+        if state.over:
+            return NOTHING
+        state.begin()
+        state.crossing.windows.release(rule)
+        for outlet in state.outlet.values():
+            outlet.release(rule, now)
+        return self._settle(now)
+
     def closed(self, now: int) -> Actions:
         """Both sides are closed: account for what was under way."""
         state = self.state
@@ -151,9 +165,9 @@ class Connection:
         state.over = True
         self.wake = None
         self._skim = dict.fromkeys(DIRECTIONS)
-        state.crossing.forget(state)
         self._cut_off("response")
         stuck = self.departures.abandon()
+        state.crossing.forget(state)
         if stuck:
             state.say(f"closed with {stuck} frames not sent on")
         for pending in state.pairing.unanswered():
@@ -190,7 +204,7 @@ class Connection:
         inbound = self.state.inbound[direction]
         if self.state.plan.hides is None:
             return 0
-        if self.state.over:  # nobody looks into what came behind the end
+        if self.state.over or self.state.silent:  # nobody looks into what came behind
             return self._unread
         collected = len(inbound.frame) if inbound.hidden is not None and inbound.need else 0
         return len(inbound.start) + collected
@@ -208,7 +222,7 @@ class Connection:
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
         inbound, end = self.state.inbound[direction], len(data)
-        while at < end and not self.state.over:
+        while at < end and not (self.state.over or self.state.silent):
             if inbound.passing:
                 taken = min(inbound.passing, end - at)
                 self.state.send_piece(direction, data, at, at + taken)
@@ -342,6 +356,7 @@ class Connection:
         self.departures.pump("request", now)
         self.responses.own_replies(now)
         self.departures.pump("response", now)
+        state.crossing.windows.advance()
         if self.requests.refused and self.idle and not state.over:
             reason = f"{self.requests.refused} is not offered; connection closed"
             state.say(reason)

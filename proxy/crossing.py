@@ -11,6 +11,7 @@ from captures.context.pairs import TOPIC, pairs_in
 from proxy.effects import Partition
 from proxy.message import Message
 from proxy.outlet import Held
+from proxy.windows import Windows
 from specs.frames import Direction
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Crossing:
         """What is isolated, and until when (ns)."""
         self.ready: set[State] = set()
         """Connections with frames that have become due: `tick` them."""
+        self.windows = Windows(self.ready)
+        """Frames that are gathered over several connections."""
         self.topics: Memory[uuid.UUID, str] = Memory()
         """Names of topics by id, of the Metadata that has passed since some rule looks into bodies."""
 
@@ -56,13 +59,17 @@ class Crossing:
         """A message has left: frames that waited for it are due, their connections `ready`."""
         still = []
         for connection, held in self._waiting:
-            if held.due or held not in connection.outlet[_direction(held)].aside:
+            if held.due or held.over:
                 continue
-            if _meets(held, message):
+            if not _meets(held, message):
+                still.append((connection, held))
+                continue
+            held.left = max(held.left - 1, 0)
+            if held.left:
+                still.append((connection, held))
+            else:
                 held.due = True
                 self.ready.add(connection)
-            else:
-                still.append((connection, held))
         self._waiting = still
 
     def isolate(self, partition: Partition, now: int) -> None:
@@ -87,6 +94,7 @@ class Crossing:
         self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
         self.ready.discard(connection)
         self.states.discard(connection)
+        self.windows.advance()
 
 
 def _between(partition: Partition, client_id: str | None, broker: int | None) -> bool:
@@ -95,12 +103,6 @@ def _between(partition: Partition, client_id: str | None, broker: int | None) ->
     if partition.clients is None:
         return True
     return any(fnmatchcase(client_id or "", glob) for glob in partition.clients)
-
-
-def _direction(held: Held) -> Direction:
-    """The direction that a held frame goes in."""
-    assert held.item.message is not None  # noqa: S101 - rules work on messages
-    return held.item.message.direction
 
 
 def _meets(held: Held, message: Message) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from captures.conversation import CUT_OFF
 from captures.exchange import SASL_TOKEN, Pending
@@ -21,6 +21,8 @@ from proxy.rules import Decision
 from proxy.state import State
 from proxy.verdict import verdict
 from specs.frames import Direction, request_head
+
+UNANSWERED: Final = "no response (acks=0)"
 
 
 class Departures:
@@ -132,7 +134,8 @@ class Departures:
             keep = None
         elif keep is not None:
             note = f"{direction} truncated by a rule"
-        waits = chosen is not None or item.at > now or bool(outlet.queue) or item.pieces is not None
+        steps = (chosen, found.gather, item.pieces)
+        waits = any(step is not None for step in steps) or item.at > now or bool(outlet.queue)
         left = "never" if note else "later" if waits else "changed" if item.changed else ""
         if at is not None and item.ordinal >= 0 and (decisions or left):
             self.state.cut(direction, at, _comment(item, decisions, left, note))
@@ -151,13 +154,19 @@ class Departures:
             return
         item.late = item.late or left == "later"
         item.hang_up = hang_up
-        if isinstance(chosen, Shuffle):
+        if isinstance(chosen, Shuffle) and chosen.scope:
+            held = Held(item, Aside(chosen.at_most), found.by, now + chosen.at_most)
+            outlet.stand(held)
+            state.crossing.windows.gather(direction, chosen, state, held, now)
+        elif isinstance(chosen, Shuffle):
             outlet.gather(found.by, Window(chosen.order, now + chosen.at_most), item)
         elif isinstance(chosen, Aside):
             held = Held(item, chosen, found.by, now + chosen.at_most, chosen.passing or 0)
             outlet.stand(held)
             if chosen.until is not None:
                 self.state.crossing.wait(self.state, held)
+        elif found.gather is not None:
+            outlet.batch(found.gathered_by, found.gather, item, now)
         else:
             outlet.append(item)
         for insert in found.inserts:
@@ -193,11 +202,13 @@ class Departures:
         outlet, inbound = state.outlet[direction], state.inbound[direction]
         if outlet.idle and not outlet.ending:
             return
+        state.crossing.windows.expire(now)
         while not state.over:
             for held in outlet.expire(now):
                 rule = state.plan.rules.rule(held.rule)
-                rule.released += held.due
-                rule.expired += not held.due
+                met = held.due or held.aside.timed
+                rule.released += met
+                rule.expired += not met
             item = None if inbound.passing else outlet.next(now)
             if item is None:
                 break
@@ -217,6 +228,9 @@ class Departures:
                 comment = _comment(item, [], "", "")
                 state.actions.append(Left(direction, item.data, comment, *_kind(item)))
             state.outlet[direction].passed()
+        if pending is not None and item.unasked:
+            self.marked[pending] = ""
+            state.done(pending, note=UNANSWERED)
         invented = pending in self.marked and not self.marked[pending]
         if pending is not None and direction == "request":
             pending.sent = now
@@ -224,7 +238,7 @@ class Departures:
                 if invented:
                     del self.marked[pending]
                 else:
-                    state.done(pending, note="no response (acks=0)")
+                    state.done(pending, note=UNANSWERED)
             else:
                 state.pairing.sent(pending)
                 if pending not in self.expected and not invented:
@@ -273,10 +287,13 @@ class Departures:
         outlet = self.state.outlet[direction]
         outlet.ending = True
         for held in outlet.aside:
-            if held.aside.until is None or held.aside.same == "connection":
+            waits = held.aside.until is not None or held.aside.passing is not None
+            if waits and held.aside.same == "connection":
                 held.deadline = now
         for window in outlet.windows.values():
             window.deadline = now
+        for rule in list(outlet.batches):
+            outlet.complete(rule)
 
     def abandon(self) -> int:
         """The connection is over: account for what never left; how many frames."""
@@ -301,14 +318,25 @@ def _kind(item: Item) -> tuple[int, int]:
     return SASL_TOKEN if pending.opaque else pending.key, pending.version
 
 
+def decided(decisions: list[Decision]) -> dict[str, Any]:
+    """What the capture says of rules that fired: which, what they wanted done, and which of them
+    depend on other connections."""
+    if not decisions:
+        return {}
+    comment: dict[str, Any] = {
+        "rules": [decision.rule for decision in decisions],
+        "what": [text for decision in decisions for text in decision.text],
+    }
+    depends = [decision.rule for decision in decisions if decision.depends]
+    return {**comment, "depends": depends} if depends else comment
+
+
 def _comment(item: Item, decisions: list[Decision], left: str, note: str) -> dict[str, Any]:
     """What the capture says of a frame: its number, the rules, and how it left if not as it came."""
     comment: dict[str, Any] = {"frame": item.ordinal}
-    rules = [decision.rule for decision in decisions] or list(item.rules)
-    if rules:
-        comment["rules"] = rules
-    if decisions:
-        comment["what"] = [text for decision in decisions for text in decision.text]
+    if item.rules:
+        comment["rules"] = list(item.rules)
+    comment |= decided(decisions)
     if item.changed:
         comment["edits"] = list(item.changed)
     if left:

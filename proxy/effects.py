@@ -24,7 +24,10 @@ class Wait(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """The message steps aside and what is behind it passes, until one of these comes about."""
+    """The message steps aside and what is behind it passes, until one of these comes about.
+
+    With none of them it only waits for its time.
+    """
 
     at_most: int
     """It leaves after this time at the latest."""
@@ -33,9 +36,17 @@ class Aside(NamedTuple):
     same: Same = "connection"
     """Where that message must pass."""
     passing: int | None = None
-    """It leaves behind this many messages of its own direction on its connection."""
+    """It leaves behind this many messages of its own direction on its connection, or (if `until` is
+    given) behind this many that match."""
     restore: bool = True
     """Responses to requests that left in another order are put back into the client's order."""
+    control: bool = False
+    """It leaves when the control port says so."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether it waits for its time alone."""
+        return self.until is None and self.passing is None and not self.control
 
 
 class Shuffle(NamedTuple):
@@ -47,6 +58,16 @@ class Shuffle(NamedTuple):
     order: tuple[int, ...]
     at_most: int
     restore: bool = True
+    scope: str = ""
+    """What shares the window, e.g. `client app`; "" for the connection alone."""
+
+
+class Gather(NamedTuple):
+    """The message, and all behind it, wait until so many have gathered (or the time is up); then they
+    leave at once, in their order."""
+
+    size: int
+    at_most: int
 
 
 class Lose(NamedTuple):
@@ -166,7 +187,7 @@ class Silence(NamedTuple):
 
 
 Effect = (
-    Wait | Aside | Shuffle | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
+    Wait | Aside | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
     | Repeat | Insert | Pace | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
 

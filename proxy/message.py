@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import uuid
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from captures.exchange import body_version
 from specs import NAMES, api
 from specs.codec import Codec, Unfit
 from specs.entities import Entity, entity_paths, named
-from specs.frames import Direction
+from specs.frames import Direction, Short, request_head
 from specs.jsonform import to_json
 from specs.malformed import Malformed
 
@@ -106,6 +107,9 @@ class Message:
         self.body = body
         self.head = self.head if head is None else head
         self.size = len(self.head) + len(body)
+        if self.acks is not None:
+            with contextlib.suppress(Short, Malformed):
+                self.acks = request_head(self.frame, 4, 4 + self.size).acks
         self.changed += (what,)
         self._fields, self._errors = _UNREAD, None
         self._names.clear()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from captures.exchange import Pending
-from proxy.effects import Aside, HangUp, Pieces
+from proxy.effects import Aside, Gather, HangUp, Pieces
 from proxy.message import Message
 
 OVERHEAD: Final = 1 << 10
@@ -31,6 +31,8 @@ class Item:
     pending: Pending | None = None
     unanswered: bool = False
     """A Produce request with acks=0: no response will come."""
+    unasked: bool = False
+    """It came with acks=0 and leaves otherwise: the client waits for no response."""
     message: Message | None = None
     response_body: bytes | None = None
     changed: tuple[str, ...] = ()
@@ -61,10 +63,13 @@ class Held:
     item: Item
     aside: Aside
     rule: str
-    deadline: int
+    deadline: int | None
+    """When it leaves at the latest; None: in its turn, see `proxy.windows`."""
     left: int = 0
     """How many messages must still pass it, where that is what it waits for."""
     due: bool = False
+    over: bool = False
+    """It stands aside no longer."""
 
 
 @dataclass(slots=True)
@@ -87,6 +92,8 @@ class Outlet:
     queue: deque[Item] = field(default_factory=deque)
     aside: list[Held] = field(default_factory=list)
     windows: dict[str, Window] = field(default_factory=dict)
+    batches: dict[str, list[tuple[Item, int]]] = field(default_factory=dict)
+    """By rule: frames of the queue that wait for each other, with the time each would have otherwise."""
     bytes: int = 0
     ending: bool = False
     """Nothing more will arrive in this direction."""
@@ -131,6 +138,26 @@ class Outlet:
         if len(window.items) >= len(window.order):
             self._open(rule)
 
+    def batch(self, rule: str, gather: Gather, item: Item, now: int) -> None:
+        """Let a frame, and all behind it, wait until so many of its rule have gathered."""
+        self._forget_batches(now)
+        batch = self.batches.setdefault(rule, [])
+        batch.append((item, item.at))
+        item.at = max(item.at, batch[0][0].at if len(batch) > 1 else now + gather.at_most)
+        self.append(item)
+        if len(batch) >= gather.size:
+            self.complete(rule)
+
+    def complete(self, rule: str) -> None:
+        """The frames of a batch wait for no others."""
+        for item, at in self.batches.pop(rule):
+            item.at = at
+
+    def _forget_batches(self, now: int) -> None:
+        """Those whose time is up did not become complete."""
+        for rule in [rule for rule, batch in self.batches.items() if batch[0][0].at <= now]:
+            del self.batches[rule]
+
     def _open(self, rule: str) -> None:
         for item in self.windows.pop(rule).shuffled():
             self.bytes -= item.cost
@@ -138,14 +165,31 @@ class Outlet:
 
     def expire(self, now: int) -> list[Held]:
         """Queue what need not stand aside any longer; those held that were released."""
+        self._forget_batches(now)
         for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
             self._open(rule)
-        free = [held for held in self.aside if held.due or held.deadline <= now]
+        free = [
+            held
+            for held in self.aside
+            if held.due or (held.deadline is not None and held.deadline <= now)
+        ]
         for held in free:
-            self.aside.remove(held)
-            self.bytes -= held.item.cost
-            self.rejoin(held.item)
+            self.take(held)
+            (self.append if held.deadline is None else self.rejoin)(held.item)
         return free
+
+    def take(self, held: Held) -> None:
+        """Let a frame stand aside no longer."""
+        self.aside.remove(held)
+        self.bytes -= held.item.cost
+        held.over = True
+
+    def release(self, rule: str, now: int) -> None:
+        """What a rule holds is due, whatever it waits for."""
+        for held in self.aside:
+            held.due = held.due or (held.rule == rule and held.deadline is not None)
+        if rule in self.windows:
+            self.windows[rule].deadline = now
 
     def next(self, now: int) -> Item | None:
         """The next frame whose time has come, taken out."""
@@ -158,13 +202,13 @@ class Outlet:
     def passed(self) -> None:
         """Count a message that left against those that stand aside until a number has passed."""
         for held in self.aside:
-            if held.left:
+            if held.left and held.aside.until is None:
                 held.left -= 1
                 held.due = not held.left
 
     def wake(self) -> int | None:
         """When something will be due, in ns; None if nothing waits for a time."""
-        times = [held.deadline for held in self.aside]
+        times = [held.deadline for held in self.aside if held.deadline is not None]
         times += [window.deadline for window in self.windows.values()]
         if self.queue:
             times.append(self.queue[0].at)
@@ -177,16 +221,18 @@ class Outlet:
         """
         self.lost = True
         items = [held.item for held in self.aside]
+        for held in list(self.aside):
+            self.take(held)
         for window in self.windows.values():
             items += window.items
-        self.aside = []
+            self.bytes -= sum(item.cost for item in window.items)
         self.windows = {}
-        self.bytes -= sum(item.cost for item in items)
         return items
 
     def abandon(self) -> list[Item]:
         """Everything that waits, taken out: the connection is over."""
         items = [*self.queue, *self.lose()]
         self.queue.clear()
+        self.batches.clear()
         self.bytes = 0
         return items

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from captures.conversation import Event
 from captures.exchange import iso
 from captures.frames import SeenFrame, frames
-from captures.reader import Chunk, Closed, Opened
+from captures.reader import Chunk, Closed, Note, Opened
 from captures.tally import Tally
 from proxy.actions import Actions, Cut
 from proxy.connection import Connection
@@ -23,8 +23,8 @@ from proxy.plan import Plan
 from proxy.rules import Rules
 from proxy.scenario_model import Scenario
 from proxy.state import State
+from proxy.topology import Address, Node, Topology
 from proxy.totals import Totals
-from specs.addresses import Kind
 from specs.frames import Direction
 
 Decision = tuple[tuple[str, ...], tuple[str, ...]]
@@ -39,6 +39,8 @@ class Rehearsed(NamedTuple):
     frame: SeenFrame
     decision: Decision
     recorded: Decision
+    depends: tuple[str, ...] = ()
+    """Which of the rules depend on other connections: here the two may differ."""
 
     def row(self) -> dict[str, Any]:
         """In JSON form."""
@@ -55,6 +57,7 @@ class Rehearsed(NamedTuple):
             "correlation_id": seen.correlation_id,
             "rules": list(rules),
             "what": list(what),
+            "depends": list(self.depends),
         }
 
 
@@ -77,23 +80,33 @@ class Rehearsal:
         self._crossing = Crossing()
         self._tally = Tally()
         self._totals = Totals()
+        self._listeners: dict[tuple[Any, Any], Address] = {}
+        self._topology = Topology(self._listen)
         self._connections: dict[int, Connection] = {}
-        self._decisions: dict[tuple[int, Direction, int], Decision] = {}
+        self._decisions: dict[tuple[int, Direction, int], tuple[Decision, tuple[str, ...]]] = {}
 
-    def run(self, events: Iterable[Event | Reload]) -> Iterator[Rehearsed]:
-        """Every message that arrived, in the order in which they were complete."""
+    def run(self, events: Iterable[Event | Reload | Note]) -> Iterator[Rehearsed]:
+        """Every message that arrived, in the order in which they were complete.
+
+        Notes tell where the proxy listened and what it was told to do meanwhile; without the former
+        addresses stay as brokers have them.
+        """
         for frame in frames(self._watched(events)):
             if frame.flow == "arrived":
                 place = (frame.connection, frame.direction, frame.ordinal)
-                yield Rehearsed(
-                    frame, self._decisions.pop(place, NONE), _decision(frame.facts) or NONE
-                )
+                decision, depends = self._decisions.pop(place, (NONE, ()))
+                recorded = _decision(frame.facts) or NONE
+                depends = tuple(dict.fromkeys((*depends, *_depends(frame.facts))))
+                yield Rehearsed(frame, decision, recorded, depends)
 
-    def _watched(self, events: Iterable[Event | Reload]) -> Iterator[Event]:
+    def _watched(self, events: Iterable[Event | Reload | Note]) -> Iterator[Event]:
         """The events, each after it has met the rules."""
         for event in events:
             if isinstance(event, Reload):
                 self._reload(event)
+                continue
+            if isinstance(event, Note):
+                self._heed(event)
                 continue
             ts = event.ts_ns
             if self.rules.began is None:
@@ -106,6 +119,7 @@ class Rehearsal:
                     connection = self._connections.pop(event.connection, None)
                     if connection is not None:
                         connection.closed(ts)
+                        self._wake_others(ts)
                 case Chunk(flow="arrived") if event.connection in self._connections:
                     connection = self._connections[event.connection]
                     data = memoryview(event.data)
@@ -115,6 +129,7 @@ class Rehearsal:
 
     def _open(self, event: Opened) -> Connection:
         broker = event.comment.get("broker")
+        reached_at = event.server.rpartition(":")[0].strip("[]")
         return Connection(
             event.connection,
             client=str(event.comment.get("client", event.client)),
@@ -123,8 +138,12 @@ class Rehearsal:
             crossing=self._crossing,
             tally=self._tally,
             totals=self._totals,
-            resolve=_as_it_is,
+            resolve=self._topology.resolver(reached_at),
+            find=self._topology.finder(reached_at),
         )
+
+    def _listen(self, node: Node) -> Address:
+        return self._listeners.get((node.kind, node.id), node.upstream)
 
     def _pass_time(self, until: int) -> None:
         """Wake connections when they want to be, up to a time."""
@@ -157,13 +176,27 @@ class Rehearsal:
         for connection in self._connections.values():
             self._note(connection, connection.replace(self._plan, reload.ts))
 
+    def _heed(self, note: Note) -> None:
+        """What the capture says of the whole proxy."""
+        match note.comment:
+            case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
+                self._listeners[node.get("kind"), node.get("node")] = host, port
+            case {"barnabas": "fire", "rule": str(rule)}:
+                for found in self.rules.rules:
+                    found.forced += found.name == rule
+            case {"barnabas": "release", "rule": str(rule)}:
+                self._pass_time(note.ts_ns)
+                for connection in self._connections.values():
+                    self._note(connection, connection.release(rule, note.ts_ns))
+                self._wake_others(note.ts_ns)
+
     def _note(self, connection: Connection, actions: Actions) -> None:
         for action in actions:
             if isinstance(action, Cut):
                 decision = _decision(action.comment)
                 if decision is not None:
                     place = (connection.state.number, action.direction, action.comment["frame"])
-                    self._decisions[place] = decision
+                    self._decisions[place] = decision, _depends(action.comment)
 
 
 def _decision(comment: dict[str, Any]) -> Decision | None:
@@ -174,5 +207,6 @@ def _decision(comment: dict[str, Any]) -> Decision | None:
     return tuple(map(str, rules)), tuple(map(str, comment.get("what", ())))
 
 
-def _as_it_is(kind: Kind, node: int, host: str, port: int) -> None:
-    """Addresses stay: there is no listener, and decisions do not depend on where it would be."""
+def _depends(comment: dict[str, Any]) -> tuple[str, ...]:
+    """Rules that a comment says to depend on other connections."""
+    return tuple(map(str, comment.get("depends", ())))

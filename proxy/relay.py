@@ -318,6 +318,12 @@ class Link:
         self.perform(self.connection.replace(plan, now), now)
         self.settle()
 
+    def release(self, rule: str) -> None:
+        """What a rule holds leaves."""
+        now = clock()
+        self.perform(self.connection.release(rule, now), now)
+        self.settle()
+
     def pause(self) -> None:
         """Read from neither side. What has been read goes its way, when a rule lets it."""
         self.paused = True

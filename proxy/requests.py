@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from captures.context.naming import group_of
 from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
-from proxy.departures import Departures
+from proxy.departures import Departures, decided
 from proxy.edits import refusal
 from proxy.effects import Answer, Aside, Lose, Shuffle, Wait
 from proxy.glance import familiar, glance, unasked
@@ -151,7 +151,7 @@ class Requests:
             arrived=now,
         )
         candidates = state.candidates.of("request", head.key, head.version, head.client_id)
-        decisions = rules.decide(candidates, message, state.counts) if candidates else []
+        decisions = state.decide(candidates, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         for decision in decisions:
             for effect in decision.effects:
@@ -161,8 +161,9 @@ class Requests:
         item = Item(frame, ordinal, now, pending=pending, message=message)
         if message.changed:
             item.data, item.changed = message.frame, message.changed
-        item.unanswered = head.acks == 0
-        if not (item.unanswered or _is_lost(decisions)) and _restores(decisions):
+        item.unanswered = message.acks == 0
+        item.unasked = head.acks == 0 and not item.unanswered
+        if not (head.acks == 0 or item.unanswered or _is_lost(decisions)) and _restores(decisions):
             self.departures.expect(pending)
         self.departures.dispose("request", item, decisions, now, at)
 
@@ -178,10 +179,7 @@ class Requests:
     ) -> None:
         """The request has its turn among the others, but nothing of it leaves: we answer it."""
         comment: dict[str, Any] = {"frame": ordinal, "left": "never", "note": ANSWERED}
-        if decisions:
-            comment["rules"] = [decision.rule for decision in decisions]
-            comment["what"] = [text for decision in decisions for text in decision.text]
-        self.state.cut("request", at, comment)
+        self.state.cut("request", at, comment | decided(decisions))
         if unanswered:
             pending.note = "taken out by a rule"
         else:

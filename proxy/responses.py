@@ -142,11 +142,10 @@ class Responses:
                 arrived=now,
             )
             item.message = message
-            rules = state.plan.rules
             kind = pending.key, pending.version
             candidates = state.candidates.of("response", *kind, pending.client_id)
             if candidates and not state.over:
-                decisions = rules.decide(candidates, message, state.counts)
+                decisions = state.decide(candidates, message)
                 item.rules = tuple(decision.rule for decision in decisions)
                 if message.changed:
                     item.data, item.response_body = message.frame, message.body

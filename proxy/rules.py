@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
 from captures.expression import Expression, Unclear, expression
+from proxy.dependence import reasons
 from proxy.dice import Dice, Key
 from proxy.effects import FINAL, Become, Effects, Reject, Same
 from proxy.faults import CONNECTIONS, KEEP_ORDER
@@ -78,6 +79,8 @@ class Rule:
     """Faults that could not be done to a message: it stayed as it was."""
     trouble: str = ""
     """Why, for the latest of these."""
+    depends: bool = False
+    """Whether it depends on other connections, see `proxy.dependence`."""
     forced: int = 0
     """So many of its next matches fire, whatever `when` says."""
 
@@ -137,12 +140,24 @@ class Rule:
         return ", ".join(parts)
 
 
+class Fired(NamedTuple):
+    """What a rule's faults want done, in words too, and what of it can't be."""
+
+    effects: Effects = ()
+    text: tuple[str, ...] = ()
+    trouble: tuple[str, ...] = ()
+
+
 class Decision(NamedTuple):
     """What a rule that fired wants done, and the same in words."""
 
     rule: str
     effects: Effects
     text: tuple[str, ...]
+    depends: bool = False
+    """Whether the rule depends on other connections."""
+    trouble: tuple[str, ...] = ()
+    """What could not be done, and why; it is in `text` too."""
 
 
 class Rules:
@@ -168,8 +183,12 @@ class Rules:
         waits = [(rule, until) for rule in self.rules for until in _untils(rule)]
         self.waits_for: tuple[tuple[Match, Same], ...] = tuple((u, u.same) for _, u in waits)
         """What holds wait for, and where it must pass."""
-        self.needs_group: bool = any(until.same == "group" for _, until in waits)
-        """Some hold must know which group a message is about."""
+        self.needs_group: bool = any(until.same == "group" for _, until in waits) or any(
+            getattr(fault.config, "same", "") == "group"
+            for rule in self.rules
+            for fault in rule.faults
+        )
+        """Some hold or reorder must know which group a message is about."""
         self.needs_request: tuple[Match, ...] = tuple(
             match
             for match in (*(rule.match for rule in self.rules), *(until for _, until in waits))
@@ -210,7 +229,8 @@ class Rules:
             if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(
                 None, broker, ordinal
             ):
-                for effect in self._fire(rule, attempt, self._attempts) or ():
+                fired = self._fire(rule, attempt, self._attempts) or Fired()
+                for effect in fired.effects:
                     if isinstance(effect, Reject):
                         return effect
         return None
@@ -233,15 +253,16 @@ class Rules:
                 continue
             if not rule.meets(message):
                 continue
-            effects = self._fire(rule, message, counts)
-            if effects is None:
+            fired = self._fire(rule, message, counts)
+            if fired is None:
                 continue
-            decisions.append(Decision(rule.name, effects, tuple(map(describe, effects))))
+            effects, text, trouble = fired
+            decisions.append(Decision(rule.name, effects, text, rule.depends, trouble))
             if any(isinstance(effect, FINAL) for effect in effects):
                 break
         return decisions
 
-    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Effects | None:
+    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Fired | None:
         when = rule.when
         probability = when.probability
         if when.timed:
@@ -274,19 +295,22 @@ class Rules:
             rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
-        effects: Effects = ()
+        done = Fired()
         for fault in rule.faults:
             try:
                 wanted = fault.act(fault.config, message, roll)
             except Unable as problem:
                 rule.unable += 1
                 rule.trouble = f"{fault.name}: {problem}"
+                words = f"{fault.name} could not be done: {problem}"
+                done = Fired(done.effects, (*done.text, words), (*done.trouble, words))
                 continue
-            effects += wanted
+            text = (*done.text, *map(describe, wanted))
+            done = Fired((*done.effects, *wanted), text, done.trouble)
             _become(message, wanted)
-            if any(isinstance(effect, FINAL) for effect in effects):
+            if any(isinstance(effect, FINAL) for effect in wanted):
                 break
-        return effects
+        return done
 
     def _phase(self, when: When, now: int) -> float | None:
         """The share of matches on which a rule fires just now; None: these are no matches."""
@@ -341,6 +365,7 @@ def _compiled(config: RuleConfig) -> Rule:
         config.when,
         config.do,
         sizes=_ANY_SIZE if size is None else size.frames,
+        depends=any(reasons(config)),
     )
 
 
@@ -351,8 +376,13 @@ def _become(message: Message, effects: Effects) -> None:
             message.become(effect.body, effect.head, effect.what)
 
 
-def _untils(rule: Rule) -> list[Until]:
-    return [u for fault in rule.faults for _, u in _settings(fault.config) if isinstance(u, Until)]
+def _untils(rule: Rule) -> Iterator[Until]:
+    """What its faults wait for, the messages of other connections that they count among them."""
+    for fault in rule.faults:
+        yield from (value for _, value in _settings(fault.config) if isinstance(value, Until))
+        same: Same = getattr(fault.config, "counts", "connection")
+        if same != "connection":
+            yield Until(direction=rule.match.direction, same=same)
 
 
 def _settings(config: BaseModel) -> Iterable[tuple[str, object]]:

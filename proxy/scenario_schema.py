@@ -13,7 +13,7 @@ from pydantic.json_schema import models_json_schema
 
 from proxy.faults import FAULTS, Fault
 from proxy.matching import API_SCHEMA, Match, Until, one_or_more
-from proxy.scenario_model import RuleConfig, Scenario, alone, required
+from proxy.scenario_model import RuleConfig, Scenario, alone
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """The dialect."""
@@ -31,7 +31,9 @@ def scenario_schema(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
     for name, model, _ in faults:
         place = places[model, "validation"]
         settings[name] = _settings(place, definitions[_name(place)], model)
-    bare = {"enum": [name for name, model, _ in faults if not required(model)]}
+    bare = {
+        "enum": [name for name, forms in settings.items() if {"type": "null"} in forms["anyOf"]]
+    }
     entry = {
         "type": "object",
         "properties": settings,
@@ -52,15 +54,15 @@ def scenario_schema(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
 def _settings(
     place: dict[str, Any], schema: dict[str, Any], model: type[BaseModel]
 ) -> dict[str, Any]:
-    """What stands behind a fault's name: its settings, or nothing, or the only one it needs."""
+    """What stands behind a fault's name: its settings, the only one it needs, nothing if it needs none."""
     forms = [place]
     short = alone(model)
     if short is not None:
         only = schema["properties"][short]
         forms += [form for form in only.get("anyOf", [only]) if form.get("type") == "string"]
-    if not required(model):
+    if not schema.keys() & {"required", "oneOf", "anyOf"}:
         forms.append({"type": "null"})
-    return {"anyOf": forms} if len(forms) > 1 else place
+    return {"anyOf": forms}
 
 
 def _name(place: dict[str, Any]) -> str:

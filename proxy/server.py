@@ -14,7 +14,7 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from captures.exchange import Exchange
 from captures.masked_flow import MaskedFlow
@@ -22,11 +22,10 @@ from captures.tally import Tally
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
-from proxy.never import warnings
-from proxy.notes import notes
 from proxy.options import Options
 from proxy.plan import Plan
 from proxy.relay import BUFFER, Buffers, Link, clock
+from proxy.remarks import remarks
 from proxy.rules import Rules
 from proxy.scenario_model import Scenario
 from proxy.sockets import address_of, dial, listen, reason_of, text_of, turn_away
@@ -89,8 +88,7 @@ class Proxy:
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
         self._loop = asyncio.get_running_loop()
-        said = (*warnings(self.rules.scenario), *notes(self.rules.scenario))
-        for line in (*self.explain(), *said):
+        for line in (*self.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         listener = listen(self.options.listen)
         self.address = address_of(listener.getsockname())
@@ -190,10 +188,26 @@ class Proxy:
             link.replace(self._plan)
         facts = f"{len(self.rules.rules)} rules, {len(same)} of them as before"
         self._say(f"scenario: replaced by {by}: {facts}")
-        for line in (*warnings(scenario), *notes(scenario)):
+        for line in remarks(scenario):
             self._say(line)
+        self._note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
+
+    def fire(self, rule: str) -> None:
+        """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
+        self.rules.rule(rule).forced += 1
+        self._note({"barnabas": "fire", "rule": rule})
+
+    def release(self, rule: str) -> None:
+        """What a rule holds leaves, whatever it waits for. Raises LookupError."""
+        self.rules.rule(rule)
+        self._note({"barnabas": "release", "rule": rule})
+        for link in list(self._links.values()):
+            link.release(rule)
+
+    def _note(self, comment: dict[str, Any], now: int | None = None) -> None:
+        """For the capture, if there is one: what happened to no connection alone."""
         if self.capture is not None:
-            self.capture.note(now, {"barnabas": "scenario", "by": by, **scenario.meta()})
+            self.capture.note(clock() if now is None else now, comment)
 
     # listening
 
@@ -213,6 +227,9 @@ class Proxy:
             self._used.add(address[1])
             node.listen = address
             self._serve(listener, node)
+            told = self.options.advertise or address[0]
+            where = {"kind": node.kind, "node": node.id, "host": told, "port": address[1]}
+            self._note({"barnabas": "listener", **where})
             return address
         first, last = ports[0], ports[-1]
         raise NoPort(
@@ -308,6 +325,7 @@ class Proxy:
             tally=self.tally,
             totals=self.totals,
             resolve=self.topology.resolver(here[0], self.options.advertise),
+            find=self.topology.finder(here[0], self.options.advertise),
             observed=self.observed,
             limits=self.options.limits,
         )
@@ -356,7 +374,6 @@ class Proxy:
                 self._loop.call_soon_threadsafe(self._flag, exchange)
 
     def _flag(self, exchange: Exchange) -> None:
-        assert self.capture is not None  # noqa: S101
         facts = {
             "connection": exchange.connection,
             "api": exchange.api,
@@ -364,7 +381,7 @@ class Proxy:
             "correlation_id": exchange.correlation_id,
             "undecodable": exchange.undecodable,
         }
-        self.capture.note(clock(), facts)
+        self._note(facts)
 
     def _wake_others(self) -> None:
         """Frames of other connections may have waited for a message that has just passed."""

@@ -27,6 +27,16 @@ class Settings(BaseModel):
     )
 
 
+def one_of(*names: str) -> dict[str, Any]:
+    """JSON Schema: exactly one of these settings is given."""
+    return {"oneOf": [{"required": [name]} for name in names]}
+
+
+def some_of(*names: str) -> dict[str, Any]:
+    """JSON Schema: at least one of these settings is given."""
+    return {"anyOf": [{"required": [name]} for name in names]}
+
+
 def said(loc: Loc, text: str) -> InitErrorDetails:
     """A problem in its final words, for `refuse`."""
     return InitErrorDetails(

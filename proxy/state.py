@@ -19,12 +19,16 @@ from proxy.inbound import Inbound
 from proxy.message import Message
 from proxy.outlet import Item, Outlet
 from proxy.plan import Plan
-from proxy.rules import Counts
+from proxy.rules import Counts, Decision, Rule
+from proxy.topology import Find
 from proxy.totals import Totals
 from specs.addresses import Resolve
 from specs.frames import Direction
 
 MIB: Final = 1 << 20
+
+SAID: Final = 10
+"""So often something that happens again and again is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class State:
         tally: Tally,
         totals: Totals,
         resolve: Resolve,
+        find: Find,
         observed: bool,
         limits: Limits,
     ) -> None:
@@ -67,6 +72,7 @@ class State:
         self.tally = tally
         self.totals = totals
         self.resolve = resolve
+        self.find = find
         self.observed = observed
         self.limits = limits
         self.client_id: str | None = None
@@ -154,8 +160,18 @@ class State:
             correlation_id=pending.correlation_id,
             acks=acks,
             arrived=arrived,
+            listener=self.find,
             topics=self.crossing.topics,
         )
+
+    def decide(self, candidates: Collection[Rule], message: Message) -> list[Decision]:
+        """Put a message to rules; what could not be done to it is said, the first times."""
+        decisions = self.plan.rules.decide(candidates, message, self.counts) if candidates else []
+        for decision in decisions:
+            if decision.trouble and self.plan.rules.rule(decision.rule).unable <= SAID:
+                what = "; ".join(decision.trouble)
+                self.say(f"rule {decision.rule!r}: {what}; it goes on without that")
+        return decisions
 
     def hide(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a capture must not have the present frame as it is: then it is to be whole.
@@ -220,7 +236,7 @@ class State:
         """A frame passes that nobody could read: count it, say so in log and capture."""
         self.totals.undecoded += 1
         self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
-        if self.totals.undecoded <= 10:
+        if self.totals.undecoded <= SAID:
             self.say(f"{direction} passed on undecoded: {reason}")
 
     def done(
@@ -260,12 +276,15 @@ def _let_go(outlet: Outlet, direction: Direction, kept: Collection[str]) -> None
     """
     freed: list[Item] = []
     for held in [held for held in outlet.aside if held.rule not in kept]:
-        outlet.aside.remove(held)
+        outlet.take(held)
         freed.append(held.item)
     for rule in [rule for rule in outlet.windows if rule not in kept]:
-        freed += outlet.windows.pop(rule).items
+        gathered = outlet.windows.pop(rule).items
+        outlet.bytes -= sum(item.cost for item in gathered)
+        freed += gathered
+    for rule in [rule for rule in outlet.batches if rule not in kept]:
+        outlet.complete(rule)
     for item in freed:
-        outlet.bytes -= item.cost
         outlet.rejoin(item)
     waiting = [*outlet.queue, *(held.item for held in outlet.aside)]
     waiting += [item for window in outlet.windows.values() for item in window.items]

@@ -11,6 +11,9 @@ from specs.addresses import Kind, Resolve
 Address = tuple[str, int]
 
 
+Find = Callable[[int], Address | None]
+"""Node id of a broker -> where clients reach it through the proxy; None if it is not known yet."""
+
 MOST: Final = 1000
 """Nodes that are listened for; a response that invents more costs its connection."""
 
@@ -66,9 +69,22 @@ class Topology:
         """
 
         def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
-            listen, number = self.node(kind, id, (host, port)).listen
-            if advertised is not None:
-                return advertised, number
-            return (reached_at if listen in ("0.0.0.0", "::") else listen), number  # noqa: S104
+            return _told(self.node(kind, id, (host, port)), reached_at, advertised)
 
         return resolve
+
+    def finder(self, reached_at: str, advertised: str | None = None) -> Find:
+        """For such a client: where it finds each broker that is known."""
+
+        def find(id: int) -> Address | None:
+            node = self.nodes.get(("broker", id))
+            return None if node is None else _told(node, reached_at, advertised)
+
+        return find
+
+
+def _told(node: Node, reached_at: str, advertised: str | None) -> Address:
+    host, port = node.listen
+    if advertised is not None:
+        return advertised, port
+    return (reached_at if host in ("0.0.0.0", "::") else host), port  # noqa: S104

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from proxy.effects import (
     Aside,
     Break,
+    Gather,
     HalfClose,
     HangUp,
     Insert,
@@ -37,6 +38,9 @@ class Verdict:
     hang_up: HangUp | None = None
     keep: int | None = None
     """So many of its bytes leave, if not all."""
+    gather: Gather | None = None
+    gathered_by: str = ""
+    """The rule that gathers."""
     half_close: bool = False
     copies: int = 0
     pieces: Pieces | None = None
@@ -67,6 +71,8 @@ def verdict(decisions: Iterable[Decision]) -> Verdict:
                     found.hang_up, found.keep = HangUp(forward=True), effect.keep
                 case HalfClose():
                     found.half_close = True
+                case Gather():
+                    found.gather, found.gathered_by = effect, decision.rule
                 case Repeat():
                     found.copies += effect.times
                 case Pieces():

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from captures.expression import expression
-from proxy.settings import Settings
+from proxy.settings import Settings, one_of
 from proxy.units import Duration
 
 
-class Point(Settings):
+class Point(Settings, json_schema_extra=one_of("time", "rule")):
     """A moment: some time after the scenario began, or once a rule has fired so often."""
 
     time: Duration | None = None

@@ -8,6 +8,7 @@ from proxy.effects import (
     Become,
     Break,
     Effect,
+    Gather,
     HalfClose,
     HangUp,
     Insert,
@@ -35,15 +36,23 @@ def describe(effect: Effect) -> str:
     match effect:
         case Wait(ns):
             return f"delay {show_duration(ns)}"
-        case Aside(at_most, passing=int(passing)):
-            return f"hold until {passing} more have passed, at most {show_duration(at_most)}"
-        case Aside(at_most, until=None):
-            return f"hold {show_duration(at_most)}"
-        case Aside(at_most, until=until, same=same) if until is not None:
+        case Aside(at_most, until, same, passing, control=control):
             whose = "anywhere" if same == "any" else f"same {same}"
-            return f"hold until {until.describe()} ({whose}), at most {show_duration(at_most)}"
-        case Shuffle(order, at_most):
-            return f"shuffle {len(order)}, at most {show_duration(at_most)}"
+            if control:
+                what = "until released"
+            elif passing is not None:
+                where = "" if until is None else f" ({whose})"
+                what = f"until {passing} more have passed{where}"
+            elif until is not None:
+                what = f"until {until.describe()} ({whose})"
+            else:
+                return f"hold {show_duration(at_most)}"
+            return f"hold {what}, at most {show_duration(at_most)}"
+        case Shuffle(order, at_most, scope=scope):
+            among = f" of {scope}" if scope else ""
+            return f"shuffle {len(order)}{among}, at most {show_duration(at_most)}"
+        case Gather(size, at_most):
+            return f"gather {size}, at most {show_duration(at_most)}"
         case Lose(selective):
             return "drop this exchange" if selective else "drop"
         case HangUp(forward, reset):

@@ -60,6 +60,7 @@ def application(
         ("POST", "/scenario/rules", control.add_rule),
         ("DELETE", "/scenario/rules/{name:path}", control.remove_rule),
         ("POST", "/scenario/rules/{name:path}/fire", control.fire_rule),
+        ("POST", "/scenario/rules/{name:path}/release", control.release_rule),
         ("POST", "/drain", control.drain),
         ("GET", "/metrics", control.metrics),
     )
@@ -212,13 +213,19 @@ class Control:
 
     async def fire_rule(self, request: Request) -> Response:
         """Let a rule fire on its next match whatever `when` says."""
+        return self._tell(request, self.proxy.fire)
+
+    async def release_rule(self, request: Request) -> Response:
+        """Let what a rule holds leave, whatever it waits for."""
+        return self._tell(request, self.proxy.release)
+
+    def _tell(self, request: Request, command: Callable[[str], None]) -> Response:
         name = request.path_params["name"]
         try:
-            rule = self.proxy.rules.rule(name)
+            command(name)
         except LookupError:
             raise self._no_rule(name) from None
-        rule.forced += 1
-        return _json(views.rule(rule))
+        return _json(views.rule(self.proxy.rules.rule(name)))
 
     async def _edit(self, edit: Callable[[str], str]) -> Response:
         """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.

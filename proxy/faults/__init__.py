@@ -1,5 +1,8 @@
 """What can be done to a message. One file a fault: a frozen configuration and one pure function.
 
+Each file says what the fault does to a Produce request with acks=0 (which nobody answers), to the order
+of responses, and from when on a request is in flight: among those that wait for a response.
+
 A fault of one's own needs no fork: a tuple like this one goes to `proxy.scenario.load`.
 """
 

@@ -1,4 +1,9 @@
-"""`blackhole`: the connection is forgotten."""
+"""`blackhole`: the connection is forgotten.
+
+acks=0: as any request.
+Order: nothing follows.
+In flight: what is has no response; it is told so when both sides are closed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`clamp`: a broker offers less."""
+"""`clamp`: a broker offers less.
+
+acks=0: not concerned, this is about responses.
+Order: kept.
+In flight: as without it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`close`: the connection ends."""
+"""`close`: the connection ends.
+
+acks=0: as any request.
+Order: nothing follows.
+In flight: what is has no response, since the connection ends.
+"""
 
 from __future__ import annotations
 

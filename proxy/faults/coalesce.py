@@ -1,4 +1,9 @@
-"""`coalesce`: messages leave together."""
+"""`coalesce`: messages leave together.
+
+acks=0: as any request.
+Order: kept.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,17 @@ from typing import Annotated
 from pydantic import Field
 
 from proxy.dice import Roll
-from proxy.effects import Effects, Shuffle
+from proxy.effects import Effects, Gather
 from proxy.message import Message
 from proxy.settings import Settings
 from proxy.units import TIMES, Duration
 
 
 class Coalesce(Settings):
-    """Messages of one direction are gathered and leave at once, in their order."""
+    """Messages of one direction are gathered and leave at once, in their order.
+
+    What comes between them waits as well, and leaves in its place.
+    """
 
     count: Annotated[int, Field(ge=2, le=1000)] = 10
     """So many together."""
@@ -23,5 +31,5 @@ class Coalesce(Settings):
 
 
 def coalesce(config: Coalesce, message: Message, roll: Roll) -> Effects:
-    """Open a window that keeps the order; nothing is left to chance."""
-    return (Shuffle(tuple(range(config.count)), config.at_most),)
+    """Wait for the others; nothing is left to chance."""
+    return (Gather(config.count, config.at_most),)

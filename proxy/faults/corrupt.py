@@ -1,4 +1,11 @@
-"""`corrupt`: a bit or byte of the message is another one."""
+"""`corrupt`: a bit or byte of the message is another one.
+
+acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
+that is taken out; where it came otherwise and has acks=0 now, none comes.
+Order: kept.
+In flight: by the correlation id that the client sent; a response with another passes, and is
+flagged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`delay`: the message leaves later, and what is behind it waits too."""
+"""`delay`: the message leaves later, and what is behind it waits too.
+
+acks=0: as any request.
+Order: kept, since what is behind waits too.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`drop`: the message never leaves."""
+"""`drop`: the message never leaves.
+
+acks=0: lost like any other.
+Order: nothing follows what is dropped; with `selective` the others keep theirs.
+In flight: a request that is dropped never is, that of a dropped response no longer is.
+"""
 
 from __future__ import annotations
 

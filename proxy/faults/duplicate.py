@@ -1,4 +1,9 @@
-"""`duplicate`: the message leaves more than once."""
+"""`duplicate`: the message leaves more than once.
+
+acks=0: repeated, and not answered once.
+Order: kept; the repetition stands right behind the message.
+In flight: once for each time that the request leaves.
+"""
 
 from __future__ import annotations
 

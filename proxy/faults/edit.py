@@ -1,4 +1,10 @@
-"""`edit`: fields of the message are changed."""
+"""`edit`: fields of the message are changed.
+
+acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
+that is taken out; where it came otherwise and has acks=0 now, none comes.
+Order: kept.
+In flight: as without it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ from proxy.dice import Roll
 from proxy.effects import Become, Effects
 from proxy.message import Message, Unable
 from proxy.paths import Steps, fitting, node_at, parse_path, places
-from proxy.settings import Settings
+from proxy.settings import Settings, some_of
 
 
 def _path(text: str) -> str:
@@ -23,7 +29,7 @@ Path = Annotated[str, AfterValidator(_path)]
 """Where a field stands: `topics[0].partitions[*].error_code`."""
 
 
-class Edit(Settings):
+class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
     """Fields are set, appended to or removed, and the message is encoded anew.
 
     Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters. A message that can't be

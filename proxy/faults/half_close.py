@@ -1,4 +1,9 @@
-"""`half_close`: one direction ends, the other goes on."""
+"""`half_close`: one direction ends, the other goes on.
+
+acks=0: as any request.
+Order: kept, up to the end.
+In flight: what left before is still answered, what comes behind is not.
+"""
 
 from __future__ import annotations
 

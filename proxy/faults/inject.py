@@ -1,4 +1,9 @@
-"""`inject`: a message that nobody sent."""
+"""`inject`: a message that nobody sent.
+
+acks=0: an injected one is not waited for.
+Order: behind the message, or in the other direction at once.
+In flight: an injected request is, until its answer is taken out.
+"""
 
 from __future__ import annotations
 

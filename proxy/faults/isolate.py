@@ -1,8 +1,13 @@
-"""`isolate`: clients and brokers do not reach each other."""
+"""`isolate`: clients and brokers do not reach each other.
+
+acks=0: as any request.
+Order: kept.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
@@ -34,6 +39,9 @@ class Isolate(Settings):
     """Node ids. All if absent, the bootstrap address too."""
     direction: Literal["both", "request", "response"] = "both"
     """`request`: nothing reaches the brokers, and what they send still arrives; or the reverse."""
+
+    across: ClassVar[str] = "it acts on all of them"
+    """How it depends on other connections."""
 
 
 def isolate(config: Isolate, message: Message, roll: Roll) -> Effects:

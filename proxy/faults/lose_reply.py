@@ -1,4 +1,9 @@
-"""`lose_reply`: the broker does what was asked, and nobody hears of it."""
+"""`lose_reply`: the broker does what was asked, and nobody hears of it.
+
+acks=0: the connection is cut behind the request.
+Order: what comes before the response still leaves, nothing behind it.
+In flight: until the response comes, and the connection ends with it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`quota`: the client is told to wait, and is not read from meanwhile."""
+"""`quota`: the client is told to wait, and is not read from meanwhile.
+
+acks=0: has no response that could say it, so it is not throttled.
+Order: kept; the response leaves at once.
+In flight: as without it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`refuse`: connections are not taken."""
+"""`refuse`: connections are not taken.
+
+acks=0: no request comes that far.
+Order: there is none.
+In flight: nothing.
+"""
 
 from __future__ import annotations
 

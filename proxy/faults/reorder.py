@@ -1,4 +1,10 @@
-"""`reorder`: messages of one direction leave in another order than they came."""
+"""`reorder`: messages of one direction leave in another order than they came.
+
+acks=0: as any request.
+Order: as the broker answers, responses are put back into the client's order, unless `restore` is
+false; responses that are reordered stay so.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +13,18 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from proxy.dice import Roll
-from proxy.effects import Aside, Effects, Shuffle
-from proxy.message import Message
-from proxy.settings import Settings
+from proxy.effects import Effects, Same, Shuffle
+from proxy.faults.hold import OTHERS, behind
+from proxy.message import Message, Unable
+from proxy.settings import Settings, one_of
 from proxy.units import TIMES, Duration
 
 
-class Reorder(Settings):
-    """Messages of one direction leave in another order: give one of `swap`, `reverse`, `shuffle`."""
+class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
+    """Messages of one direction leave in another order: give one of `swap`, `reverse`, `shuffle`.
+
+    A message whose connection ends is not waited for any longer.
+    """
 
     swap: Annotated[int, Field(ge=1, le=1000)] | None = None
     """The message leaves behind this many that come after it."""
@@ -22,6 +32,10 @@ class Reorder(Settings):
     """Windows of this many messages leave last in, first out."""
     shuffle: Annotated[int, Field(ge=2, le=1000)] | None = None
     """Windows of this many messages leave in an order that the seed decides."""
+    same: Same = "connection"
+    """Among which messages: those of the same connection, client id or group, or all. But for
+    `connection` this depends on the order in which connections get their turn: it is exact in
+    rehearsal only."""
     at_most: Duration = 5 * TIMES["s"]
     """No message is kept longer for the sake of others that do not come."""
     restore: bool = True
@@ -33,15 +47,27 @@ class Reorder(Settings):
             raise ValueError("give one of swap, reverse and shuffle")
         return self
 
+    @property
+    def counts(self) -> Same:
+        """Whose messages it counts."""
+        return "connection" if self.swap is None else self.same
+
+    @property
+    def across(self) -> str:
+        """How it depends on other connections; "" if it does not."""
+        return "" if self.same == "connection" else f"messages of {OTHERS[self.same]}"
+
 
 def reorder(config: Reorder, message: Message, roll: Roll) -> Effects:
-    """Step behind the next ones, or open a window with an order of its own.
+    """Step behind the next ones, or open a window with an order of its own. Raises Unable.
 
     >>> reorder(Reorder(shuffle=4), ..., lambda: 0.0)
-    (Shuffle(order=(1, 2, 3, 0), at_most=5000000000, restore=True),)
+    (Shuffle(order=(1, 2, 3, 0), at_most=5000000000, restore=True, scope=''),)
     """
     if config.swap is not None:
-        return (Aside(config.at_most, passing=config.swap, restore=config.restore),)
+        return (
+            behind(config.swap, config.same, message.direction, config.at_most, config.restore),
+        )
     order = list(range(config.reverse or config.shuffle or 0))
     if config.reverse is not None:
         order.reverse()
@@ -49,4 +75,18 @@ def reorder(config: Reorder, message: Message, roll: Roll) -> Effects:
         for last in range(len(order) - 1, 0, -1):  # Fisher-Yates
             other = int(roll() * (last + 1))
             order[last], order[other] = order[other], order[last]
-    return (Shuffle(tuple(order), config.at_most, config.restore),)
+    return (Shuffle(tuple(order), config.at_most, config.restore, _scope(config.same, message)),)
+
+
+def _scope(same: Same, message: Message) -> str:
+    match same:
+        case "connection":
+            return ""
+        case "client":
+            return f"client {message.client_id}"
+        case "group":
+            if message.group is None:
+                raise Unable("it names no group")
+            return f"group {message.group}"
+        case _:
+            return "all"

@@ -1,4 +1,9 @@
-"""`reset`: the connection ends with an RST."""
+"""`reset`: the connection ends with an RST.
+
+acks=0: as any request.
+Order: nothing follows.
+In flight: what is has no response, since the connection ends.
+"""
 
 from __future__ import annotations
 

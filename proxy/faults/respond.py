@@ -1,4 +1,9 @@
-"""`respond`: the proxy answers in the place of the broker."""
+"""`respond`: the proxy answers in the place of the broker.
+
+acks=0: taken out, and nobody answers.
+Order: the answer comes when it is its turn.
+In flight: until then, though nothing of the request leaves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`skew`: clocks disagree."""
+"""`skew`: clocks disagree.
+
+acks=0: as any request.
+Order: kept.
+In flight: as without it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`slice`: the message leaves in small pieces."""
+"""`slice`: the message leaves in small pieces.
+
+acks=0: as any request.
+Order: kept; nothing comes in between two pieces.
+In flight: from when the request's last piece has left.
+"""
 
 from __future__ import annotations
 

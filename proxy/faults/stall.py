@@ -1,4 +1,9 @@
-"""`stall`: nothing is read for a while."""
+"""`stall`: nothing is read for a while.
+
+acks=0: as any request.
+Order: kept.
+In flight: as without it; what is not read waits with whoever sends it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`steer`: a broker sends clients to another one."""
+"""`steer`: a broker sends clients to another one.
+
+acks=0: not concerned, this is about responses.
+Order: kept.
+In flight: as without it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +16,12 @@ from pydantic import Field, model_validator
 from proxy.dice import Roll
 from proxy.effects import Become, Effects
 from proxy.message import Message, Unable
-from proxy.settings import Settings
+from proxy.settings import Settings, some_of
 
 LEADER_NOT_AVAILABLE: Final = 5
 
 
-class Steer(Settings):
+class Steer(Settings, json_schema_extra=some_of("leader", "coordinator")):
     """Metadata names another leader, FindCoordinator another coordinator."""
 
     leader: Annotated[int, Field(ge=-1)] | None = None

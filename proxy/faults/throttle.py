@@ -1,4 +1,9 @@
-"""`throttle`: messages pass at a rate."""
+"""`throttle`: messages pass at a rate.
+
+acks=0: as any request.
+Order: kept, since what is behind waits too.
+In flight: from when the request leaves.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,11 @@ from pydantic import Field, model_validator
 from proxy.dice import Roll
 from proxy.effects import Effects, Pace
 from proxy.message import Message
-from proxy.settings import Settings
+from proxy.settings import Settings, some_of
 from proxy.units import Size
 
 
-class Throttle(Settings):
+class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
     """Messages pass as over a line of this rate: each leaves when its last byte would have arrived.
 
     Exact for bytes in bulk and for small messages alike. Give `bytes`, `messages`, or both.
@@ -34,6 +39,11 @@ class Throttle(Settings):
         if self.bytes == 0:
             raise ValueError("bytes: 0 a second would never pass; use stall or blackhole")
         return self
+
+    @property
+    def across(self) -> str:
+        """How it depends on other connections; "" if it does not."""
+        return "" if self.per == "connection" else f"one line per {self.per}"
 
 
 def throttle(config: Throttle, message: Message, roll: Roll) -> Effects:

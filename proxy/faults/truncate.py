@@ -1,4 +1,9 @@
-"""`truncate`: the message breaks off, and the connection with it."""
+"""`truncate`: the message breaks off, and the connection with it.
+
+acks=0: as any request.
+Order: nothing follows.
+In flight: never, and what is has no response, since the connection ends.
+"""
 
 from __future__ import annotations
 

@@ -163,6 +163,7 @@ def test_steering_rules(bench: Bench) -> None:
     assert time.monotonic() - begin > 1
     rules = bench.json("scenario", "get")["rules"]
     assert [rule["fired"] for rule in rules] == [0, 1]
+    assert bench.fine("rule", "release", "first") == "first: 0 matched, 0 fired, delay\n"
     assert bench.fine("rule", "remove", "first").splitlines() == [
         "--token=second rule/2: 2 matched, 1 fired, delay"
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -11,7 +12,18 @@ from typer.testing import CliRunner
 from barnabas.cli import app
 from barnabas.loop import run
 from barnabas.trouble import Trouble
-from tests.proxy.test_rehearsal import SCENARIO, live
+from captures.writer import CaptureWriter
+from proxy.faults import FAULTS
+from proxy.options import Options
+from proxy.relay import clock
+from proxy.rules import Rules
+from proxy.scenario import loads
+from proxy.server import Proxy
+from tests.proxy.faults.given import ask
+from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
+from tests.proxy.servers import SOON, read_frame
+from tests.proxy.test_altered import talk
+from tests.proxy.test_rehearsal import SCENARIO, heartbeats, live
 
 TEXT = SCENARIO.format(
     seed=7, direction=", direction: request", when="{probability: 0.4}", do="{delay: 1ms}"
@@ -61,6 +73,89 @@ def test_what_was_recorded_may_be_checked(capture: Path, tmp_path: Path) -> None
     code, out, err = rehearse(scenario, capture, "--check")
     assert code == 1
     assert "(recorded: " in out
+
+
+def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
+    """A request that leaves because somebody says so, and a rule that fires for the same reason."""
+    path = tmp_path / "told.pcapng"
+    held = (
+        "{name: held, match: {direction: request}, when: {times: 1}, do: {hold: {control: true}}}"
+    )
+    late = "{name: late, match: {direction: response}, when: {probability: 0}, do: {delay: 1ms}}"
+
+    async def main() -> None:
+        server = await asyncio.start_server(heartbeats, "127.0.0.1", 0)
+        rules = Rules(loads(f"version: 1\nrules: [{held}, {late}]"))
+        rules.began = clock()
+        proxy = Proxy(
+            Options([server.sockets[0].getsockname()[:2]], drain=0.1),
+            rules,
+            capture=CaptureWriter(path, limit=None, meta=rules.meta()),
+        )
+        await proxy.start()
+        proxy.fire("late")
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        writer.write(ask(1) + ask(2))
+        while not rules.rule("held").fired:
+            await asyncio.sleep(0.001)
+        proxy.release("held")
+        for _ in range(2):
+            await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
+        await proxy.stop()
+        server.close()
+
+    run(main())
+    code, out, err = rehearse(path, "--check")
+    assert (code, out) == (0, "")
+    assert "held: 2 matched, 1 fired, hold, 1 released" in err
+    assert "late: 2 matched, 1 fired, delay" in err
+    assert len(rehearse(path)[1].splitlines()) == 2
+
+
+def test_a_difference_that_may_be_is_told_from_one_that_may_not(
+    capture: Path, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.yaml"
+    counted = TEXT.replace("when: {probability: 0.4}", "when: {probability: 0.4, scope: rule}")
+    scenario.write_text(counted)
+    code, out, err = rehearse(scenario, capture, "--check")
+    lines = out.splitlines()
+    may = [line for line in lines if line.endswith("  (may differ: first)")]
+    assert may
+    assert f"{len(lines)} of " in err
+    assert f", {len(may)} of them by rules that depend on other connections" in err
+    assert code == (0 if may == lines else 1)
+    assert len(may) < len(lines)  # where the rule fired live and does not here, nothing is said
+    rows = [json.loads(line) for line in rehearse(scenario, capture, "--json")[1].splitlines()]
+    assert {tuple(row["depends"]) for row in rows if "first" in row["rules"]} == {("first",)}
+    assert {tuple(row["depends"]) for row in rows if "first" not in row["rules"]} == {()}
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture with messages for every fault, taken without rules."""
+    path = tmp_path_factory.mktemp("talked") / "talk.pcapng"
+    run(talk("version: 1\nrules: []", path))
+    return path
+
+
+@pytest.mark.parametrize("fault", [name for name, _, _ in FAULTS])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_the_same_scenario_and_capture_print_the_same_bytes(
+    fault: str, as_json: bool, talked: Path, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.yaml"
+    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, SETTINGS[fault])
+    match = {"edit": {"api": "Heartbeat", "direction": "response"}}.get(fault, {})
+    when = {"probability": 1.0 if fault in MESSAGES or fault == "edit" else 0.5}
+    rule = {"name": "r", "match": match, "when": when, "do": {fault: settings}}
+    scenario.write_text(json.dumps({"version": 1, "seed": 7, "rules": [rule]}))
+    options = ["--json"] if as_json else []
+    code, first, _ = rehearse(scenario, talked, *options)
+    assert code == 0
+    assert bool(first) == (fault != "refuse")  # that is about connections, not messages
+    assert rehearse(scenario, talked, *options)[1].encode() == first.encode()
 
 
 OWN = """

@@ -90,6 +90,7 @@ class Stage:
         self.limits = Limits(**limits)
         self.now = START
         self.actors: list[Actor] = []
+        self.known: set[int] = set()
 
     def actor(self, broker: int | None = 1) -> Actor:
         """A new connection."""
@@ -110,6 +111,7 @@ class Stage:
                 wake = actor.connection.wake
                 if wake is not None and wake <= self.now:
                     actor.perform(actor.connection.tick(self.now))
+                    self.wake_ready()
         self.now = until
 
     def replace(self, scenario: str) -> None:
@@ -118,6 +120,12 @@ class Stage:
         self.plan = Plan(self.rules)
         for actor in self.actors:
             actor.perform(actor.connection.replace(self.plan, self.now))
+            self.wake_ready()
+
+    def release(self, rule: str) -> None:
+        """Let go what a rule holds, as `proxy.server.Proxy.release` does."""
+        for actor in self.actors:
+            actor.perform(actor.connection.release(rule, self.now))
             self.wake_ready()
 
     def observe(self, wanted: bool) -> None:
@@ -137,7 +145,12 @@ class Stage:
 
     def resolve(self, kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
         """Where the proxy listens for a node."""
+        self.known.add(node)
         return "proxy", 10_000 + node % 1000 + (1000 if kind == "controller" else 0)
+
+    def find(self, node: int) -> tuple[str, int] | None:
+        """The same for a node that was met before."""
+        return self.resolve("broker", node, "", 0) if node in self.known else None
 
 
 class Actor:
@@ -154,6 +167,7 @@ class Actor:
             tally=stage.tally,
             totals=stage.totals,
             resolve=stage.resolve,
+            find=stage.find,
             observed=stage.observed,
             limits=stage.limits,
         )
@@ -189,6 +203,7 @@ class Actor:
     def close(self) -> None:
         """Both sides are closed."""
         self.perform(self.connection.closed(self.stage.now))
+        self.stage.wake_ready()
 
     def perform(
         self, actions: Actions, direction: Direction = "request", chunk: memoryview | None = None

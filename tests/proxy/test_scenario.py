@@ -110,13 +110,24 @@ WRONG = [
     (done("{delay: 25h}"), "4: by: '25h' is longer than 24h"),
     (done("{delay: {by: 1s,\n    jiter: 1s}}"), "5: unknown key 'jiter' in delay; did you mean 'jitter'?"),
     (done("{delay: {by: 1s, distribution: gauss}}"), "4: distribution: must be 'uniform', 'normal' or 'pareto', not 'gauss'"),
-    (done("{hold: {at_most: 5s}}"), "4: 'until' is missing in hold"),
-    (done("{hold: 5s}"), "4: until: must be a mapping, not '5s'"),
+    (done("hold"), "4: hold: give one of until, messages, time and control"),
+    (done("{hold: {at_most: 5s}}"), "4: hold: give one of until, messages, time and control"),
+    (done("{hold: {time: 5s, messages: 3}}"), "4: hold: give one of until, messages, time and control"),
+    (done("{hold: {control: false}}"), "4: hold: give one of until, messages, time and control"),
+    (done("{hold: {control: now}}"), "4: control: must be true or false, not 'now'"),
+    (done("{hold: {messages: 0}}"), "4: messages: must be at least 1, not 0"),
+    (done("{hold: {messages: 3,\n    same: broker}}"), "5: same: must be 'connection', 'client', 'group' or 'any', not 'broker'"),
+    (done("{hold: {until: {}, same: any}}"), "4: hold: same goes with messages; until has its own: until: {same: client}"),
+    (done("{hold: {time: 1m}}"), "4: hold: time is longer than at_most: give a longer at_most"),
+    (done("{hold: {time: 5}}"), "4: time: 5 needs a unit: ns, us, ms, s, m, h"),
+    (done("{hold: {massages: 3}}"), "4: unknown key 'massages' in hold; did you mean 'messages'?"),
+    (done("{hold: 5s}"), "4: hold: must be a mapping, not '5s'"),
     (done("{hold: {until: {api: JoinGrop}}}"), "4: api: no API is called 'JoinGrop'; did you mean JoinGroup?"),
     (done("{hold: {until: {sam: any}}}"), "4: unknown key 'sam' in until; did you mean 'same'?"),
     (done("{reorder: {}}"), "4: reorder: give one of swap, reverse and shuffle"),
     (done("{reorder: {swap: 1, shuffle: 2}}"), "4: reorder: give one of swap, reverse and shuffle"),
     (done("{reorder: {shuffle: 1}}"), "4: shuffle: must be at least 2, not 1"),
+    (done("{reorder: {swap: 1, same: rule}}"), "4: same: must be 'connection', 'client', 'group' or 'any', not 'rule'"),
     (done("{drop: {selective: 1}}"), "4: selective: must be true or false, not 1"),
     (done("{close: true}"), "4: close: must be a mapping, not true"),
     # where
@@ -210,6 +221,7 @@ rules:
     assert (one.when.skip, one.when.times, one.when.probability) == (2, 1, 0.5)
     held, dropped = (planned.config for planned in one.do)
     assert isinstance(held, Hold)
+    assert held.until is not None
     assert (held.at_most, held.until.same) == (5_000_000_000, "group")
     assert dropped == Drop()
 

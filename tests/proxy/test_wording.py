@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.effects import Aside, Effect, HangUp, Lose, Shuffle, Wait
+from proxy.effects import Aside, Effect, Gather, HangUp, Lose, Shuffle, Wait
 from proxy.matching import Match
 from proxy.wording import describe
 
@@ -18,7 +18,11 @@ S = 1_000_000_000
         (Aside(5 * S, until=JOIN, same="any"), "hold until JoinGroup request (anywhere), at most 5 s"),
         (Aside(5 * S), "hold 5 s"),
         (Aside(5 * S, passing=3), "hold until 3 more have passed, at most 5 s"),
+        (Aside(5 * S, JOIN, "client", 3), "hold until 3 more have passed (same client), at most 5 s"),
+        (Aside(5 * S, control=True), "hold until released, at most 5 s"),
         (Shuffle((1, 0), 5 * S), "shuffle 2, at most 5 s"),
+        (Shuffle((1, 0), 5 * S, scope="client me"), "shuffle 2 of client me, at most 5 s"),
+        (Gather(3, 5 * S), "gather 3, at most 5 s"),
         (Lose(), "drop"),
         (Lose(selective=True), "drop this exchange"),
         (HangUp(), "close"),

@@ -344,6 +344,7 @@ def test_rules_have_any_name(name: str) -> None:
         ("POST", "", b"[", 422, "rule:"),
         ("DELETE", "/other", b"", 404, "no rule is called 'other'; there are: 'slow'"),
         ("POST", "/other/fire", b"", 404, "no rule is called 'other'; there are: 'slow'"),
+        ("POST", "/other/release", b"", 404, "no rule is called 'other'; there are: 'slow'"),
     ],
 )
 def test_what_can_not_be_done_to_rules(
@@ -385,6 +386,25 @@ def test_a_rule_fires_once_when_told() -> None:
             await it.exchange()
             (rule,) = (await it.get("/scenario"))["rules"]
             assert (rule["fired"], rule["to_fire"]) == (1, 0)
+
+    run(main())
+
+
+def test_what_a_rule_holds_leaves_when_told() -> None:
+    async def main() -> None:
+        held = (
+            "{name: held, match: {api: Metadata, direction: request}, do: {hold: {control: true}}}"
+        )
+        async with desk(scenario(held)) as it, it.client() as (reader, writer):
+            writer.write(request("Metadata", 1))
+            await it.it.until(lambda: it.it.proxy.rules.rules[0].fired)
+            assert (await it.connection())["request"]["held"] == 1
+            answer = await it.ask("POST", "/scenario/rules/held/release")
+            assert (answer.status, answer.json["released"]) == (200, 1)
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            assert (await it.connection())["request"]["held"] == 0
+            again = await it.ask("POST", "/scenario/rules/held/release")
+            assert again.json["released"] == 1, "nothing is held: fine"
 
     run(main())
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import ask, beat, produce, slicings, stage
 from tests.proxy.playbook import Chunks
 
 
@@ -16,3 +16,34 @@ def test_messages_leave_together_in_their_order(chunks: Chunks) -> None:
     assert [at for at, _ in actor.times["request"]] == [0, 0, 0, 50]
     actor.answer(beat(1) + beat(2) + beat(3) + beat(4), chunks)
     assert actor.sent["response"] == beat(1) + beat(2) + beat(3) + beat(4)
+
+
+@slicings
+def test_what_comes_in_between_keeps_its_place(chunks: Chunks) -> None:
+    actor = stage("{coalesce: {count: 2, at_most: 50ms}}")
+    actor.ask(ask(1) + produce(2) + ask(3) + produce(4), chunks)
+    assert actor.ids("request") == [1, 2, 3, 4]
+    actor.ask(ask(5) + produce(6), chunks)
+    assert actor.ids("request") == [1, 2, 3, 4]
+    actor.stage.wait(50)
+    actor.ask(ask(7), chunks)
+    assert actor.ids("request") == [1, 2, 3, 4, 5, 6]
+    actor.end("request")  # no more will come
+    assert actor.ids("request") == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_delay_keeps_its_time_when_the_batch_is_complete() -> None:
+    actor = stage("[{delay: 1s}, {coalesce: {count: 2, at_most: 9s}}]")
+    actor.ask(ask(1) + ask(2))
+    actor.stage.wait(999)
+    assert actor.sent["request"] == b""
+    actor.stage.wait(1)
+    assert actor.ids("request") == [1, 2]
+
+
+def test_a_batch_leaves_when_its_rule_goes() -> None:
+    actor = stage("{coalesce: {count: 9, at_most: 9s}}")
+    actor.ask(ask(1) + produce(2) + ask(3))
+    actor.stage.replace("version: 1\nrules: []\n")
+    assert actor.ids("request") == [1, 2, 3]
+    assert not actor.connection.state.outlet["request"].batches

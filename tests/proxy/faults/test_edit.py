@@ -9,8 +9,8 @@ from proxy.faults.edit import Edit, edit
 from proxy.message import Unable
 from proxy.scenario import ScenarioError
 from specs import api
-from tests.proxy.faults.given import ask, beat, message, slicings, stage
-from tests.proxy.playbook import Chunks, request
+from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
+from tests.proxy.playbook import Chunks, request, response
 
 JOIN: dict[str, Any] = {
     "group_id": "g",
@@ -101,3 +101,29 @@ def test_a_message_that_can_not_be_edited_passes_as_it_came_and_is_counted(chunk
 def test_a_path_that_can_not_be_is_refused_at_load(settings: str, reason: str) -> None:
     with pytest.raises(ScenarioError, match=reason):
         stage(f"{{edit: {settings}}}")
+
+
+@slicings
+def test_an_answer_that_the_client_does_not_wait_for_is_taken_out(chunks: Chunks) -> None:
+    actor = stage("{edit: {set: {acks: 1}}}", "{api: Produce}")
+    actor.ask(produce(1, acks=0) + ask(2), chunks)
+    assert actor.sent["request"] == produce(1, acks=1) + ask(2)
+    actor.answer(response("Produce", 1, version=7) + beat(2), chunks)
+    assert actor.sent["response"] == beat(2)
+    assert [(x.api, x.note) for x in actor.done] == [
+        ("Produce", "no response (acks=0)"),
+        ("Heartbeat", ""),
+    ]
+    assert actor.connection.idle
+    assert not actor.connection.departures.marked
+    assert actor.stage.totals.undecoded == 0
+
+
+@slicings
+def test_nobody_is_waited_for_who_is_not_asked_any_more(chunks: Chunks) -> None:
+    actor = stage("{edit: {set: {acks: 0}}}", "{api: Produce, direction: request}")
+    actor.ask(produce(1, acks=1) + ask(2), chunks)
+    actor.answer(beat(2), chunks)
+    assert actor.sent["response"] == beat(2)
+    assert actor.connection.idle
+    assert actor.stage.totals.undecoded == 0

@@ -4,12 +4,16 @@ import pytest
 
 from proxy.effects import Aside, Same
 from proxy.faults.hold import Hold, hold
-from tests.proxy.faults.given import only
+from proxy.matching import Until
+from tests.proxy.faults.given import ask, beat, only, produce, slicings, stage
+from tests.proxy.playbook import Chunks, Stage, request
+
+S = 1_000_000_000
 
 
 def test_it_stands_aside_for_half_a_minute_unless_told() -> None:
     config = Hold.model_validate({"until": {"api": "JoinGroup"}})
-    assert only(hold, config, float) == Aside(30_000_000_000, until=config.until, same="connection")
+    assert only(hold, config, float) == Aside(30 * S, until=config.until, same="connection")
 
 
 @pytest.mark.parametrize("same", ["connection", "client", "group", "any"])
@@ -19,3 +23,138 @@ def test_it_says_where_the_other_one_must_pass(same: Same) -> None:
     assert (effect.at_most, effect.same) == (5_000_000_000, same)
     assert effect.until is not None
     assert effect.until.key_matches("response", 3, 0)
+
+
+def test_each_condition_has_its_effect() -> None:
+    assert only(hold, Hold(messages=3), float) == Aside(30 * S, passing=3)
+    others = Until(direction="request", same="client")
+    assert only(hold, Hold(messages=3, same="client"), float) == Aside(30 * S, others, "client", 3)
+    assert only(hold, Hold.model_validate({"time": "2s"}), float) == Aside(2 * S)
+    assert only(hold, Hold(control=True), float) == Aside(30 * S, control=True)
+
+
+# playbooks
+
+BOTH = "[{name: r, match: {api: Heartbeat, direction: %s}, when: {times: 1, scope: rule}, do: {hold: %s}}]"
+
+
+def connections(do: str, direction: str = "request") -> Stage:
+    return Stage(f"version: 1\nrules: {BOTH % (direction, do)}\n")
+
+
+@slicings
+def test_until_so_many_of_its_own_connection_have_passed(chunks: Chunks) -> None:
+    actor = stage("{hold: {messages: 2}}", when="{times: 1}")
+    actor.ask(ask(1) + produce(2) + ask(3) + ask(4), chunks)
+    assert actor.ids("request") == [2, 3, 1, 4]
+    assert actor.stage.rules.rule("r").released == 1
+    actor.ask(b"", chunks)
+    assert actor.connection.state.outlet["request"].idle
+
+
+@slicings
+@pytest.mark.parametrize("same", ["client", "group", "any"])
+def test_until_so_many_of_other_connections_have_passed(chunks: Chunks, same: str) -> None:
+    found = connections(f"{{messages: 2, same: {same}}}")
+    one, other, stranger = found.actor(), found.actor(), found.actor()
+    one.ask(ask(1), chunks)
+    stranger.ask(request("Heartbeat", 7, client="you", group_id="h"), chunks)
+    counted = same == "any"
+    other.ask(ask(2), chunks)
+    assert one.ids("request") == ([1] if counted else [])
+    one.ask(ask(3), chunks)
+    assert one.ids("request") == ([1, 3] if counted else [3, 1])
+    assert (other.ids("request"), stranger.ids("request")) == ([2], [7])
+    assert found.rules.rule("r").released == 1
+
+
+@slicings
+def test_a_message_of_its_own_connection_counts_once(chunks: Chunks) -> None:
+    found = connections("{messages: 2, same: any}")
+    actor = found.actor()
+    actor.ask(ask(1) + ask(2), chunks)
+    assert actor.ids("request") == [2]
+    actor.ask(ask(3), chunks)
+    assert actor.ids("request") == [2, 3, 1]
+
+
+@slicings
+def test_only_messages_of_its_direction_count(chunks: Chunks) -> None:
+    found = connections("{messages: 1, same: any}", "response")
+    one, other = found.actor(), found.actor()
+    one.ask(ask(1), chunks)
+    one.answer(beat(1), chunks)
+    other.ask(ask(2), chunks)
+    assert one.ids("response") == []
+    other.answer(beat(2), chunks)
+    assert (one.ids("response"), other.ids("response")) == ([1], [2])
+
+
+@slicings
+def test_until_some_time_has_passed_while_what_is_behind_it_passes(chunks: Chunks) -> None:
+    actor = stage("{hold: {time: 2s}}", when="{times: 1}")
+    actor.ask(ask(1) + ask(2), chunks)
+    assert actor.ids("request") == [2]
+    actor.stage.wait(1999)
+    assert actor.ids("request") == [2]
+    actor.end("request")
+    assert actor.ids("request") == [2]  # it keeps its time, though nothing follows
+    actor.stage.wait(1)
+    assert actor.ids("request") == [2, 1]
+    rule = actor.stage.rules.rule("r")
+    assert (rule.released, rule.expired) == (1, 0)
+    assert actor.finished == ["request"]
+
+
+@slicings
+def test_until_somebody_says_so(chunks: Chunks) -> None:
+    found = connections("{control: true}")
+    one, other = found.actor(), found.actor()
+    one.ask(ask(1) + ask(2), chunks)
+    other.ask(ask(3), chunks)
+    found.wait(29_999)
+    assert (one.ids("request"), other.ids("request")) == ([2], [3])
+    found.release("other")
+    assert one.ids("request") == [2]
+    found.release("r")
+    assert one.ids("request") == [2, 1]
+    assert found.rules.rule("r").released == 1
+    assert one.connection.wake is None
+
+
+@pytest.mark.parametrize(
+    "do",
+    [
+        "{hold: {messages: 9, at_most: 5s}}",
+        "{hold: {messages: 9, same: any, at_most: 5s}}",
+        "{hold: {control: true, at_most: 5s}}",
+        "{hold: {until: {api: JoinGroup}, at_most: 5s}}",
+    ],
+)
+def test_each_is_bounded(do: str) -> None:
+    actor = stage(do)
+    actor.ask(ask(1))
+    actor.stage.wait(4999)
+    assert actor.ids("request") == []
+    actor.stage.wait(1)
+    assert actor.ids("request") == [1]
+    assert actor.stage.rules.rule("r").expired == 1
+
+
+@slicings
+def test_responses_come_in_the_order_in_which_the_client_asked(chunks: Chunks) -> None:
+    actor = stage("{hold: {time: 2s}}", when="{times: 1}")
+    actor.ask(ask(1) + ask(2), chunks)
+    actor.answer(beat(2), chunks)
+    assert actor.ids("response") == []
+    actor.stage.wait(2000)
+    actor.answer(beat(1), chunks)
+    assert actor.ids("response") == [1, 2]
+    assert actor.connection.idle
+
+
+def test_what_is_held_may_be_released_by_the_control_port_whatever_it_waits_for() -> None:
+    actor = stage("{hold: {until: {api: JoinGroup}}}")
+    actor.ask(ask(1) + ask(2))
+    actor.stage.release("r")
+    assert actor.ids("request") == [1, 2]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.notes import notes
+from proxy.costs import notes
 from proxy.scenario import loads
 
 

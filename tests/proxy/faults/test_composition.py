@@ -1,0 +1,180 @@
+"""Faults one after the other: each sees what the ones before it made of the message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.loop import run
+from captures.frames import frames
+from captures.reader import CaptureReader
+from specs import api
+from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.playbook import Actor, Chunks, Stage, request
+from tests.proxy.test_rehearsal import live
+
+
+def member(frame: bytes) -> str:
+    """The member id in a Heartbeat request."""
+    found = api("Heartbeat").request.codec(1).decode(frame[4 + 8 + 4 :])
+    return str(found["member_id"])
+
+
+def comment(actor: Actor) -> dict[str, Any]:
+    (found,) = [cut for cut in actor.cuts if "rules" in cut]
+    return found
+
+
+EDIT = "{edit: {set: {member_id: abc}}}"
+CORRUPT = "{corrupt: {path: member_id, what: byte}}"
+
+
+@slicings
+def test_edit_then_corrupt_then_delay(chunks: Chunks) -> None:
+    actor = stage(f"[{EDIT}, {CORRUPT}, {{delay: 100ms}}]")
+    actor.ask(ask(1), chunks)
+    actor.stage.wait(99)
+    assert actor.sent["request"] == b""
+    actor.stage.wait(1)
+    (left,) = actor.frames("request")
+    found = member(left)
+    assert len(found) == 3
+    assert sum(a != b for a, b in zip(found, "abc", strict=True)) == 1
+    assert comment(actor)["what"] == [
+        "edit member_id=abc",
+        "byte corrupt in member_id",
+        "delay 100 ms",
+    ]
+    assert comment(actor)["edits"] == ["edit member_id=abc", "byte corrupt in member_id"]
+
+
+@slicings
+def test_their_order_counts(chunks: Chunks) -> None:
+    actor = stage(f"[{CORRUPT}, {EDIT}]")
+    actor.ask(ask(1), chunks)
+    (left,) = actor.frames("request")
+    assert member(left) == "abc"
+    assert comment(actor)["edits"] == ["byte corrupt in member_id", "edit member_id=abc"]
+
+
+@slicings
+def test_what_repeats_cuts_off_or_slices_does_so_to_what_was_made_before(chunks: Chunks) -> None:
+    edited = request("Heartbeat", 1, group_id="g", generation_id=1, member_id="abc")
+    for do, sent in (
+        ("duplicate", edited * 2),
+        ("{truncate: {keep: 27B}}", edited[:27]),
+        ("{slice: {size: 7B}}", edited),
+    ):
+        actor = stage(f"[{EDIT}, {do}]")
+        actor.ask(ask(1), chunks)
+        actor.stage.wait(100)
+        assert actor.sent["request"] == sent
+
+
+TWO = """
+version: 1
+rules:
+- {{name: first, match: {{direction: request}}, do: {first}}}
+- {{name: second, match: {{direction: request}}, where: "member_id == '{member}'", do: {second}}}
+"""
+
+
+@slicings
+@pytest.mark.parametrize(("seen", "fires"), [("abc", True), ("m", False)])
+def test_the_next_rule_sees_what_the_one_before_it_made(
+    chunks: Chunks, seen: str, fires: bool
+) -> None:
+    text = TWO.format(first=EDIT, member=seen, second="{edit: {set: {generation_id: 9}}}")
+    actor = Stage(text).actor()
+    actor.ask(ask(1), chunks)
+    generation = 9 if fires else 1
+    assert actor.sent["request"] == request(
+        "Heartbeat", 1, group_id="g", generation_id=generation, member_id="abc"
+    )
+    assert comment(actor)["rules"] == (["first", "second"] if fires else ["first"])
+
+
+@slicings
+@pytest.mark.parametrize(
+    "last",
+    ["drop", "close", "reset", "truncate", "blackhole", "{respond: {error: 27}}"],
+)
+def test_behind_what_ends_a_message_nothing_else_is_done(chunks: Chunks, last: str) -> None:
+    actor = stage(f"[{EDIT}, {last}, {{delay: 1s}}, {{inject: {{api: Heartbeat, version: 0}}}}]")
+    actor.ask(ask(1), chunks)
+    assert len(comment(actor)["what"]) == 2
+    assert actor.stage.rules.rule("r").fired == 1
+
+
+@slicings
+def test_an_answer_of_the_proxys_own_meets_the_rules_for_responses(chunks: Chunks) -> None:
+    actor = Stage(
+        "version: 1\nrules:\n"
+        "- {name: answer, match: {direction: request}, do: {respond: {error: 27}}}\n"
+        "- {name: edit, match: {direction: response, error: 27}, do: {edit: {set: {throttle_time_ms: 5}}}}\n"
+    ).actor()
+    actor.ask(ask(1), chunks)
+    (left,) = actor.frames("response")
+    assert api("Heartbeat").response.codec(1).decode(left[8:]) == {
+        "throttle_time_ms": 5,
+        "error_code": 27,
+    }
+
+
+BAD = "{edit: {set: {generation_id: 99999999999}}}"
+WHY = "edit could not be done: generation_id: 99999999999 is no int32"
+
+
+@slicings
+def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done(
+    chunks: Chunks,
+) -> None:
+    actor = stage(f"[{BAD}, {{delay: 100ms}}]")
+    actor.ask(ask(1) + produce(2), chunks)
+    actor.stage.wait(99)
+    assert actor.sent["request"] == b""
+    actor.stage.wait(1)
+    assert actor.sent["request"] == ask(1) + produce(2)
+    # counted, said, and in the capture
+    rule = actor.stage.rules.rule("r")
+    assert (rule.fired, rule.unable) == (1, 1)
+    assert "1 could not be done: edit: generation_id" in rule.what
+    (said,) = actor.said
+    assert said.startswith(f"connection 1 (me@client:1): rule 'r': {WHY}")
+    assert said.endswith("; it goes on without that")
+    what = comment(actor)["what"]
+    assert what[0].startswith(WHY)
+    assert what[1:] == ["delay 100 ms"]
+    assert "edits" not in comment(actor)
+
+
+@slicings
+def test_of_two_edits_the_one_that_can_be_done_is_done(chunks: Chunks) -> None:
+    actor = stage(f"[{BAD}, {EDIT}]")
+    actor.ask(ask(1), chunks)
+    (left,) = actor.frames("request")
+    assert member(left) == "abc"
+    assert comment(actor)["edits"] == ["edit member_id=abc"]
+
+
+def test_it_is_said_the_first_times_only() -> None:
+    actor = stage(BAD)
+    for number in range(20):
+        actor.ask(ask(number))
+        actor.answer(beat(number))
+    assert len(actor.said) == 10
+    assert actor.stage.rules.rule("r").unable == 20
+
+
+def test_the_capture_has_it(tmp_path: Path) -> None:
+    capture = tmp_path / "c.pcapng"
+    rule = f"{{name: bad, match: {{api: Heartbeat, direction: request}}, do: {BAD}}}"
+    run(live(f"version: 1\nrules: [{rule}]", capture))
+    said = [frame.facts for frame in frames(CaptureReader(capture)) if "rules" in frame.facts]
+    assert said
+    for facts in said:
+        assert facts["rules"] == ["bad"]
+        assert facts["what"][0].startswith(WHY)
+        assert "left" not in facts
