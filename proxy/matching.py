@@ -92,12 +92,13 @@ API_SCHEMA: Final = {
     "anyOf": [{"enum": _NAMES}, {"type": "integer", "minimum": 0, "maximum": max(NAMES)}]
 }
 """An API in JSON Schema, which can't say 'in any case': Kafka's name, in small letters too."""
-_VERSION_SCHEMA: Final = {
+VERSION_SCHEMA: Final = {
     "anyOf": [
         {"type": "integer", "minimum": 0, "maximum": _NEWEST},
         {"type": "string", "pattern": r"^[0-9]+(-[0-9]+|\+)?$"},
     ]
 }
+"""A version or a range of them in JSON Schema."""
 _ApiKey = Annotated[int, BeforeValidator(api_key)]
 _Several = Field(strict=False, min_length=1)
 
@@ -153,7 +154,7 @@ class Match(Settings):
     client_id: Globs = None
     """A glob (`orders-*`), or a list of them, in this case. A client without an id matches none."""
     version: Annotated[
-        Versions | None, BeforeValidator(version_range), WithJsonSchema(_VERSION_SCHEMA)
+        Versions | None, BeforeValidator(version_range), WithJsonSchema(VERSION_SCHEMA)
     ] = None
     """A version of the API (`11`) or a range (`3-9`, `12+`)."""
     broker: Annotated[

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from proxy.dice import Roll
 from proxy.effects import Become, Effects
-from proxy.matching import Versions, api_key, version_range
+from proxy.matching import VERSION_SCHEMA, Versions, api_key, version_range
 from proxy.message import Message, Unable
 from proxy.settings import Settings
 
@@ -33,7 +33,14 @@ def _ranges(value: Any) -> Any:
 class Clamp(Settings):
     """ApiVersions offers other versions: for each API no more than this, none at all if empty."""
 
-    versions: Annotated[Mapping[int, Versions], BeforeValidator(_ranges), Field(min_length=1)]
+    versions: Annotated[
+        Mapping[int, Versions],
+        BeforeValidator(_ranges),
+        Field(min_length=1),
+        WithJsonSchema(
+            {"type": "object", "minProperties": 1, "additionalProperties": VERSION_SCHEMA}
+        ),
+    ]
     """API -> newest version (`11`) or range (`3-9`)."""
 
 

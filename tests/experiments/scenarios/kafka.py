@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from barnabas.harness import Harness
 from captures.exchange import Exchange
@@ -31,7 +31,8 @@ SETTINGS: Final = {
 }
 """What brokers are told beside the usual: what tests wait for comes soon."""
 
-IDEMPOTENT: Final = {"enable.idempotence": True}
+PLAIN: Final = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 5}
+"""Settings of a producer without idempotence."""
 
 SOON: Final = 30.0
 """Seconds after which what was to come is given up."""
@@ -78,10 +79,12 @@ def made_topic(
     topic = NewTopic(name, partitions, replica_assignment=replicas, config=dict(settings or {}))
     admin.create_topics([topic])[name].result(SOON)
 
+    ends = {TopicPartition(name, number): OffsetSpec.latest() for number in range(partitions)}
+
     def led() -> bool:
-        topic = admin.list_topics(name, timeout=SOON).topics[name]
-        leaders = [one.leader for one in topic.partitions.values()]
-        return len(leaders) == partitions and -1 not in leaders
+        """Whether each leader knows that it leads: it says where its log ends."""
+        asked = admin.list_offsets(ends).values()
+        return all(one.exception(SOON) is None for one in asked)
 
     until(led, f"{name} has leaders")
     return name
@@ -134,9 +137,14 @@ def send(
 ) -> Sent:
     """Send values to the partitions in turn with confluent-kafka, one record a request, and wait.
 
-    seconds: over which they are spread.
+    With idempotence, if the settings do not say otherwise. seconds: over which they are spread.
     """
-    own = {"linger.ms": 0, "batch.num.messages": 1, "message.timeout.ms": int(SOON * 1000)}
+    own = {
+        "enable.idempotence": True,
+        "linger.ms": 0,
+        "batch.num.messages": 1,
+        "message.timeout.ms": int(SOON * 1000),
+    }
     producer = Producer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
     sent = Sent()
     begun = time.monotonic()

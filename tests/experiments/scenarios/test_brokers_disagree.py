@@ -7,7 +7,6 @@ from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
     JAVA,
     QUICK,
     SINGLY,
@@ -36,7 +35,7 @@ def refused(proxy: Harness) -> set[tuple[int | None, str | None]]:
 def test_librdkafka_asks_again_until_it_is_told_who_leads(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "disagree", 3)
     values = numbers(200)
-    often = {**IDEMPOTENT, "topic.metadata.refresh.interval.ms": 100}
+    often = {"topic.metadata.refresh.interval.ms": 100}
     with through("brokers-disagree", cluster.bootstrap) as proxy:
         sent = send(proxy.bootstrap, topic, values, often, partitions=3, seconds=2)
     assert {(one.api, one.broker) for one in fired(proxy, RULE)} == {("Metadata", 1)}

@@ -5,7 +5,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
+    PLAIN,
     QUICK,
     SOON,
     fired,
@@ -32,7 +32,7 @@ def timestamps(consumer: Consumer, topic: str) -> list[int]:
 def test_order_is_that_of_offsets_and_a_search_goes_by_time(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "skew")
     with through("clock-skew", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, VALUES, IDEMPOTENT)
+        sent = send(proxy.bootstrap, topic, VALUES)
     assert len(fired(proxy, "a clock that is ahead")) == len(VALUES) / 2
     assert sent.failed == {}
     assert read_log(cluster.bootstrap, topic) == {0: VALUES}
@@ -58,7 +58,7 @@ def test_a_clock_too_far_ahead_is_refused(cluster: ApacheCluster) -> None:
         cluster.bootstrap, "skew-too-far", settings={"message.timestamp.after.max.ms": "60000"}
     )
     with through("clock-skew", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, VALUES, {"acks": "all"})
+        sent = send(proxy.bootstrap, topic, VALUES, PLAIN)
     late = VALUES[::2]
     assert sent.failed == dict.fromkeys(late, "INVALID_TIMESTAMP")
     assert {one.error for one in fired(proxy, "a clock that is ahead")} == {"INVALID_TIMESTAMP"}

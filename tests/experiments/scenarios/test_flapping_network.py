@@ -5,7 +5,6 @@ import pytest
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
     JAVA,
     at_once,
     fired,
@@ -31,7 +30,7 @@ def test_librdkafka_connects_again(cluster: ApacheCluster) -> None:
     values = numbers(300)
     with through("flapping-network", cluster.bootstrap) as proxy:
         sent, received = at_once(
-            lambda: send(proxy.bootstrap, topic, values, IDEMPOTENT, partitions=3, seconds=SECONDS),
+            lambda: send(proxy.bootstrap, topic, values, partitions=3, seconds=SECONDS),
             lambda: receive(proxy.bootstrap, topic, len(values)),
         )
     assert sent.failed == {}

@@ -47,14 +47,14 @@ def test_readers_of_committed_records_wait_for_it(cluster: ApacheCluster) -> Non
         assert read_log(cluster.bootstrap, topic, committed=True) == {0: BEFORE}
         assert not hanging.done()
         hanging.result()
-        assert time.monotonic() - began > 3
+        assert time.monotonic() - began > 5
         received = reading.result()
     assert [exchange.api for exchange in fired(proxy, LATE)] == ["EndTxn"]
     assert read_log(cluster.bootstrap, topic, committed=True) == everything
     assert received.errors == []
     assert {0: received.values} == everything
     (end,) = fired(proxy, LATE)
-    assert (end.latency_ms or 0) > 3000
+    assert (end.latency_ms or 0) > 5000
 
 
 def test_one_that_hangs_for_too_long_is_aborted(cluster: ApacheCluster, java: JavaClient) -> None:

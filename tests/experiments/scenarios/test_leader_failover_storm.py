@@ -6,7 +6,6 @@ from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
     JAVA,
     at_once,
     fired,
@@ -34,7 +33,7 @@ def test_librdkafka_goes_on_when_there_are_leaders_again(cluster: ApacheCluster)
     topic = made_topic(cluster.bootstrap, "storm", 3)
     with through("leader-failover-storm", cluster.bootstrap) as proxy:
         sent, received = at_once(
-            lambda: send(proxy.bootstrap, topic, VALUES, IDEMPOTENT, partitions=3, seconds=SECONDS),
+            lambda: send(proxy.bootstrap, topic, VALUES, partitions=3, seconds=SECONDS),
             lambda: receive(proxy.bootstrap, topic, len(VALUES)),
         )
     assert sent.failed == {}

@@ -5,7 +5,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
+    PLAIN,
     QUICK,
     SOON,
     at_once,
@@ -31,7 +31,7 @@ def test_an_idempotent_producer_stores_each_record_once(cluster: ApacheCluster) 
     topic = made_topic(cluster.bootstrap, "lossy", 3)
     with through("lossy-network", cluster.bootstrap) as proxy:
         sent, received = at_once(
-            lambda: send(proxy.bootstrap, topic, VALUES, {**IDEMPOTENT, **IMPATIENT}, partitions=3),
+            lambda: send(proxy.bootstrap, topic, VALUES, IMPATIENT, partitions=3),
             lambda: receive(proxy.bootstrap, topic, len(VALUES)),
         )
     assert {exchange.api for exchange in fired(proxy, LOST)} == {"Produce"}
@@ -44,9 +44,8 @@ def test_an_idempotent_producer_stores_each_record_once(cluster: ApacheCluster) 
 def test_without_idempotence_some_are_stored_twice(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "lossy-plain")
     values = VALUES[:160]
-    plain = {"enable.idempotence": False, "acks": "all", **IMPATIENT}
     with through("lossy-network", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, values, plain)
+        sent = send(proxy.bootstrap, topic, values, {**PLAIN, **IMPATIENT})
     assert fired(proxy, LOST)
     assert sent.failed == {}
     (stored,) = read_log(cluster.bootstrap, topic).values()

@@ -6,8 +6,8 @@ from confluent_kafka import KafkaException
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
     JAVA,
+    PLAIN,
     SINGLY,
     fired,
     made_topic,
@@ -39,7 +39,7 @@ def test_librdkafka_stops_for_good_and_what_it_stored_is_in_order(cluster: Apach
     values = numbers(200)
     with through("out-of-order-sequences", cluster.bootstrap) as proxy:
         with pytest.raises(KafkaException, match="OUT_OF_ORDER_SEQUENCE_NUMBER") as told:
-            send(proxy.bootstrap, topic, values, IDEMPOTENT, seconds=2)
+            send(proxy.bootstrap, topic, values, seconds=2)
         assert told.value.args[0].fatal()
     assert fired(proxy, OVERTAKEN)
     (stored,) = read_log(cluster.bootstrap, topic).values()
@@ -51,7 +51,7 @@ def test_without_idempotence_nobody_notices(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "out-of-order-plain")
     values = numbers(50)
     with through("out-of-order-sequences", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, values)
+        sent = send(proxy.bootstrap, topic, values, PLAIN)
     assert sent.failed == {}
     assert {exchange.error for exchange in proxy.exchanges if exchange.api == "Produce"} == {""}
     (stored,) = read_log(cluster.bootstrap, topic).values()

@@ -6,8 +6,8 @@ from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
     JAVA,
+    PLAIN,
     SINGLY,
     fired,
     made_topic,
@@ -21,7 +21,6 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
 
 VALUES = numbers(30)
 REFUSED = "one of those under way is refused"
-PLAIN = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 5}
 
 
 def most_under_way(proxy: Harness) -> int:
@@ -36,7 +35,7 @@ def most_under_way(proxy: Harness) -> int:
 
 def test_without_a_refusal_the_order_holds(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "pipelined-in-order")
-    few = VALUES[:4]  # the fifth is the first that is refused
+    few = VALUES[:6]  # the seventh is the first that is refused
     with through("pipelined-produce", cluster.bootstrap) as proxy:
         sent = send(proxy.bootstrap, topic, few, PLAIN)
     assert fired(proxy, REFUSED) == []
@@ -51,7 +50,7 @@ def test_without_a_refusal_the_order_holds(cluster: ApacheCluster) -> None:
 def test_an_idempotent_producer_keeps_the_order(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "pipelined-idempotent")
     with through("pipelined-produce", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, VALUES, IDEMPOTENT)
+        sent = send(proxy.bootstrap, topic, VALUES)
     assert {one.error for one in fired(proxy, REFUSED)} == {"NOT_ENOUGH_REPLICAS"}
     behind = [one.error for one in proxy.exchanges if one.api == "Produce"]
     assert "OUT_OF_ORDER_SEQUENCE_NUMBER" in behind
@@ -68,7 +67,7 @@ def test_without_idempotence_a_retry_lies_behind_what_came_after(cluster: Apache
     assert sent.failed == {}
     (stored,) = read_log(cluster.bootstrap, topic).values()
     assert sorted(stored) == sorted(VALUES)
-    assert stored.index(VALUES[4]) > stored.index(VALUES[5])
+    assert stored.index(VALUES[6]) > stored.index(VALUES[7])
 
 
 def java_stores(cluster: ApacheCluster, java: JavaClient, topic: str, **own: str) -> list[bytes]:

@@ -22,7 +22,7 @@ VALUES = numbers(30)
 def test_only_what_it_leads_is_late(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "slow-broker", 3)
     with through("slow-broker", cluster.bootstrap) as proxy:
-        sent = send(proxy.bootstrap, topic, VALUES, {"acks": "all"}, partitions=3)
+        sent = send(proxy.bootstrap, topic, VALUES, partitions=3)
         received = receive(proxy.bootstrap, topic, len(VALUES))
     late = fired(proxy, "broker 1 answers late")
     assert {exchange.broker for exchange in late} == {1}

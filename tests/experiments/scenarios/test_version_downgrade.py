@@ -6,7 +6,6 @@ from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
-    IDEMPOTENT,
     JAVA,
     at_once,
     fired,
@@ -45,7 +44,7 @@ def test_librdkafka_asks_each_connection(cluster: ApacheCluster) -> None:
     values = numbers(300)
     with through("version-downgrade", cluster.bootstrap) as proxy:
         sent, received = at_once(
-            lambda: send(proxy.bootstrap, topic, values, IDEMPOTENT, partitions=3, seconds=SECONDS),
+            lambda: send(proxy.bootstrap, topic, values, partitions=3, seconds=SECONDS),
             lambda: receive(proxy.bootstrap, topic, len(values)),
         )
     assert {one.broker for one in fired(proxy, "broker 1 is restarted")} == {1}
