@@ -37,7 +37,7 @@ def outcome(
         response_size=response_size,
         latency_ms=None if answered is None else (answered - pending.arrived) / 1e6,
         broker_ms=None if received is None else (received - max(pending.sent, pending.begun)) / 1e6,
-        rules=pending.rules + rules,
+        rules=tuple(dict.fromkeys(pending.rules + rules)),
         request_body=pending.body,
         response_body=response_body,
         note="; ".join(filter(None, (pending.note, note))),
