@@ -190,6 +190,8 @@ def _overtaken(exchanges: list[Exchange]) -> tuple[Exchange | None, Exchange | N
     left = commit.ts + round((commit.latency_ms - commit.broker_ms) * 1e6) + 1000
     for exchange in exchanges:
         same = exchange.connection == commit.connection and exchange.api == "Heartbeat"
-        if same and commit.ts < exchange.ts <= left:
+        # both may have come at once: the client's correlation ids tell which one it sent first
+        later = exchange.correlation_id > commit.correlation_id
+        if same and later and commit.ts <= exchange.ts <= left:
             return commit, exchange
     return commit, None
