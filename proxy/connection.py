@@ -143,8 +143,6 @@ class Connection:
         kept = plan.rules.shared(old)
         state.adopt(plan, kept)
         self.departures.keep(kept)
-        if plan.rules.reorders and not old.reorders:
-            self.departures.expect_all()
         return self._settle(now)
 
     def release(self, rule: str, now: int) -> Actions:
@@ -371,10 +369,10 @@ class Connection:
         times += [state.until, *state.stalled.values(), *state.apart.values()]
         due = min((time for time in times if time is not None), default=None)
         self.wake = None if state.over else due
+        self.departures.reordering &= bool(self.departures.expected)
         free = self.requests.met and not (
             state.observed
             or state.over
-            or state.plan.rules.reorders
             or state.silent
             or state.crossing.partitions
             or self.departures.expected

@@ -31,7 +31,9 @@ class Departures:
     def __init__(self, state: State) -> None:
         self.state = state
         self.expected: deque[Pending] = deque()
-        """Requests whose responses must come in this order; empty if no rule reorders requests."""
+        """Requests whose responses must come in this order."""
+        self.reordering = False
+        """Whether a request has stepped aside, and not all that are expected have been answered."""
         self._early: dict[Pending, tuple[Item, list[Decision]]] = {}
         self._finished: set[Direction] = set()
         self.marked: dict[Pending, str] = {}
@@ -41,11 +43,12 @@ class Departures:
 
     def expect(self, pending: Pending) -> None:
         """A request has come (or, if its order need not be restored, has left)."""
-        if self.state.plan.rules.reorders:
+        if self.reordering:
             self.expected.append(pending)
 
     def expect_all(self) -> None:
-        """From now on requests may be reordered: those under way are expected as they were sent."""
+        """A request is about to step aside: those under way are expected as they were sent."""
+        self.reordering = True
         state, known = self.state, set(self.expected)
         queued = (item.pending for item in state.outlet["request"].queue if not item.unanswered)
         for pending in (*state.pairing.waiting, *queued):

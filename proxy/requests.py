@@ -163,6 +163,8 @@ class Requests:
             item.data, item.changed = message.frame, message.changed
         item.unanswered = message.acks == 0
         item.unasked = head.acks == 0 and not item.unanswered
+        if not self.departures.reordering and _steps_aside(decisions) and _restores(decisions):
+            self.departures.expect_all()
         if not (head.acks == 0 or item.unanswered or _is_lost(decisions)) and _restores(decisions):
             self.departures.expect(pending)
         self.departures.dispose("request", item, decisions, now, at)
@@ -242,6 +244,13 @@ class Requests:
 
 def _is_lost(decisions: list[Decision]) -> bool:
     return any(isinstance(effect, Lose) for decision in decisions for effect in decision.effects)
+
+
+def _steps_aside(decisions: list[Decision]) -> bool:
+    """Whether others may leave before it."""
+    return any(
+        isinstance(effect, Aside | Shuffle) for decision in decisions for effect in decision.effects
+    )
 
 
 def _restores(decisions: list[Decision]) -> bool:

@@ -14,7 +14,7 @@ from captures.expression import Expression, Unclear, expression
 from proxy.dependence import reasons
 from proxy.dice import Dice, Key
 from proxy.effects import FINAL, Become, Effects, Reject, Same
-from proxy.faults import CONNECTIONS, KEEP_ORDER
+from proxy.faults import CONNECTIONS
 from proxy.matching import Match, Until
 from proxy.message import CONNECT, Message, Unable
 from proxy.scenario_model import Planned, RuleConfig, Scenario
@@ -197,8 +197,6 @@ class Rules:
         """Who must know of a response what its request named."""
         self.needs_topics: bool = any(rule.needs_body for rule in self.rules)
         """Some rule looks into bodies, and may ask for a topic by name."""
-        self.reorders: bool = any(map(_may_reorder_requests, self.rules))
-        """Requests may leave in another order than they came."""
 
     def meta(self) -> dict[str, Any]:
         """What a capture keeps: with this, the same traffic meets the same decisions."""
@@ -387,9 +385,3 @@ def _untils(rule: Rule) -> Iterator[Until]:
 
 def _settings(config: BaseModel) -> Iterable[tuple[str, object]]:
     return config
-
-
-def _may_reorder_requests(rule: Rule) -> bool:
-    return rule.match.direction != "response" and any(
-        not isinstance(fault.config, KEEP_ORDER) for fault in rule.faults
-    )

@@ -80,6 +80,3 @@ FAULTS: Final[tuple[Fault, ...]] = (
 
 CONNECTIONS: Final = (Refuse,)
 """Those that are about connections, not messages."""
-
-KEEP_ORDER: Final = tuple(model for _, model, _ in FAULTS if model not in (Hold, Reorder))
-"""Those by which no message overtakes another; of any other fault it must be expected."""

@@ -134,3 +134,31 @@ def test_other_rules_are_looked_up_anew() -> None:
     actor.stage.replace(scenario("{client_id: other}"))
     assert actor.ids("request") == [0, 1]
     assert chunks_forwarded(actor, "request", heartbeat(2))
+
+
+HOLDS = """
+version: 1
+rules:
+  - name: r
+    match: {api: OffsetCommit, direction: request}
+    do: {hold: {until: {api: SyncGroup, direction: request}}}
+"""
+
+
+def test_what_may_step_aside_leaves_the_fast_path_alone_until_it_does() -> None:
+    actor = Stage(HOLDS, observed=False).actor()
+    actor.ask(heartbeat(0))
+    actor.answer(beat(0))
+    actor.ask(heartbeat(1))
+    assert chunks_forwarded(actor, "request", heartbeat(2))
+    commit = request("OffsetCommit", 3, version=2, group_id="g")
+    actor.ask(commit + heartbeat(4))
+    assert actor.ids("request") == [0, 1, 2, 4]
+    actor.answer(beat(1) + beat(2) + beat(4))
+    assert actor.ids("response") == [0, 1, 2]  # the client asked for the commit first
+    actor.ask(request("SyncGroup", 5, group_id="g"))
+    assert actor.ids("request") == [0, 1, 2, 4, 5, 3]
+    actor.answer(response("SyncGroup", 5) + response("OffsetCommit", 3, version=2))
+    assert actor.ids("response") == [0, 1, 2, 3, 4, 5]
+    assert chunks_forwarded(actor, "request", heartbeat(6))
+    assert chunks_forwarded(actor, "response", beat(6))

@@ -302,14 +302,15 @@ def test_a_request_that_is_expected_already_is_not_expected_twice() -> None:
 def test_messages_are_skimmed_again_when_the_last_rule_about_them_is_gone() -> None:
     stage = Stage(scenario(HOLD), observed=False)
     actor = stage.actor()
-    actor.ask(leave(1))
+    actor.ask(heartbeat(1) + leave(2))
     assert not any(actor.connection._skim.values())
     stage.replace(EMPTY)
-    actor.answer(response("LeaveGroup", 1, error_code=0))  # its order was to be kept
+    actor.answer(response("LeaveGroup", 2, error_code=0) + beat(1))  # their order was to be kept
+    assert actor.ids("response") == [1, 2]
     assert all(actor.connection._skim.values())
-    actor.ask(leave(2))
-    actor.answer(response("LeaveGroup", 2, error_code=0))
-    assert [row.count for row in stage.tally.rows()] == [2]
+    actor.ask(leave(3))
+    actor.answer(response("LeaveGroup", 3, error_code=0))
+    assert [row.count for row in stage.tally.rows()] == [2, 1]
 
 
 def test_messages_that_were_skimmed_meet_a_rule_that_is_added() -> None:

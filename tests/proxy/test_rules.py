@@ -41,7 +41,7 @@ def beat(group: str) -> Message:
 def test_no_rules(made: Rules) -> None:
     assert made.candidates("request", 1, 11) == ()
     assert [*made.rules, *made.waits_for] == []
-    assert made.reorders is made.needs_group is False
+    assert made.needs_group is False
 
 
 def test_candidates_are_told_from_the_kind_alone() -> None:
@@ -193,21 +193,6 @@ def test_rules_decide_in_their_order_until_one_loses_the_message() -> None:
 def test_nobody_is_asked_after_a_close() -> None:
     found = decide(rules("do: {close: {forward: true}}", "do: drop"), HEARTBEAT, Counts())
     assert [decision.effects for decision in found] == [(HangUp(forward=True),)]
-
-
-@pytest.mark.parametrize(
-    ("text", "reorders"),
-    [
-        ("do: {delay: 1s}", False),
-        ("do: [drop, close]", False),
-        ("do: {reorder: {swap: 1}}", True),
-        ("do: {hold: {until: {}}}", True),
-        ("match: {direction: request}, do: [{delay: 1s}, {reorder: {shuffle: 2}}]", True),
-        ("match: {direction: response}, do: {reorder: {swap: 1}}", False),
-    ],
-)
-def test_whether_requests_may_be_reordered(text: str, reorders: bool) -> None:
-    assert rules(text).reorders is reorders
 
 
 def test_what_holds_wait_for() -> None:
