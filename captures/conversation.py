@@ -63,7 +63,7 @@ class Conversations:
             conversation.framing(event.flow, event.direction).lose(event.bytes)
         else:
             framing = conversation.framing(event.flow, event.direction)
-            for frame in framing.feed(event.data, event.ts_ns, event.comments):
+            for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
                 yield from conversation.frame(event.flow, event.direction, frame)
 
     def _close(self, conversation: _Conversation, note: str) -> Iterator[Exchange]:
@@ -115,7 +115,7 @@ class _Conversation:
             yield self._outcome(pending, note="request not sent on: connection closed")
         for pending, frame in self._responses.values():
             size, lost = len(frame.data), "response not sent on: connection closed"
-            yield self._outcome(pending, came=frame.ts, size=size, note=lost)
+            yield self._outcome(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
         for pending in (*self.pairing.unanswered(), *self._own.values()):
             yield self._outcome(pending, note=note)
 
@@ -128,7 +128,7 @@ class _Conversation:
             self.undecoded += not self._raw_tokens
             size = len(frame.data)
             token = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
-            token.sasl = facts.get("sasl", "")
+            token.sasl, token.packet = facts.get("sasl", ""), frame.packet
             self.pairing.sent(token)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
@@ -145,6 +145,7 @@ class _Conversation:
             rules=tuple(facts.get("rules", ())),
             sasl=facts.get("sasl", ""),
             payload=facts.get("payload", {}),
+            packet=frame.packet,
         )
         left, note = facts.get("left"), facts.get("note", "")
         if left == "later":
@@ -203,6 +204,7 @@ class _Conversation:
             rules=rules,
             note=note,
             payload=facts.get("payload"),
+            packet=frame.packet,
         )
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
@@ -213,7 +215,14 @@ class _Conversation:
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
             if own is None:
                 return None
-            return self._outcome(own, left=frame.ts, size=size, body=frame.data, rules=rules)
+            return self._outcome(
+                own,
+                left=frame.ts,
+                size=size,
+                body=frame.data,
+                rules=rules,
+                packet=frame.packet,
+            )
         entry = self._responses.pop(number, None)
         if entry is None:
             return None
@@ -226,6 +235,7 @@ class _Conversation:
             body=frame.data,
             rules=rules,
             payload=facts.get("payload"),
+            packet=frame.packet,
         )
 
     def _outcome(
@@ -239,6 +249,7 @@ class _Conversation:
         rules: tuple[str, ...] = (),
         note: str = "",
         payload: dict[str, str] | None = None,
+        packet: int = 0,
     ) -> Exchange:
         if body is not None:
             body = body[_offset(body, pending) :]
@@ -254,6 +265,7 @@ class _Conversation:
             rules=rules,
             note=note,
             payload=payload,
+            packet=packet,
         )
 
 

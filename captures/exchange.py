@@ -91,6 +91,8 @@ class Pending:
     """What is known of an authentication, see `Exchange.sasl`."""
     payload: dict[str, str] = field(default_factory=dict)
     """Hashes in place of the request's payload, if it was taken out of a capture."""
+    packet: int = 0
+    """See `Exchange.request_packet`."""
 
 
 class Pairing:
@@ -173,6 +175,11 @@ class Exchange:
     payload: dict[str, dict[str, str]] = field(default_factory=dict)
     """By direction and path: hashes that stand for a payload which was taken out, see
     `captures.masking`."""
+    request_packet: int = field(default=0, compare=False)
+    """Number of the packet with the request's last byte in its capture file, as Wireshark numbers
+    them; 0 if there is none, as while traffic passes."""
+    response_packet: int = field(default=0, compare=False)
+    """The same of the response, as the client saw it."""
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
