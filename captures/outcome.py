@@ -51,4 +51,5 @@ def outcome(
         },
         request_packet=pending.packet,
         response_packet=packet,
+        ordinal=pending.ordinal,
     )

@@ -1,0 +1,106 @@
+"""`order`: pipelined requests do not change the order of a partition's records.
+
+With several requests in flight, one that fails and is sent again lands behind those that were sent
+after it. Idempotent producers are kept from it by their sequence numbers (see `sequences`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from captures.checks.batches import sent
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+
+REMEMBERED: Final = 64
+"""Batches of a client in a partition."""
+
+NEVER: Final = 1 << 63
+
+HOLDS = (
+    "Produce v0+ with acks=1 or all of producers that are not idempotent; several requests in flight "
+    "(max.in.flight.requests.per.connection, since 0.8.2)"
+)
+
+ADVICE: Final = (
+    "Set enable.idempotence=true (KIP-98), or max.in.flight.requests.per.connection=1, where the order "
+    "matters."
+)
+
+
+@dataclass(slots=True)
+class _Batch:
+    ts: int
+    end: int
+    """When the client heard what came of it."""
+    checksum: int
+    offset: int
+    """Where it is; -1: it is not there, as far as the client knows."""
+    connection: int
+    evidence: Evidence
+
+
+def order(_: NoSettings) -> See:
+    """Records of a partition behind others that their client had sent later."""
+    known: Memory[tuple[str, object, int], deque[_Batch]] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        for one in sent(exchange, context):
+            if one.batch.base_sequence >= 0 or (exchange.request or {}).get("acks") == 0:
+                continue
+            end = answered(exchange)
+            taken = one.error == 0 and end is not None
+            mine = _Batch(
+                exchange.ts,
+                NEVER if end is None else end,
+                one.checksum,
+                one.base_offset if taken else -1,
+                exchange.connection,
+                evidence(exchange),
+            )
+            client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+            place = (client, one.topic, one.partition)
+            batches = known.setdefault(place, deque(maxlen=REMEMBERED))
+            if mine.offset >= 0:
+                yield from _overtaken(one.place, mine, batches)
+            batches.append(mine)
+
+    return see
+
+
+def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
+    for other in batches:
+        if other.offset < 0:
+            continue
+        pipelined = other.connection == mine.connection and mine.ts < other.end
+        if pipelined and other.ts < mine.ts and other.offset > mine.offset:
+            yield Finding(
+                "error",
+                f"{place}: records sent later are in front: offset {mine.offset} was sent behind "
+                f"{other.offset}",
+                ADVICE,
+                (other.evidence, mine.evidence),
+            )
+            return
+    # the first attempt failed while another batch, sent behind it, went in
+    for first in batches:
+        if first.checksum != mine.checksum or first.offset >= 0:
+            continue
+        for other in batches:
+            pipelined = other.connection == first.connection and first.ts <= other.ts < first.end
+            if other is first or not pipelined or other.checksum == first.checksum:
+                continue
+            if 0 <= other.offset < mine.offset and batches.index(other) > batches.index(first):
+                yield Finding(
+                    "error",
+                    f"{place}: records were sent again and are now behind those sent after them: "
+                    f"offset {mine.offset} was sent before {other.offset}",
+                    ADVICE,
+                    (first.evidence, other.evidence, mine.evidence),
+                )
+                return
