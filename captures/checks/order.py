@@ -35,14 +35,24 @@ ADVICE: Final = (
 
 @dataclass(slots=True)
 class _Batch:
+    connection: int
+    ordinal: int
+    """Of its request on that connection."""
     ts: int
     end: int
     """When the client heard what came of it."""
     checksum: int
     offset: int
     """Where it is; -1: it is not there, as far as the client knows."""
-    connection: int
     evidence: Evidence
+
+    def pipelines(self, other: _Batch) -> bool:
+        """Whether the other one was sent behind it, before its response came."""
+        return (
+            self.connection == other.connection
+            and self.ordinal < other.ordinal
+            and other.ts < self.end
+        )
 
 
 def order(_: NoSettings) -> See:
@@ -56,11 +66,12 @@ def order(_: NoSettings) -> See:
             end = answered(exchange)
             taken = one.error == 0 and end is not None
             mine = _Batch(
+                exchange.connection,
+                exchange.ordinal,
                 exchange.ts,
                 NEVER if end is None else end,
                 one.checksum,
                 one.base_offset if taken else -1,
-                exchange.connection,
                 evidence(exchange),
             )
             client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
@@ -74,11 +85,9 @@ def order(_: NoSettings) -> See:
 
 
 def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
-    for other in batches:
-        if other.offset < 0:
-            continue
-        pipelined = other.connection == mine.connection and mine.ts < other.end
-        if pipelined and other.ts < mine.ts and other.offset > mine.offset:
+    there = [batch for batch in batches if batch.offset >= 0]
+    for other in there:
+        if other.pipelines(mine) and other.offset > mine.offset:
             yield Finding(
                 "error",
                 f"{place}: records sent later are in front: offset {mine.offset} was sent behind "
@@ -87,20 +96,15 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
                 (other.evidence, mine.evidence),
             )
             return
-    # the first attempt failed while another batch, sent behind it, went in
-    for first in batches:
-        if first.checksum != mine.checksum or first.offset >= 0:
-            continue
-        for other in batches:
-            pipelined = other.connection == first.connection and first.ts <= other.ts < first.end
-            if other is first or not pipelined or other.checksum == first.checksum:
-                continue
-            if 0 <= other.offset < mine.offset and batches.index(other) > batches.index(first):
+    attempts = [b for b in batches if b.checksum == mine.checksum and b.offset < 0]
+    for attempt in attempts:
+        for other in there:
+            if attempt.pipelines(other) and other.offset < mine.offset:
                 yield Finding(
                     "error",
                     f"{place}: records were sent again and are now behind those sent after them: "
                     f"offset {mine.offset} was sent before {other.offset}",
                     ADVICE,
-                    (first.evidence, other.evidence, mine.evidence),
+                    (attempt.evidence, other.evidence, mine.evidence),
                 )
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import SASL_TOKEN, STRAY, Exchange
@@ -19,6 +19,8 @@ class _Latest(NamedTuple):
     """The answered request of a connection that was sent last."""
 
     ordinal: int
+    end: int
+    packet: int
     losses: int
     evidence: Evidence
 
@@ -38,8 +40,8 @@ def responses(_: NoSettings) -> See:
                 (mine,),
             )
             return
-        before = latest.get(exchange.connection)
-        if exchange.latency_ms is None:
+        before, end = latest.get(exchange.connection), answered(exchange)
+        if end is None:
             passed_over = before and before.ordinal > exchange.ordinal and _expects(exchange)
             if before and passed_over and before.losses == exchange.losses:
                 yield Finding(
@@ -50,6 +52,9 @@ def responses(_: NoSettings) -> See:
                     (mine, before.evidence),
                 )
         elif before and before.ordinal > exchange.ordinal:
+            # what a proxy sent on changed stands behind its packet's others: there time decides
+            if end <= before.end and exchange.response_packet != before.packet:
+                return
             yield Finding(
                 "error",
                 f"the response to {exchange.api} came behind that to a later {before.evidence.api}",
@@ -58,7 +63,9 @@ def responses(_: NoSettings) -> See:
                 (mine, before.evidence),
             )
         else:
-            latest[exchange.connection] = _Latest(exchange.ordinal, exchange.losses, mine)
+            latest[exchange.connection] = _Latest(
+                exchange.ordinal, end, exchange.response_packet, exchange.losses, mine
+            )
 
     return see
 

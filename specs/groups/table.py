@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 NONE: Final = "NONE"
 """The answer without an error, as Kafka calls it."""
@@ -14,7 +16,8 @@ ANY: Final = "ANY"
 """Any answer that no row of the same state and event names."""
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True)
+class Table:
     """States with what they mean, the first one first, and (state, event, answer, next) rows.
 
     What no row has is a violation. `source` is where it is written down.
@@ -24,6 +27,10 @@ class Table(NamedTuple):
     states: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, str, str, str], ...]
 
+    @cached_property
+    def _next(self) -> dict[tuple[str, ...], str]:
+        return {row[:3]: row[3] for row in self.rows}
+
     def step(self, state: str, event: str, answer: str) -> str | None:
         """The next state; None if the table does not allow it.
 
@@ -31,6 +38,6 @@ class Table(NamedTuple):
         >>> table.step("off", "switch", NONE), table.step("on", "switch", NONE)
         ('on', None)
         """
-        found = {row[2]: row[3] for row in self.rows if row[:2] == (state, event)}
-        general = ANY if answer == NONE else OTHER
-        return found.get(answer) or found.get(general) or found.get(ANY)
+        general = (ANY,) if answer == NONE else (OTHER, ANY)
+        answers = ((state, event, one) for one in (answer, *general))
+        return next((self._next[one] for one in answers if one in self._next), None)
