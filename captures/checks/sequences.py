@@ -16,7 +16,7 @@ from captures.checks.batches import PRODUCE, Sent, sent
 from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from captures.context import Context
 from captures.context.memory import Memory
-from captures.exchange import Exchange
+from captures.exchange import STRAY, Exchange
 
 INIT_PRODUCER_ID: Final = 22
 END_TXN: Final = 26
@@ -41,6 +41,8 @@ HOLDS = (
 class _Batch:
     base: int
     last: int
+    connection: int
+    ordinal: int
     until: int | None = None
     """When the client had heard that it was taken; None: it had not."""
     evidence: Evidence | None = None
@@ -71,13 +73,32 @@ def follows(sequence: int) -> int:
     return (sequence + 1) % MODULUS
 
 
+class _Ended:
+    """Which requests of each connection have ended: what still waits may hold numbers."""
+
+    def __init__(self) -> None:
+        self._known: Memory[int, tuple[int, int]] = Memory()
+
+    def note(self, exchange: Exchange) -> None:
+        count, highest = self._known.get(exchange.connection, (0, -1))
+        self._known[exchange.connection] = count + 1, max(highest, exchange.ordinal)
+
+    def all_before(self, exchange: Exchange) -> bool:
+        """Whether nothing waits that was sent before the last one that has ended."""
+        count, highest = self._known.get(exchange.connection, (0, -1))
+        return count == highest + 1
+
+
 def sequences(_: NoSettings) -> See:
     """Numbers left out, records sent again though taken, and what follows but is refused."""
     known: Memory[tuple[int, object, int], _Sequence] = Memory()
     begun: Memory[tuple[int, int], int] = Memory()
     """Producer ids and epochs that the capture saw begin, with the losses at that time."""
+    ended = _Ended()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.key != STRAY:
+            ended.note(exchange)
         if exchange.key in (INIT_PRODUCER_ID, END_TXN):
             response = exchange.response or {}
             if not response.get("error_code", 1) and response.get("producer_id", -1) >= 0:
@@ -86,7 +107,7 @@ def sequences(_: NoSettings) -> See:
         elif exchange.key == PRODUCE:
             for one in sent(exchange, context):
                 if one.batch.producer_id >= 0 and one.batch.base_sequence >= 0:
-                    yield from _next(exchange, one, known, begun)
+                    yield from _next(exchange, one, known, begun, ended.all_before(exchange))
 
     return see
 
@@ -96,6 +117,7 @@ def _next(
     one: Sent,
     known: Memory[tuple[int, object, int], _Sequence],
     begun: Memory[tuple[int, int], int],
+    whole: bool,
 ) -> Iterator[Finding]:
     batch, base = one.batch, one.batch.base_sequence
     count = batch.last_offset - (batch.base_offset or 0) + 1
@@ -119,7 +141,7 @@ def _next(
     who = f"{one.place}: producer {batch.producer_id} epoch {batch.producer_epoch}"
     ahead = (base - sequence.next) % MODULUS
     again = sequence.find(base)
-    if 0 < ahead < HALF:
+    if 0 < ahead < HALF and whole:
         before = sequence.batches[-1].evidence if sequence.batches else None
         yield Finding(
             "error",
@@ -136,16 +158,39 @@ def _next(
             "partition: look for what sends requests twice.",
             (again.evidence, mine),
         )
+    elif again is None and ahead >= HALF:
+        yield from _overtaken(exchange, last, sequence, who, mine)
     yield from _refused(exchange, one, sequence, who, mine)
     taken = one.error in TAKEN
     if again is None:
-        again = _Batch(base, last)
+        again = _Batch(base, last, exchange.connection, exchange.ordinal)
         sequence.batches.append(again)
     if again.until is None:
         again.last, again.evidence = last, mine
         again.until = answered(exchange) if taken else None
     if ahead < HALF:
         sequence.next = follows(last)
+
+
+def _overtaken(
+    exchange: Exchange, last: int, sequence: _Sequence, who: str, mine: Evidence
+) -> Iterator[Finding]:
+    """Numbers that come to an end behind those which were sent after them."""
+    after = sequence.find(follows(last))
+    if (
+        after is not None
+        and after.evidence is not None
+        and after.connection == exchange.connection
+        and after.ordinal > exchange.ordinal
+    ):
+        yield Finding(
+            "error",
+            f"{who}: sequence {after.base} was answered before the one in front of it, which was "
+            "sent first",
+            "Requests reached the broker in another order than they were sent: look for what "
+            "reorders them.",
+            (mine, after.evidence),
+        )
 
 
 def _refused(

@@ -8,7 +8,7 @@ from typing import Any
 from captures.checks import CHECKS
 from captures.checks.finding import MS, Finding
 from captures.checks.running import run
-from captures.exchange import Exchange
+from captures.exchange import STRAY, Exchange
 from specs.contents import api
 from specs.records import Record, build
 
@@ -31,7 +31,7 @@ def exchange(
 ) -> Exchange:
     """Asked `at` ms and answered `took` ms later; without a response it never was.
 
-    Requests of a connection are numbered by their time, and so are packets.
+    Packets are numbered by the time of the request.
     """
     declared = api(name)
     sent = None if request is None else declared.request.codec(version).encode(request)
@@ -45,13 +45,19 @@ def exchange(
         response_body=came,
         request_packet=number + 1,
         response_packet=0 if response is None else number + 2,
-        ordinal=number,
         losses=losses,
     )
 
 
 def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
-    """What one check finds in these exchanges, in the order in which they ended."""
+    """What one check finds in these exchanges, in the order in which they ended.
+
+    Requests of a connection are numbered by their time.
+    """
+    for connection in {one.connection for one in exchanges}:
+        mine = [one for one in exchanges if one.connection == connection and one.key != STRAY]
+        for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
+            one.ordinal = ordinal
     check = next(check for check in CHECKS if check.name == name)
     if settings:
         check = check._replace(settings=dataclasses.replace(check.settings, **settings))

@@ -62,7 +62,10 @@ def test_the_numbers_wrap(last: int) -> None:
     """A batch that ends with 2^31 - 1, before it, and one that goes over it."""
     base = (last - 1) % 2**31
     following = (last + 1) % 2**31
-    assert found("sequences", sent(1, base), sent(2, following), sent(3, (following + 2) % 2**31)) == []
+    assert (
+        found("sequences", sent(1, base), sent(2, following), sent(3, (following + 2) % 2**31))
+        == []
+    )
     assert len(found("sequences", sent(1, base), sent(2, (following + 1) % 2**31))) == 1
 
 
@@ -146,6 +149,20 @@ def test_refused_though_the_one_before_was_taken() -> None:
         )
     ]
     assert frames(findings) == [[(11, 12), (21, 22)]]
+
+
+def test_what_still_waits_may_hold_the_numbers() -> None:
+    """The request between them left the proxy behind them: then its end tells it."""
+    first, late, last = sent(1, 0), sent(2, 2, took=30), sent(3, 4)
+    findings = found("sequences", begun(0), first, last, late, sent(40, 6))
+    assert whats(findings) == [
+        (
+            "error",
+            "orders[0]: producer 9 epoch 0: sequence 4 was answered before the one in front of it, "
+            "which was sent first",
+        )
+    ]
+    assert frames(findings) == [[(21, 22), (31, 32)]]
 
 
 def test_a_gap_of_the_capture_is_none_of_the_producer() -> None:
