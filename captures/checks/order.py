@@ -1,7 +1,7 @@
 """`order`: pipelined requests do not change the order of a partition's records.
 
 With several requests in flight, one that fails and is sent again lands behind those that were sent
-after it. Idempotent producers are kept from it by their sequence numbers (see `sequences`).
+after it. Of idempotent producers a broker takes nothing behind a gap: there it should never be seen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REMEMBERED: Final = 64
 NEVER: Final = 1 << 63
 
 HOLDS = (
-    "Produce v0+ with acks=1 or all of producers that are not idempotent; several requests in flight "
+    "Produce v0+ with acks=1 or all ; several requests in flight "
     "(max.in.flight.requests.per.connection, since 0.8.2)"
 )
 
@@ -61,7 +61,7 @@ def order(_: NoSettings) -> See:
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         for one in sent(exchange, context):
-            if one.batch.base_sequence >= 0 or (exchange.request or {}).get("acks") == 0:
+            if (exchange.request or {}).get("acks") == 0:
                 continue
             end = answered(exchange)
             taken = one.error == 0 and end is not None
@@ -96,10 +96,13 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
                 (other.evidence, mine.evidence),
             )
             return
-    attempts = [b for b in batches if b.checksum == mine.checksum and b.offset < 0]
+    attempts = [one for one in batches if one.checksum == mine.checksum and one.offset < 0]
     for attempt in attempts:
         for other in there:
-            if attempt.pipelines(other) and other.offset < mine.offset:
+            again = any(
+                one.checksum == other.checksum and one.pipelines(attempt) for one in batches
+            )
+            if attempt.pipelines(other) and other.offset < mine.offset and not again:
                 yield Finding(
                     "error",
                     f"{place}: records were sent again and are now behind those sent after them: "

@@ -41,8 +41,6 @@ HOLDS = (
 class _Batch:
     base: int
     last: int
-    connection: int
-    ordinal: int
     until: int | None = None
     """When the client had heard that it was taken; None: it had not."""
     evidence: Evidence | None = None
@@ -158,39 +156,16 @@ def _next(
             "partition: look for what sends requests twice.",
             (again.evidence, mine),
         )
-    elif again is None and ahead >= HALF:
-        yield from _overtaken(exchange, last, sequence, who, mine)
     yield from _refused(exchange, one, sequence, who, mine)
     taken = one.error in TAKEN
     if again is None:
-        again = _Batch(base, last, exchange.connection, exchange.ordinal)
+        again = _Batch(base, last)
         sequence.batches.append(again)
     if again.until is None:
         again.last, again.evidence = last, mine
         again.until = answered(exchange) if taken else None
     if ahead < HALF:
         sequence.next = follows(last)
-
-
-def _overtaken(
-    exchange: Exchange, last: int, sequence: _Sequence, who: str, mine: Evidence
-) -> Iterator[Finding]:
-    """Numbers that come to an end behind those which were sent after them."""
-    after = sequence.find(follows(last))
-    if (
-        after is not None
-        and after.evidence is not None
-        and after.connection == exchange.connection
-        and after.ordinal > exchange.ordinal
-    ):
-        yield Finding(
-            "error",
-            f"{who}: sequence {after.base} was answered before the one in front of it, which was "
-            "sent first",
-            "Requests reached the broker in another order than they were sent: look for what "
-            "reorders them.",
-            (mine, after.evidence),
-        )
 
 
 def _refused(

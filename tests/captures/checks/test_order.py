@@ -57,6 +57,14 @@ def test_all_fail_and_are_sent_again_in_order() -> None:
     assert found("order", *attempts, *again) == []
 
 
+def test_all_are_lost_and_are_sent_again_in_order() -> None:
+    attempts = [produce(1 + n, [f"{n}"], error=None) for n in range(3)]
+    again = [produce(20 + n, [f"{n}"], offset=n) for n in range(3)]
+    assert found("order", *attempts, *again) == []
+    elsewhere = [produce(20 + n, [f"{n}"], offset=n, connection=2) for n in range(3)]
+    assert found("order", *attempts, *elsewhere) == []
+
+
 def test_a_retry_with_nothing_in_flight_behind_it() -> None:
     retried = (
         produce(1, ["a"], error=NOT_LEADER, took=1),
@@ -82,9 +90,21 @@ def test_other_partitions_topics_and_clients_have_an_order_of_their_own() -> Non
     assert found("order", first, produce(2, ["b"], offset=0, took=9, client="x")) == []
 
 
-def test_idempotent_producers_are_kept_from_it() -> None:
+def test_a_broker_that_takes_what_is_behind_a_gap() -> None:
+    numbered = {"producer": 1, "epoch": 0, "took": 9}
     both = (
-        produce(1, ["a"], offset=1, took=9, producer=1, epoch=0, sequence=0),
-        produce(2, ["b"], offset=0, took=9, producer=1, epoch=0, sequence=1),
+        produce(1, ["a"], offset=1, sequence=0, **numbered),
+        produce(2, ["b"], offset=0, sequence=1, **numbered),
     )
-    assert found("order", *both) == []
+    assert len(found("order", *both)) == 1
+
+
+def test_a_repetition_that_the_broker_knows_is_where_it_was() -> None:
+    numbered = {"producer": 1, "epoch": 0, "took": 9}
+    again = (
+        produce(1, ["a"], error=None, sequence=0, **numbered),
+        produce(2, ["b"], error=None, sequence=1, **numbered),
+        produce(20, ["a"], offset=0, sequence=0, **numbered),
+        produce(21, ["b"], offset=1, sequence=1, **numbered),
+    )
+    assert found("order", *again) == []

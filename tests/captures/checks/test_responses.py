@@ -46,6 +46,12 @@ def test_a_request_that_was_passed_over() -> None:
     assert finding.what == "Metadata was never answered, though a later request was"
 
 
+def test_a_request_that_was_taken_out_before_a_later_one_was_answered() -> None:
+    findings = found("responses", metadata(1, answer=False), metadata(2), metadata(3))
+    assert frames(findings) == [[(11,), (21, 22)]]
+    assert found("responses", metadata(1, answer=False), metadata(2, losses=1)) == []
+
+
 def test_a_request_that_was_cut_off_by_the_end_is_none() -> None:
     assert found("responses", metadata(1), metadata(2, answer=False)) == []
 

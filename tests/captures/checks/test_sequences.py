@@ -152,17 +152,10 @@ def test_refused_though_the_one_before_was_taken() -> None:
 
 
 def test_what_still_waits_may_hold_the_numbers() -> None:
-    """The request between them left the proxy behind them: then its end tells it."""
+    """A request between them left a proxy behind them: then it is answered behind them."""
     first, late, last = sent(1, 0), sent(2, 2, took=30), sent(3, 4)
-    findings = found("sequences", begun(0), first, last, late, sent(40, 6))
-    assert whats(findings) == [
-        (
-            "error",
-            "orders[0]: producer 9 epoch 0: sequence 4 was answered before the one in front of it, "
-            "which was sent first",
-        )
-    ]
-    assert frames(findings) == [[(21, 22), (31, 32)]]
+    assert found("sequences", begun(0), first, last, late, sent(40, 6)) == []
+    assert len(found("sequences", begun(0), first, last, sent(40, 6))) == 1
 
 
 def test_a_gap_of_the_capture_is_none_of_the_producer() -> None:
