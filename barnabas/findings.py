@@ -12,6 +12,7 @@ from barnabas import __version__
 from captures.checks import Check
 from captures.checks.finding import SEVERITIES, Evidence, Finding
 from captures.exchange import iso
+from captures.wording import plural
 
 SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -130,7 +131,9 @@ def as_junit(checked: Checked) -> str:
         if wrong:
             failures += 1
             worst = min((finding.severity for finding in wrong), key=SEVERITIES.index)
-            message = f"{len(wrong) + checked.left_out.get(name, 0)} findings: {wrong[0].what}"
+            message = (
+                f"{plural(len(wrong) + checked.left_out.get(name, 0), 'finding')}: {wrong[0].what}"
+            )
             failure = ET.SubElement(case, "failure", type=worst, message=_clean(message))
             failure.text = _clean("\n".join(map(plain, wrong)))
         if notes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.captures.checks.given import found, frames, produce, whats
 
 NOT_LEADER = 6
@@ -91,7 +93,7 @@ def test_other_partitions_topics_and_clients_have_an_order_of_their_own() -> Non
 
 
 def test_a_broker_that_takes_what_is_behind_a_gap() -> None:
-    numbered = {"producer": 1, "epoch": 0, "took": 9}
+    numbered: dict[str, Any] = {"producer": 1, "epoch": 0, "took": 9}
     both = (
         produce(1, ["a"], offset=1, sequence=0, **numbered),
         produce(2, ["b"], offset=0, sequence=1, **numbered),
@@ -100,7 +102,7 @@ def test_a_broker_that_takes_what_is_behind_a_gap() -> None:
 
 
 def test_a_repetition_that_the_broker_knows_is_where_it_was() -> None:
-    numbered = {"producer": 1, "epoch": 0, "took": 9}
+    numbered: dict[str, Any] = {"producer": 1, "epoch": 0, "took": 9}
     again = (
         produce(1, ["a"], error=None, sequence=0, **numbered),
         produce(2, ["b"], error=None, sequence=1, **numbered),

@@ -61,7 +61,7 @@ def test_what_is_missing_where_the_capture_has_a_gap_was_not_passed_over() -> No
 
 
 def test_acks_0_has_no_response() -> None:
-    asked = {"error": None, "connection": 1}
+    asked: dict[str, Any] = {"error": None, "connection": 1}
     assert found("responses", metadata(2), produce(1, ["a"], acks=0, **asked)) == []
     assert len(found("responses", metadata(2), produce(1, ["a"], acks=1, **asked))) == 1
 
