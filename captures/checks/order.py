@@ -85,9 +85,8 @@ def order(_: NoSettings) -> See:
 
 
 def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
-    there = [batch for batch in batches if batch.offset >= 0]
-    for other in there:
-        if other.pipelines(mine) and other.offset > mine.offset:
+    for other in batches:
+        if other.offset > mine.offset and other.pipelines(mine):
             yield Finding(
                 "error",
                 f"{place}: records sent later are in front: offset {mine.offset} was sent behind "
@@ -98,11 +97,11 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
             return
     attempts = [one for one in batches if one.checksum == mine.checksum and one.offset < 0]
     for attempt in attempts:
-        for other in there:
+        for other in batches:
             again = any(
                 one.checksum == other.checksum and one.pipelines(attempt) for one in batches
             )
-            if attempt.pipelines(other) and other.offset < mine.offset and not again:
+            if 0 <= other.offset < mine.offset and attempt.pipelines(other) and not again:
                 yield Finding(
                     "error",
                     f"{place}: records were sent again and are now behind those sent after them: "

@@ -154,10 +154,11 @@ def _topic(bootstrap: str) -> str:
 def test_a_real_broker_refuses_what_overtakes(apache: str, tmp_path: Path) -> None:
     capture = tmp_path / "run.pcapng"
     scenario = loads(rule("{reorder: {swap: 1, at_most: 1s}}"))
-    with Harness(apache, scenario=scenario, capture=capture) as proxy:
-        # librdkafka gives up for good; a producer of its own has nothing to lose
-        with contextlib.suppress(KafkaException, SystemError):
-            send(proxy.bootstrap, **IDEMPOTENT)
+    with (
+        Harness(apache, scenario=scenario, capture=capture) as proxy,
+        contextlib.suppress(KafkaException, SystemError),  # librdkafka gives up for good
+    ):
+        send(proxy.bootstrap, **IDEMPOTENT)
     found = findings(capture)
     assert names(found) == {"sequences"}
     assert "was refused as out of order" in found[0][1].what

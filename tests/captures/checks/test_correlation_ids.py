@@ -47,3 +47,9 @@ def test_raw_tokens_have_no_ids() -> None:
     for token in tokens:
         token.key = SASL_TOKEN
     assert found("correlation_ids", *tokens) == []
+
+
+def test_a_produce_that_is_never_answered_waits_too() -> None:
+    sent = produce(1, ["a"], error=None, correlation_id=5)
+    (finding,) = found("correlation_ids", sent, produce(200, ["b"], correlation_id=5))
+    assert "while Produce waited" in finding.what

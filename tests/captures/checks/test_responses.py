@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from captures.checks.finding import MS
 from captures.conversation import Conversations, Event
 from captures.exchange import Exchange
 from captures.reader import Chunk, Closed, Lost, Opened
-from tests.captures.checks.given import MS, exchange, found, frames, produce, whats
+from tests.captures.checks.given import exchange, found, frames, produce, whats
 from tests.captures.test_conversation import request, response
 
 METADATA: dict[str, Any] = {"topics": []}
