@@ -49,7 +49,7 @@ def group_states(_: NoSettings) -> See:
             return
         answer = exchange.error or NONE
         if exchange.key == LEAVE_GROUP:
-            for one in request.get("members") or [request]:
+            for one in request.get("members", [request]):
                 member = members.get((request["group_id"], one["member_id"]))
                 if member is not None and answer == NONE:
                     _enter(member, UNJOINED, end, exchange)

@@ -65,7 +65,7 @@ def heartbeats(settings: Heartbeats) -> See:
         if not request:
             return
         if exchange.key == LEAVE_GROUP:
-            for member in request.get("members") or [request]:
+            for member in request.get("members", [request]):
                 members.pop((request["group_id"], member["member_id"]), None)
             return
         key = (request["group_id"], request.get("member_id", ""))

@@ -65,7 +65,7 @@ def joins(settings: Joins) -> See:
             return
         group, now = request["group_id"], groups.get(request["group_id"])
         if exchange.key == LEAVE_GROUP:
-            for member in request.get("members") or [request]:
+            for member in request.get("members", [request]):
                 left[group, member["member_id"]] = True
         elif exchange.key == SYNC_GROUP:
             # all members of the generation have their answer when the first one goes on
