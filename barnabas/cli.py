@@ -261,6 +261,50 @@ def rehearse_command(
     raise typer.Exit(rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known))
 
 
+@app.command(
+    "check",
+    epilog="Examples:\n\n  barnabas check run.pcapng\n\n"
+    "  barnabas check run.pcapng --skip joins --set heartbeats.share=0.5\n\n"
+    "  barnabas check run.pcapng --format sarif > findings.sarif",
+)
+def check_command(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A capture.", show_default=False)
+    ] = None,
+    form: Annotated[
+        Literal["text", "json", "sarif", "junit"], typer.Option("--format", help="Of the findings.")
+    ] = "text",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="CHECK", help="Run this one; repeatable.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", metavar="CHECK", help="All but this; repeatable.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="CHECK.SETTING=VALUE", help="A threshold; repeatable."),
+    ] = None,
+    checks: Annotated[
+        str | None,
+        typer.Option("--checks", metavar="MODULE:TUPLE", help="Checks of your own beside ours."),
+    ] = None,
+    list_them: Annotated[
+        bool, typer.Option("--list", help="What is checked, for which versions, which thresholds.")
+    ] = False,
+) -> None:
+    """Say what a capture shows to be wrong. Exit code 1: errors or warnings (notes are none)."""
+    from barnabas.check import check, listing
+    from barnabas.own_checks import chosen, own_checks
+
+    wanted = chosen(own_checks(checks), only or (), skip or (), settings or ())
+    if list_them:
+        listing(wanted)
+        return
+    if file is None:
+        raise Trouble("check takes a capture, or --list; see --help")
+    raise typer.Exit(check(file, wanted, form=form))
+
+
 @scenario_app.command("check")
 def scenario_check(
     files: Annotated[

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
-from pathlib import Path
 
 from pydantic import BaseModel
 
+from barnabas.own_tuples import own_tuple
 from barnabas.trouble import Trouble
 from proxy.faults import FAULTS, Fault
 
@@ -16,27 +14,11 @@ from proxy.faults import FAULTS, Fault
 def own_faults(name: str | None) -> tuple[Fault, ...]:
     """Ours, and those of a tuple such as `proxy.faults.FAULTS` in a module of the user's.
 
-    The module is looked for where Python looks, and in the present directory. Raises Trouble.
+    See `own_tuple`. Raises Trouble.
     """
     if name is None:
         return FAULTS
-    module_name, colon, attribute = name.partition(":")
-    if not (module_name and colon and attribute):
-        raise Trouble(
-            f"--faults {name}: write module:TUPLE, e.g. mine:FAULTS for FAULTS in mine.py"
-        )
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as problem:  # noqa: BLE001 - whatever the user's module does
-        text = f"{type(problem).__name__}: {problem}"
-        raise Trouble(f"--faults {name}: can't import {module_name}: {text}") from None
-    finally:
-        sys.path.remove(here)
-    found = getattr(module, attribute, None)
-    if not isinstance(found, tuple):
-        raise Trouble(f"--faults {name}: {module_name} has no tuple called {attribute}")
+    found = own_tuple("--faults", name)
     for entry in found:
         _check(name, entry)
     known = {fault[0] for fault in FAULTS}

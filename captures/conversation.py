@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from captures.exchange import GSSAPI_START, Exchange, Pairing, Pending
+from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
 from captures.reader import Chunk, Closed, Lost, Opened
@@ -39,10 +39,20 @@ class Conversations:
     """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
     skipped: int = 0
     """Bytes that could not be taken apart into frames."""
+    losses: int = 0
+    """How often something was missing, or could not be taken apart any further."""
+    strays: bool = False
+    """Whether responses that answer no request are given too, as exchanges with the key STRAY."""
     _open: dict[int, _Conversation] = field(default_factory=dict)
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         """The exchanges, each when it is over."""
+        for exchange in self._exchanges(events):
+            exchange.losses = self.losses
+            if exchange.key != STRAY or self.strays:
+                yield exchange
+
+    def _exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         for event in events:
             yield from self._event(event)
         for conversation in list(self._open.values()):
@@ -61,10 +71,16 @@ class Conversations:
             yield from self._close(conversation, "no response: connection closed")
         elif isinstance(event, Lost):
             conversation.framing(event.flow, event.direction).lose(event.bytes)
+            conversation.lossy = True
+            self.losses += 1
         else:
             framing = conversation.framing(event.flow, event.direction)
-            for frame in framing.feed(event.data, event.ts_ns, event.comments):
+            broken = framing.broken
+            for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
                 yield from conversation.frame(event.flow, event.direction, frame)
+            if framing.broken != broken:
+                conversation.lossy = True
+                self.losses += 1
 
     def _close(self, conversation: _Conversation, note: str) -> Iterator[Exchange]:
         self._open.pop(conversation.number, None)
@@ -81,10 +97,14 @@ class _Conversation:
         self.client = client
         self.broker = broker
         self.undecoded = 0
+        self.lossy = False
+        """Whether frames are missing: then a response may answer one of those."""
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
         self._raw_tokens = False
         self._cut_off = False
+        self._answered = False
+        """Whether a request was answered that was seen: then so is all that is answered later."""
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
         self._responses: dict[int, tuple[Pending, CapturedFrame]] = {}
@@ -115,7 +135,7 @@ class _Conversation:
             yield self._outcome(pending, note="request not sent on: connection closed")
         for pending, frame in self._responses.values():
             size, lost = len(frame.data), "response not sent on: connection closed"
-            yield self._outcome(pending, came=frame.ts, size=size, note=lost)
+            yield self._outcome(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
         for pending in (*self.pairing.unanswered(), *self._own.values()):
             yield self._outcome(pending, note=note)
 
@@ -128,7 +148,8 @@ class _Conversation:
             self.undecoded += not self._raw_tokens
             size = len(frame.data)
             token = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
-            token.sasl = facts.get("sasl", "")
+            token.sasl, token.packet = facts.get("sasl", ""), frame.packet
+            token.ordinal = frame.ordinal
             self.pairing.sent(token)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
@@ -145,6 +166,8 @@ class _Conversation:
             rules=tuple(facts.get("rules", ())),
             sasl=facts.get("sasl", ""),
             payload=facts.get("payload", {}),
+            packet=frame.packet,
+            ordinal=frame.ordinal,
         )
         left, note = facts.get("left"), facts.get("note", "")
         if left == "later":
@@ -181,7 +204,8 @@ class _Conversation:
         pending, _ = self.pairing.answer(correlation_id)
         if pending is None:
             self.undecoded += 1
-            return None
+            return self._stray(frame) if self._answered and not self.lossy else None
+        self._answered = True
         self.pairing.came(pending, frame.ts)
         facts = facts_of(frame)
         pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
@@ -203,6 +227,16 @@ class _Conversation:
             rules=rules,
             note=note,
             payload=facts.get("payload"),
+            packet=frame.packet,
+        )
+
+    def _stray(self, frame: CapturedFrame) -> Exchange:
+        """A response that no request can have asked for."""
+        answer = Pending(
+            int.from_bytes(frame.data[:4], signed=True), STRAY, 0, None, 0, frame.ts, frame.ts
+        )
+        return self._outcome(
+            answer, came=frame.ts, left=frame.ts, size=len(frame.data), packet=frame.packet
         )
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
@@ -213,7 +247,14 @@ class _Conversation:
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
             if own is None:
                 return None
-            return self._outcome(own, left=frame.ts, size=size, body=frame.data, rules=rules)
+            return self._outcome(
+                own,
+                left=frame.ts,
+                size=size,
+                body=frame.data,
+                rules=rules,
+                packet=frame.packet,
+            )
         entry = self._responses.pop(number, None)
         if entry is None:
             return None
@@ -226,6 +267,7 @@ class _Conversation:
             body=frame.data,
             rules=rules,
             payload=facts.get("payload"),
+            packet=frame.packet,
         )
 
     def _outcome(
@@ -239,6 +281,7 @@ class _Conversation:
         rules: tuple[str, ...] = (),
         note: str = "",
         payload: dict[str, str] | None = None,
+        packet: int = 0,
     ) -> Exchange:
         if body is not None:
             body = body[_offset(body, pending) :]
@@ -254,6 +297,7 @@ class _Conversation:
             rules=rules,
             note=note,
             payload=payload,
+            packet=packet,
         )
 
 

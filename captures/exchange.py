@@ -51,6 +51,9 @@ _COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 SASL_TOKEN: Final = -1
 """The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
 
+STRAY: Final = -(1 << 16)
+"""The key that stands for a response which answers no request, where such are asked for."""
+
 GSSAPI_START: Final = 0x60
 """How a GSSAPI token begins (RFC 2743, 3.1). A client of 0.9 sends one first of all, without a
 handshake; as the key of an API it would be unknown."""
@@ -91,6 +94,10 @@ class Pending:
     """What is known of an authentication, see `Exchange.sasl`."""
     payload: dict[str, str] = field(default_factory=dict)
     """Hashes in place of the request's payload, if it was taken out of a capture."""
+    packet: int = 0
+    """See `Exchange.request_packet`."""
+    ordinal: int = 0
+    """See `Exchange.ordinal`."""
 
 
 class Pairing:
@@ -173,6 +180,16 @@ class Exchange:
     payload: dict[str, dict[str, str]] = field(default_factory=dict)
     """By direction and path: hashes that stand for a payload which was taken out, see
     `captures.masking`."""
+    request_packet: int = field(default=0, compare=False)
+    """Number of the packet with the request's last byte in its capture file, as Wireshark numbers
+    them; 0 if there is none, as while traffic passes."""
+    response_packet: int = field(default=0, compare=False)
+    """The same of the response, as the client saw it."""
+    ordinal: int = field(default=0, compare=False)
+    """The request's number among those of its connection, from 0; counted in captures only."""
+    losses: int = field(default=0, compare=False)
+    """How often the capture had lost something, anywhere, when the exchange was over: between two
+    that say the same nothing is missing."""
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
@@ -183,6 +200,8 @@ class Exchange:
         """The name of the API."""
         if self.key == SASL_TOKEN:
             return "SASL token"
+        if self.key == STRAY:
+            return "stray response"
         return NAMES.get(self.key) or f"key {self.key}"
 
     @property

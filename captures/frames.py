@@ -34,6 +34,8 @@ class SeenFrame:
     version: int | None
     client_id: str | None
     facts: dict[str, Any]
+    packet: int = 0
+    """Number of the packet that brought its last byte, as Wireshark numbers them."""
 
     @property
     def api(self) -> str:
@@ -46,6 +48,7 @@ class SeenFrame:
         """In JSON form."""
         return {
             "ts": iso(self.ts),
+            "packet": self.packet,
             "connection": self.connection,
             "flow": self.flow,
             "direction": self.direction,
@@ -76,7 +79,7 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
         if isinstance(event, Lost):
             framing.lose(event.bytes)
             continue
-        for frame in framing.feed(event.data, event.ts_ns, event.comments):
+        for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
             key = version = client_id = None
             if event.direction == "request":
                 head = head_of(frame.data)
@@ -102,4 +105,5 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
                 version,
                 client_id,
                 facts_of(frame),
+                frame.packet,
             )

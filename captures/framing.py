@@ -19,6 +19,8 @@ class CapturedFrame:
     ts: int
     data: bytes
     comments: tuple[dict[str, Any], ...] = ()
+    packet: int = 0
+    """Number of the packet that brought its last byte; 0: not known."""
 
 
 @dataclass(slots=True)
@@ -35,9 +37,14 @@ class Framing:
     _comments: list[dict[str, Any]] = field(default_factory=list)
 
     def feed(
-        self, data: bytes, ts: int, comments: tuple[dict[str, Any], ...] = ()
+        self,
+        data: bytes,
+        ts: int,
+        comments: tuple[dict[str, Any], ...] = (),
+        packet: int = 0,
     ) -> Iterator[CapturedFrame]:
-        """Bytes in order; `comments` stand at their end. Yields the frames that are complete."""
+        """Bytes of a packet in order; `comments` stand at their end. Yields the frames that are
+        complete."""
         if self.broken:
             self.skipped += len(data)
             return
@@ -52,7 +59,7 @@ class Framing:
             if len(self._bytes) - at < 4 + size:
                 break
             body = bytes(self._bytes[at + 4 : at + 4 + size])
-            found.append(CapturedFrame(self._ordinal, ts, body))
+            found.append(CapturedFrame(self._ordinal, ts, body, packet=packet))
             self._ordinal += 1
             at += 4 + size
         del self._bytes[:at]

@@ -18,11 +18,13 @@ def outcome(
     rules: tuple[str, ...] = (),
     note: str = "",
     payload: dict[str, str] | None = None,
+    packet: int = 0,
 ) -> Exchange:
     """What came of a request.
 
     `received` is when the response came from the broker, `answered` when it left to the client (ns
-    since the epoch); both are None without a response. `rules` are those that touched the response.
+    since the epoch); both are None without a response. `rules` are those that touched the response,
+    `packet` is the number of its last in a capture file.
     """
     return Exchange(
         ts=pending.arrived,
@@ -47,4 +49,7 @@ def outcome(
             for direction, hashes in (("request", pending.payload), ("response", payload))
             if hashes
         },
+        request_packet=pending.packet,
+        response_packet=packet,
+        ordinal=pending.ordinal,
     )

@@ -53,6 +53,8 @@ class Chunk(NamedTuple):
     ts_ns: int
     data: bytes
     comments: tuple[dict[str, Any], ...]
+    packet: int = 0
+    """Number of the packet that brought it, from 1, as Wireshark numbers them."""
 
 
 class Lost(NamedTuple):
@@ -109,15 +111,17 @@ class CaptureReader:
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.foreign, self.truncated, self.position = [], 0, False, 0
         join = _Join(ours=bool(self.meta))
+        number = 0
         with self.path.open("rb") as file:
             for block in read_blocks(file):
                 if isinstance(block, Packet):
                     self.position = block.file_offset
+                    number += 1
                     segment = parse(block.linktype, block.data)
                     if segment is None:
                         self.foreign += 1
                         continue
-                    for event in join.flows.feed(segment, block.ts_ns, block.comments):
+                    for event in join.flows.feed(segment, block.ts_ns, block.comments, number):
                         yield from join.event(event)
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
@@ -168,7 +172,9 @@ class _Join:
         number, flow = self._names[event.flow]
         if isinstance(event, reassembly.Data):
             comments = tuple(map(_document, event.comments))
-            yield Chunk(number, flow, event.direction, event.ts_ns, event.data, comments)
+            yield Chunk(
+                number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
+            )
         elif isinstance(event, reassembly.Gap):
             yield Lost(number, flow, event.direction, event.ts_ns, event.size)
         else:

@@ -44,6 +44,8 @@ class Data(NamedTuple):
     ts_ns: int
     data: bytes
     comments: tuple[str, ...]
+    packet: int = 0
+    """Number of the packet that brought them."""
 
 
 class Gap(NamedTuple):
@@ -74,6 +76,7 @@ class _Early(NamedTuple):
     payload: bytes
     comments: tuple[str, ...]
     fin: bool
+    packet: int
 
 
 class _Half:
@@ -97,13 +100,15 @@ class _Half:
         distance = (seq - self.first - self.position) % _MODULUS
         return self.position + (distance - _MODULUS if distance >= _OLD else distance)
 
-    def take(self, segment: Segment, ts_ns: int, comments: tuple[str, ...]) -> Iterator[Event]:
+    def take(
+        self, segment: Segment, ts_ns: int, comments: tuple[str, ...], packet: int
+    ) -> Iterator[Event]:
         """A segment of this direction."""
         fin = bool(segment.flags & FIN)
         payload = segment.payload
         if not (payload or comments or fin):
             return
-        early = _Early(self.ahead(segment.seq), ts_ns, payload, comments, fin)
+        early = _Early(self.ahead(segment.seq), ts_ns, payload, comments, fin, packet)
         if early.ahead <= self.position and not self.early:
             yield from self._deliver(early)
             return
@@ -141,7 +146,7 @@ class _Half:
         data = early.payload[known:]
         self.position += len(data)
         if data or (early.comments and not known):
-            yield Data(self.flow, self.direction, early.ts_ns, data, early.comments)
+            yield Data(self.flow, self.direction, early.ts_ns, data, early.comments, early.packet)
 
 
 class _Flow:
@@ -164,8 +169,11 @@ class Reassembler:
         self._flows: dict[tuple[Endpoint, Endpoint], _Flow] = {}
         self._count = 0
 
-    def feed(self, segment: Segment, ts_ns: int, comments: tuple[str, ...] = ()) -> Iterator[Event]:
-        """What a segment brings. Consume it all before the next call."""
+    def feed(
+        self, segment: Segment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
+    ) -> Iterator[Event]:
+        """What a segment brings; `packet` is the number of its packet. Consume it all before the
+        next call."""
         source, target = segment.source, segment.target
         key = (source, target) if source < target else (target, source)
         flow = self._flows.get(key)
@@ -189,7 +197,7 @@ class Reassembler:
         if opening:
             half.first = (segment.seq + 1) % _MODULUS if half.first is None else half.first
             return
-        yield from half.take(segment, ts_ns, comments)
+        yield from half.take(segment, ts_ns, comments, packet)
         if segment.flags & ACK and other.early:
             yield from other.acknowledged(segment.ack)
         if segment.flags & RST:

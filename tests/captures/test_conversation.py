@@ -78,6 +78,18 @@ def test_what_left_later_or_changed_is_what_the_client_saw() -> None:
     assert found.response["controller_id"] == 6
 
 
+def test_the_packets_that_ended_a_request_and_its_response() -> None:
+    ask, answer = request(7), response(7)
+    (found,) = exchanges(
+        Chunk(4, "arrived", "request", 0, ask[:9], (), 11),
+        Chunk(4, "arrived", "request", 0, ask[9:], (), 12),
+        Chunk(4, "arrived", "response", 0, answer[:3], (), 14),
+        Chunk(4, "arrived", "response", 0, answer[3:], ({"frame": 0, "left": "later"},), 15),
+        Chunk(4, "left", "response", 0, answer, ({"frame": 0},), 17),
+    )
+    assert (found.request_packet, found.response_packet) == (12, 17)
+
+
 def test_what_never_left() -> None:
     note = "request dropped by a rule"
     comment = {"frame": 0, "rules": ["lossy"], "left": "never", "note": note}

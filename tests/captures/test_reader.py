@@ -50,10 +50,10 @@ def test_a_file_of_others(tmp_path: Path) -> None:
     reader = read(others(tmp_path / "f", comment="look here"))
     assert list(reader) == [
         Opened(1, NOW, "[::ffff:10.0.0.1]:50000", "[::2]:9092", {}),
-        Chunk(1, "arrived", "request", NOW, b"abc", ()),
-        Chunk(1, "arrived", "request", NOW, b"def", ({"text": "look here"},)),
+        Chunk(1, "arrived", "request", NOW, b"abc", (), 4),
+        Chunk(1, "arrived", "request", NOW, b"def", ({"text": "look here"},), 2),
         Lost(1, "arrived", "request", NOW, 5),
-        Chunk(1, "arrived", "request", NOW, b"z", ()),
+        Chunk(1, "arrived", "request", NOW, b"z", (), 6),
     ]
     assert (reader.meta, reader.foreign, reader.truncated) == ({}, 1, False)
 

@@ -115,9 +115,9 @@ def test_the_events_of_a_connection(tmp_path: Path) -> None:
     about = {"barnabas": "flow", "connection": 3, "flow": "arrived", "broker": 2}
     assert list(reader) == [
         Opened(3, NOW, "10.0.0.1:50003", "10.0.0.2:9092", about),
-        Chunk(3, "arrived", "request", NOW + 1, b"abcd", ({"frame": 0},)),
-        Chunk(3, "arrived", "request", NOW + 1, b"ef", ()),
-        Chunk(3, "left", "request", NOW + 2, b"ABCD", ({"frame": 0},)),
+        Chunk(3, "arrived", "request", NOW + 1, b"abcd", ({"frame": 0},), 5),
+        Chunk(3, "arrived", "request", NOW + 1, b"ef", (), 6),
+        Chunk(3, "left", "request", NOW + 2, b"ABCD", ({"frame": 0},), 11),
         Closed(3, NOW + 4, False),
     ]
     assert reader.meta == {"barnabas": 1, "seed": 7}
@@ -268,11 +268,11 @@ def test_a_loss_leaves_a_gap_and_the_flow_keeps_its_name(tmp_path: Path) -> None
     assert isinstance(opened, Opened)
     assert rest == [
         Lost(1, "arrived", "request", NOW, 3),
-        Chunk(1, "arrived", "request", NOW, b"def", ()),
+        Chunk(1, "arrived", "request", NOW, b"def", (), 5),
         Lost(1, "left", "response", NOW, 5),
-        Chunk(1, "left", "response", NOW, b"f", ({},)),
+        Chunk(1, "left", "response", NOW, b"f", ({},), 10),
         Lost(1, "arrived", "request", NOW, 4),
-        Chunk(1, "arrived", "request", NOW, b"k", ()),
+        Chunk(1, "arrived", "request", NOW, b"k", (), 11),
     ]
 
 

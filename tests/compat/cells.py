@@ -15,6 +15,7 @@ class Verdict(StrEnum):
     NEITHER = "neither works"
     BYPASSED = "went round the proxy"
     UNREAD = "frames not decoded"
+    WRONG = "its capture shows something wrong"
     IMPOSSIBLE = "not possible"
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
+from captures.checks import CHECKS
+from captures.checks.running import run
 from captures.conversation import Conversations
 from captures.reader import CaptureReader
 from specs import api
@@ -58,6 +60,8 @@ class RunningProxy:
     capture: Path
     complaints: list[str] = field(default_factory=list)
     """What it and its capture say of frames that could not be read; known at its end."""
+    findings: list[str] = field(default_factory=list)
+    """What `barnabas check` says of its capture, notes left out; known at its end."""
 
     @property
     def listeners(self) -> frozenset[str]:
@@ -89,6 +93,7 @@ def proxy(bootstrap: str) -> Iterator[RunningProxy]:
             finally:
                 process.kill()
         running.complaints += _complaints(process.returncode, Path(stderr.name), capture)
+        running.findings += _findings(capture)
 
 
 _BARNABAS: Final = (sys.executable, "-m", "barnabas.cli")
@@ -109,3 +114,10 @@ def _complaints(code: int, said: Path, capture: Path) -> Iterator[str]:
     yield from sorted(unread)
     if conversations.undecoded or conversations.skipped:
         yield f"unknown in its capture: {conversations.undecoded} frames"
+
+
+def _findings(capture: Path) -> Iterator[str]:
+    exchanges = Conversations(strays=True).exchanges(CaptureReader(capture))
+    for check, finding in run(exchanges, CHECKS):
+        if finding.severity != "note":
+            yield f"{check.name}: {finding.what}"

@@ -74,3 +74,5 @@ def _of_client(
     ]
     if complaints:
         yield Cell(broker, client, "proxy", Verdict.UNREAD, "; ".join(complaints))
+    if running.findings:
+        yield Cell(broker, client, "check", Verdict.WRONG, "; ".join(running.findings))

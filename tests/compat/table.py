@@ -18,6 +18,7 @@ MARKS: Final = {
     Verdict.NEITHER: "NEITHER",
     Verdict.BYPASSED: "BYPASSED",
     Verdict.UNREAD: "NOT DECODED",
+    Verdict.WRONG: "WRONG",
 }
 
 

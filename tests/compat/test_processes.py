@@ -52,7 +52,7 @@ def test_the_proxy_names_its_listeners_and_complains_of_nothing() -> None:
             assert side.problem is None
             assert side.addresses <= running.listeners
             assert len(running.listeners) == 3
-        assert running.complaints == []
+        assert (running.complaints, running.findings) == ([], [])
         brokers = {f"{host}:{port}" for host, port in cluster.brokers.values()}
         asked["bootstrap"] = cluster.bootstrap
         assert processes.run_client("confluent", "produce", asked).addresses <= brokers

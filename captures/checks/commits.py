@@ -1,0 +1,112 @@
+"""`commits`: positions are committed by members of the present generation (or with a valid epoch)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from captures.checks.finding import (
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    Severity,
+    answered,
+    evidence,
+)
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from specs.error_codes import error_name
+
+OFFSET_COMMIT: Final = 8
+JOIN_GROUP: Final = 11
+TXN_OFFSET_COMMIT: Final = 28
+
+REFUSALS: Final[dict[str, Severity]] = {
+    "ILLEGAL_GENERATION": "warning",
+    "UNKNOWN_MEMBER_ID": "warning",
+    "FENCED_INSTANCE_ID": "warning",
+    "FENCED_MEMBER_EPOCH": "warning",
+    "STALE_MEMBER_EPOCH": "note",  # the client commits again with its new epoch (KIP-848)
+    "REBALANCE_IN_PROGRESS": "note",  # the client commits again once it has joined
+}
+"""What a coordinator says to a commit that comes too late."""
+
+HOLDS = (
+    "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
+    "more); KIP-848 epochs as far as the broker says"
+)
+
+
+class _Joined(NamedTuple):
+    generation: int
+    since: int
+    evidence: Evidence
+
+
+def commits(_: NoSettings) -> See:
+    """Commits of a stale generation: those that were refused, and worse, those that were not."""
+    joined: Memory[tuple[str, str], _Joined] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.key == JOIN_GROUP:
+            _learn(exchange, joined)
+            return
+        if exchange.key not in (OFFSET_COMMIT, TXN_OFFSET_COMMIT):
+            return
+        request, response = exchange.request, exchange.response
+        generation = (request or {}).get("generation_id_or_member_epoch", -1)
+        if not request or not response or generation < 0:
+            return
+        known = joined.get((request["group_id"], request["member_id"]))
+        told = known is not None and exchange.ts >= known.since
+        errors = {
+            error_name(partition["error_code"])
+            for topic in response["topics"]
+            for partition in topic["partitions"]
+        }
+        if refusal := next((name for name in REFUSALS if name in errors), None):
+            yield _refused(exchange, request, generation, refusal, known)
+        elif known and told and generation < known.generation and "NONE" in errors:
+            yield Finding(
+                "error",
+                f"group {request['group_id']}: the broker took a commit of generation {generation} "
+                f"though the member had joined generation {known.generation}",
+                "The commit may undo one of the present generation: records are read again or "
+                "passed over.",
+                (known.evidence, evidence(exchange)),
+            )
+
+    return see
+
+
+def _refused(
+    exchange: Exchange,
+    request: dict[str, Any],
+    generation: int,
+    refusal: str,
+    known: _Joined | None,
+) -> Finding:
+    mine = evidence(exchange)
+    text = (
+        f"group {request['group_id']}: a commit of generation {generation} was refused, {refusal}"
+    )
+    seen: tuple[Evidence, ...] = (mine,)
+    if known is not None and known.generation != generation:
+        text += f"; the member has joined generation {known.generation}"
+        seen = tuple(sorted((known.evidence, mine)))
+    return Finding(
+        REFUSALS[refusal],
+        text,
+        "What was read since the last commit that was taken is read again. Commit and wait for the "
+        "answer when partitions are revoked (onPartitionsRevoked), before the member joins again.",
+        seen,
+    )
+
+
+def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None:
+    end, request, response = answered(exchange), exchange.request, exchange.response
+    if end is not None and request and response and not response["error_code"]:
+        member = (request["group_id"], response["member_id"])
+        joined[member] = _Joined(response["generation_id"], end, evidence(exchange))

@@ -1,0 +1,44 @@
+"""`correlation_ids`: no request bears the correlation id of one that still waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+
+PRODUCE = 0
+NEVER = 1 << 63
+
+HOLDS = "all APIs with a header; ids may come again once they are answered, and wrap at 2^31"
+
+
+def correlation_ids(_: NoSettings) -> See:
+    """Ids of a connection that are used again while their first request waits."""
+    used: Memory[tuple[int, int], tuple[int, Evidence]] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.key < 0:
+            return
+        key = (exchange.connection, exchange.correlation_id)
+        until, first = used.get(key, (0, None))
+        if first is not None and exchange.ts < until:
+            yield Finding(
+                "error",
+                f"correlation id {exchange.correlation_id} was used again while {first.api} waited",
+                "Count correlation ids up on each connection: nobody can tell such responses apart "
+                "but by their order.",
+                (first, evidence(exchange)),
+            )
+        end = answered(exchange)
+        if end is None:
+            end = exchange.ts if _unanswerable(exchange) else NEVER
+        used[key] = (end, evidence(exchange))
+
+    return see
+
+
+def _unanswerable(exchange: Exchange) -> bool:
+    return exchange.key == PRODUCE and (exchange.request or {}).get("acks") == 0

@@ -1,0 +1,94 @@
+"""`fetch_loops`: a consumer does not ask over and over for what is refused each time.
+
+A Fetch waits for records up to max_wait_ms, but an error is answered at once: who does not react to it
+asks as fast as the network goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from captures.wording import topic_name
+from specs.error_codes import error_name
+
+FETCH: Final = 1
+
+HOLDS = "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)"
+
+ADVICE: Final = {
+    "OFFSET_OUT_OF_RANGE": "Set auto.offset.reset, or seek to an offset that is there.",
+    "NOT_LEADER_OR_FOLLOWER": "Ask for Metadata before the next Fetch, and wait in between.",
+    "UNKNOWN_TOPIC_OR_PARTITION": "Ask for Metadata before the next Fetch, and wait in between.",
+    "FETCH_SESSION_ID_NOT_FOUND": "Begin a new session: epoch 0 (KIP-227).",
+    "INVALID_FETCH_SESSION_EPOCH": "Begin a new session: epoch 0 (KIP-227).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLoops:
+    """What a loop is."""
+
+    times: int = 10
+    """So many Fetches in a row with the same error."""
+    apart_ms: float = 100.0
+    """Each sent sooner than that after the response before."""
+
+
+@dataclass(slots=True)
+class _Loop:
+    error: int
+    end: int
+    first: Evidence
+    times: int = 1
+
+
+def fetch_loops(settings: FetchLoops) -> See:
+    """Fetches of a connection with the same error of a partition, without a pause."""
+    loops: Memory[tuple[int, object, int], _Loop] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        end, response = answered(exchange), exchange.response
+        if exchange.key != FETCH or end is None or not response:
+            return
+        for place, name, error in _results(response, context):
+            key = (exchange.connection, *place)
+            loop = loops.get(key)
+            if not error:
+                if loop is not None:
+                    del loops[key]
+                continue
+            hasty = loop and exchange.ts - loop.end < settings.apart_ms * MS
+            if loop is None or not hasty or loop.error != error:
+                loops[key] = _Loop(error, end, evidence(exchange))
+                continue
+            loop.times += 1
+            loop.end = end
+            if loop.times == settings.times:
+                text = error_name(error)
+                yield Finding(
+                    "warning",
+                    f"{name} was fetched {loop.times} times in a row with {text}",
+                    ADVICE.get(text, "Wait before the next Fetch (retry.backoff.ms)."),
+                    (loop.first, evidence(exchange)),
+                )
+
+    return see
+
+
+def _results(
+    response: dict[str, Any], context: Context
+) -> Iterator[tuple[tuple[object, int], str, int]]:
+    """What came of the whole (partition -1) and of each partition that the response names."""
+    yield (None, -1), "all", response.get("error_code", 0)
+    for topic in response["responses"]:
+        name = topic.get("topic") or topic.get("topic_id")
+        for partition in topic["partitions"]:
+            index = partition["partition_index"]
+            text = f"{topic_name(topic, context.topics)}[{index}]"
+            yield (name, index), text, partition["error_code"]

@@ -1,0 +1,105 @@
+"""What a check finds: how bad it is, what was seen, in which frames, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from captures.context import Context
+from captures.exchange import Exchange, iso
+
+Severity = Literal["error", "warning", "note"]
+"""error: the protocol is violated, or records are lost or read in another order. warning: it works,
+at a price or for now. note: it belongs to healthy operation, and may explain something."""
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+"""The worst one first."""
+
+
+class Evidence(NamedTuple):
+    """An exchange that shows it; `ts` is when its request arrived, in ns since the epoch."""
+
+    ts: int
+    connection: int
+    client: str
+    api: str
+    version: int
+    correlation_id: int
+    packets: tuple[int, ...]
+    """Of the request and the response in the capture file, as Wireshark numbers them."""
+
+    def row(self) -> dict[str, Any]:
+        """In JSON form."""
+        return {**self._asdict(), "ts": iso(self.ts), "packets": list(self.packets)}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. The evidence is in order of time, and has at least one exchange."""
+
+    severity: Severity
+    what: str
+    advice: str
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def ts(self) -> int:
+        """When it showed: the time of its last evidence."""
+        return self.evidence[-1].ts
+
+
+See = Callable[[Exchange, Context], Iterable[Finding]]
+"""What a check does with an exchange, in the order in which they end."""
+
+
+class Check(NamedTuple):
+    """A check: `begin(settings)` gives a function that sees every exchange of one capture."""
+
+    name: str
+    settings: Any
+    """A frozen dataclass with its thresholds, as they are if nobody says otherwise."""
+    begin: Callable[[Any], See]
+    what: str
+    """What it finds, in a line."""
+    holds: str
+    """For which versions of which APIs, and by which KIP or class of Kafka."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """Of a check that has no thresholds."""
+
+
+MS: Final = 1_000_000
+"""ns in a millisecond."""
+
+
+def evidence(exchange: Exchange) -> Evidence:
+    """What is kept of an exchange: nothing of its bodies."""
+    packets = (exchange.request_packet, exchange.response_packet)
+    return Evidence(
+        exchange.ts,
+        exchange.connection,
+        exchange.client_id or exchange.client_address,
+        exchange.api,
+        exchange.version,
+        exchange.correlation_id,
+        tuple(number for number in packets if number),
+    )
+
+
+def answered(exchange: Exchange) -> int | None:
+    """When the client had its response, in ns since the epoch; None: never."""
+    latency = exchange.latency_ms
+    return None if latency is None else exchange.ts + round(latency * MS)
+
+
+def duration(ns: float) -> str:
+    """A time in words, to three digits.
+
+    >>> duration(12_345_678), duration(45_000_000_000)
+    ('12.3 ms', '45 s')
+    """
+    ms = ns / MS
+    return f"{ms:.3g} ms" if ms < 1000 else f"{ms / 1000:.3g} s"

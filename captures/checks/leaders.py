@@ -1,0 +1,204 @@
+"""`leaders`: records are asked of the leader, or of the replica that the leader has named.
+
+What a client was told is told again here: leaders by Metadata (and since KIP-951 by the refusals of
+Produce and Fetch), preferred read replicas by Fetch. A request that was wrong when it was sent shows
+in two ways: the broker refuses it, over and over; or the client names the leader epoch that it has
+heard of, and asks another broker than the leader of that epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from captures.checks.finding import MS, Evidence, Finding, See, answered, duration, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from captures.wording import topic_name
+
+PRODUCE: Final = 0
+FETCH: Final = 1
+METADATA: Final = 3
+
+NOT_LEADER_OR_FOLLOWER: Final = 6
+
+HOLDS = (
+    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known; leader epochs in Metadata v7+ "
+    "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
+    "Produce v10+ and Fetch v16+ (KIP-951)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """When a client could know better."""
+
+    grace_ms: float = 1000.0
+    """Since it was told of the leader."""
+    times: int = 3
+    """Refusals in a row on one connection."""
+
+
+@dataclass(slots=True)
+class _Leader:
+    node: int
+    epoch: int
+    since: int
+    evidence: Evidence
+
+
+@dataclass(slots=True)
+class _Told:
+    """What one client was told of a partition."""
+
+    leader: _Leader | None = None
+    preferred: set[int] = field(default_factory=set)
+    refused: dict[int, int] = field(default_factory=dict)
+    """By connection: refusals in a row."""
+
+
+Place = tuple[str, Any, int]
+
+
+def leaders(settings: Leaders) -> See:
+    """Produce and Fetch to a broker that neither leads nor is the preferred read replica."""
+    clients: Memory[Place, _Told] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        request, end = exchange.request if exchange.key in _KEYS else None, answered(exchange)
+        if not request or not exchange.response or end is None:
+            return
+        client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+        if exchange.key == METADATA:
+            for place, leader in _metadata(exchange, client, end):
+                _tell(clients.setdefault(place, _Told()), leader)
+        elif exchange.broker is not None and not _follower(request):
+            for one in _asked(exchange, client, context):
+                told = clients.setdefault(one.place, _Told())
+                yield from _judged(exchange, one, told, settings)
+                _learn(exchange, one, told, end)
+
+    return see
+
+
+_KEYS: Final = (PRODUCE, FETCH, METADATA)
+
+
+@dataclass(slots=True)
+class _Asked:
+    place: Place
+    name: str
+    epoch: int
+    """The leader epoch that the client names, or -1."""
+    answer: dict[str, Any] | None
+
+
+def _judged(exchange: Exchange, one: _Asked, told: _Told, settings: Leaders) -> Iterator[Finding]:
+    leader, broker = told.leader, exchange.broker
+    if leader is None or leader.node in (broker, -1) or broker in told.preferred:
+        told.refused.pop(exchange.connection, None)
+        return
+    late = exchange.ts - leader.since
+    if late <= settings.grace_ms * MS:
+        return
+    said = f"told {duration(late)} before that {leader.node} leads it"
+    if one.epoch >= 0 and one.epoch == leader.epoch:
+        finding = f"{one.name} was asked of broker {broker} by a client that knew leader epoch "
+        finding += f"{one.epoch}, {said}"
+    elif one.answer and one.answer["error_code"] == NOT_LEADER_OR_FOLLOWER:
+        times = told.refused.get(exchange.connection, 0) + 1
+        told.refused[exchange.connection] = times
+        if times != settings.times:
+            return
+        finding = (
+            f"{one.name} was asked of broker {broker} {times} times in vain by a client {said}"
+        )
+    else:
+        return
+    yield Finding(
+        "warning",
+        finding,
+        "Ask the leader of the latest Metadata, or for reading the replica that it prefers "
+        "(client.rack, KIP-392).",
+        (leader.evidence, evidence(exchange)),
+    )
+
+
+def _learn(exchange: Exchange, one: _Asked, told: _Told, end: int) -> None:
+    if one.answer is None:
+        return
+    preferred = one.answer.get("preferred_read_replica", -1)
+    if preferred >= 0:
+        told.preferred.add(preferred)
+    hint = one.answer.get("current_leader") or {}
+    if one.answer["error_code"] and hint.get("leader_id", -1) >= 0:
+        node, epoch = hint["leader_id"], hint["leader_epoch"]
+        _tell(told, _Leader(node, epoch, end, evidence(exchange)))
+    elif (
+        exchange.key == PRODUCE
+        and not one.answer["error_code"]
+        and told.leader is not None
+        and told.leader.node != exchange.broker
+    ):
+        told.leader = None  # only a leader takes records: what was said before is out of date
+
+
+def _tell(told: _Told, leader: _Leader) -> None:
+    before = told.leader
+    if before is not None:
+        if before.node == leader.node and before.epoch == leader.epoch:
+            return  # known for longer
+        if 0 <= leader.epoch < before.epoch:
+            return  # from a broker that had not heard of it yet
+    told.leader = leader
+    told.preferred.clear()
+    told.refused.clear()
+
+
+def _metadata(exchange: Exchange, client: str, end: int) -> Iterator[tuple[Place, _Leader]]:
+    mine = evidence(exchange)
+    for topic in (exchange.response or {}).get("topics", ()):
+        for partition in topic["partitions"]:
+            epoch = partition.get("leader_epoch", -1)
+            leader = _Leader(partition["leader_id"], epoch, end, mine)
+            for name in (topic.get("name"), topic.get("topic_id")):
+                if name:
+                    yield (client, name, partition["partition_index"]), leader
+
+
+def _asked(exchange: Exchange, client: str, context: Context) -> Iterator[_Asked]:
+    request, response = exchange.request or {}, exchange.response or {}
+    if exchange.key == PRODUCE:
+        topics, inner, index = request["topic_data"], "partition_data", "index"
+        answers = _answers(response, "name", "partition_responses", "index")
+    else:
+        topics, inner, index = request["topics"], "partitions", "partition"
+        answers = _answers(response, "topic", "partitions", "partition_index")
+    for topic in topics:
+        name = topic.get("name") or topic.get("topic") or topic.get("topic_id")
+        for partition in topic[inner]:
+            number = partition[index]
+            yield _Asked(
+                (client, name, number),
+                f"{topic_name(topic, context.topics)}[{number}]",
+                partition.get("current_leader_epoch", -1),
+                answers.get((name, number)),
+            )
+
+
+def _answers(
+    response: dict[str, Any], topic_field: str, inner: str, index: str
+) -> dict[tuple[Any, int], dict[str, Any]]:
+    return {
+        (topic.get(topic_field) or topic.get("topic_id"), partition[index]): partition
+        for topic in response["responses"]
+        for partition in topic[inner]
+    }
+
+
+def _follower(request: dict[str, Any]) -> bool:
+    """Whether a replica fetches, which asks whom it is told to by other means."""
+    state = request.get("replica_state") or {}
+    return bool(request.get("replica_id", -1) >= 0 or state.get("replica_id", -1) >= 0)

@@ -1,0 +1,112 @@
+"""`order`: pipelined requests do not change the order of a partition's records.
+
+With several requests in flight, one that fails and is sent again lands behind those that were sent
+after it. Of idempotent producers a broker takes nothing behind a gap: there it should never be seen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from captures.checks.batches import sent
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+
+REMEMBERED: Final = 64
+"""Batches of a client in a partition."""
+
+NEVER: Final = 1 << 63
+
+HOLDS = (
+    "Produce v0+ with acks=1 or all ; several requests in flight "
+    "(max.in.flight.requests.per.connection, since 0.8.2)"
+)
+
+ADVICE: Final = (
+    "Set enable.idempotence=true (KIP-98), or max.in.flight.requests.per.connection=1, where the order "
+    "matters."
+)
+
+
+@dataclass(slots=True)
+class _Batch:
+    connection: int
+    ordinal: int
+    """Of its request on that connection."""
+    ts: int
+    end: int
+    """When the client heard what came of it."""
+    checksum: int
+    offset: int
+    """Where it is; -1: it is not there, as far as the client knows."""
+    evidence: Evidence
+
+    def pipelines(self, other: _Batch) -> bool:
+        """Whether the other one was sent behind it, before its response came."""
+        return (
+            self.connection == other.connection
+            and self.ordinal < other.ordinal
+            and other.ts < self.end
+        )
+
+
+def order(_: NoSettings) -> See:
+    """Records of a partition behind others that their client had sent later."""
+    known: Memory[tuple[str, object, int], deque[_Batch]] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        for one in sent(exchange, context):
+            if (exchange.request or {}).get("acks") == 0:
+                continue
+            end = answered(exchange)
+            taken = one.error == 0 and end is not None
+            mine = _Batch(
+                exchange.connection,
+                exchange.ordinal,
+                exchange.ts,
+                NEVER if end is None else end,
+                one.checksum,
+                one.base_offset if taken else -1,
+                evidence(exchange),
+            )
+            client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+            place = (client, one.topic, one.partition)
+            batches = known.setdefault(place, deque(maxlen=REMEMBERED))
+            if mine.offset >= 0:
+                yield from _overtaken(one.place, mine, batches)
+            batches.append(mine)
+
+    return see
+
+
+def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Finding]:
+    for other in batches:
+        if other.offset > mine.offset and other.pipelines(mine):
+            yield Finding(
+                "error",
+                f"{place}: records sent later are in front: offset {mine.offset} was sent behind "
+                f"{other.offset}",
+                ADVICE,
+                (other.evidence, mine.evidence),
+            )
+            return
+    attempts = [one for one in batches if one.checksum == mine.checksum and one.offset < 0]
+    for attempt in attempts:
+        for other in batches:
+            again = any(
+                one.checksum == other.checksum and one.pipelines(attempt) for one in batches
+            )
+            if 0 <= other.offset < mine.offset and attempt.pipelines(other) and not again:
+                yield Finding(
+                    "error",
+                    f"{place}: records were sent again and are now behind those sent after them: "
+                    f"offset {mine.offset} was sent before {other.offset}",
+                    ADVICE,
+                    (attempt.evidence, other.evidence, mine.evidence),
+                )
+                return

@@ -1,0 +1,106 @@
+"""`responses`: each request of a connection has one response, in the order of the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import SASL_TOKEN, STRAY, Exchange
+
+PRODUCE: Final = 0
+
+HOLDS: Final = (
+    "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests"
+)
+
+
+class _Ended(NamedTuple):
+    """A request that has ended, answered or not."""
+
+    ordinal: int
+    end: int
+    packet: int
+    losses: int
+    evidence: Evidence
+
+
+def responses(_: NoSettings) -> See:
+    """Responses in another order than their requests, without one, and requests passed over."""
+    latest: Memory[int, _Ended] = Memory()
+    """By connection: the answered request that was sent last."""
+    given_up: Memory[int, _Ended] = Memory()
+    """By connection: the request without a response that was sent last."""
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.key == STRAY:
+            yield _stray(exchange)
+            return
+        end = answered(exchange)
+        mine = _Ended(
+            exchange.ordinal,
+            0 if end is None else end,
+            exchange.response_packet,
+            exchange.losses,
+            evidence(exchange),
+        )
+        before = latest.get(exchange.connection)
+        if end is None:
+            if not _expects(exchange):
+                return
+            if before is None or before.ordinal < mine.ordinal:
+                given_up[exchange.connection] = mine
+            elif before.losses == mine.losses:
+                yield _passed_over(mine, before)
+            return
+        waits = given_up.get(exchange.connection)
+        if waits is not None and waits.ordinal < mine.ordinal:
+            del given_up[exchange.connection]
+            if waits.losses == mine.losses:
+                yield _passed_over(waits, mine)
+        if before is None or before.ordinal <= mine.ordinal:
+            latest[exchange.connection] = mine
+        # what a proxy sent on changed stands behind the others of its packet: there time decides
+        elif mine.end > before.end or mine.packet == before.packet:
+            yield _overtaken(mine, before)
+
+    return see
+
+
+def _stray(exchange: Exchange) -> Finding:
+    return Finding(
+        "error",
+        f"a response with correlation id {exchange.correlation_id} answers no request",
+        "The peer is confused, or something between repeats or invents messages; Java clients "
+        "close such a connection.",
+        (evidence(exchange),),
+    )
+
+
+def _passed_over(mine: _Ended, later: _Ended) -> Finding:
+    return Finding(
+        "error",
+        f"{mine.evidence.api} was never answered, though a later request was",
+        "A broker answers the requests of a connection in their order: look for what lost the "
+        "request or its response.",
+        (mine.evidence, later.evidence),
+    )
+
+
+def _overtaken(mine: _Ended, later: _Ended) -> Finding:
+    return Finding(
+        "error",
+        f"the response to {mine.evidence.api} came behind that to a later {later.evidence.api}",
+        "A broker answers the requests of a connection in their order, and Java clients close the "
+        "connection if not: look for what changed it.",
+        (mine.evidence, later.evidence),
+    )
+
+
+def _expects(exchange: Exchange) -> bool:
+    """Whether a response must come: not to acks=0, and maybe not to the last of raw tokens."""
+    if exchange.key == PRODUCE:
+        return bool((exchange.request or {}).get("acks", 0))
+    return exchange.key != SASL_TOKEN

@@ -1,0 +1,23 @@
+"""Runs checks over the exchanges of a capture, all in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from captures.checks.finding import Check, Finding
+from captures.context import Context
+from captures.exchange import Exchange
+
+
+def run(exchanges: Iterable[Exchange], checks: Sequence[Check]) -> Iterator[tuple[Check, Finding]]:
+    """What the checks find, each when it shows; memory is bounded by what they remember.
+
+    Exchanges come from `Conversations(strays=True)`, in the order in which they end.
+    """
+    context = Context()
+    begun = [(check, check.begin(check.settings)) for check in checks]
+    for exchange in exchanges:
+        context.learn(exchange)
+        for check, see in begun:
+            for finding in see(exchange, context):
+                yield check, finding

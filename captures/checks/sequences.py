@@ -1,0 +1,183 @@
+"""`sequences`: an idempotent producer numbers its records without gaps, and sends none twice.
+
+Each partition has a sequence of its own; it begins at 0 with each producer id and with each epoch, and
+0 follows 2^31 - 1. A batch that failed, or whose outcome the client does not know, is sent again with
+its numbers. Rules: ProducerAppendInfo.checkSequence, DefaultRecordBatch.incrementSequence.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from captures.checks.batches import PRODUCE, Sent, sent
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import STRAY, Exchange
+
+INIT_PRODUCER_ID: Final = 22
+END_TXN: Final = 26
+
+MODULUS: Final = 1 << 31
+HALF: Final = MODULUS // 2
+
+REMEMBERED: Final = 32
+"""Batches of a partition; a client has at most 5 in flight, a broker compares with the last 5."""
+
+OUT_OF_ORDER_SEQUENCE_NUMBER: Final = 45
+DUPLICATE_SEQUENCE_NUMBER: Final = 46
+TAKEN: Final = (0, DUPLICATE_SEQUENCE_NUMBER)
+
+HOLDS = (
+    "Produce v3+ with a producer id (KIP-98); new epochs of KIP-360 and KIP-890 begin at 0; at most 5 "
+    "requests in flight (KAFKA-5494)"
+)
+
+
+@dataclass(slots=True)
+class _Batch:
+    base: int
+    last: int
+    until: int | None = None
+    """When the client had heard that it was taken; None: it had not."""
+    evidence: Evidence | None = None
+
+
+@dataclass(slots=True)
+class _Sequence:
+    """A producer's numbers in one partition."""
+
+    epoch: int
+    next: int
+    losses: int
+    batches: deque[_Batch] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+    def find(self, base: int) -> _Batch | None:
+        return next((batch for batch in self.batches if batch.base == base), None)
+
+    def before(self, base: int) -> _Batch | None:
+        return next((batch for batch in self.batches if follows(batch.last) == base), None)
+
+
+def follows(sequence: int) -> int:
+    """The number behind this one.
+
+    >>> follows(7), follows(2**31 - 1)
+    (8, 0)
+    """
+    return (sequence + 1) % MODULUS
+
+
+class _Ended:
+    """Which requests of each connection have ended: what still waits may hold numbers."""
+
+    def __init__(self) -> None:
+        self._known: Memory[int, tuple[int, int]] = Memory()
+
+    def note(self, exchange: Exchange) -> None:
+        count, highest = self._known.get(exchange.connection, (0, -1))
+        self._known[exchange.connection] = count + 1, max(highest, exchange.ordinal)
+
+    def all_before(self, exchange: Exchange) -> bool:
+        """Whether nothing waits that was sent before the last one that has ended."""
+        count, highest = self._known.get(exchange.connection, (0, -1))
+        return count == highest + 1
+
+
+def sequences(_: NoSettings) -> See:
+    """Numbers left out, records sent again though taken, and what follows but is refused."""
+    known: Memory[tuple[int, object, int], _Sequence] = Memory()
+    begun: Memory[tuple[int, int], int] = Memory()
+    """Producer ids and epochs that the capture saw begin, with the losses at that time."""
+    ended = _Ended()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.key != STRAY:
+            ended.note(exchange)
+        if exchange.key in (INIT_PRODUCER_ID, END_TXN):
+            response = exchange.response or {}
+            if not response.get("error_code", 1) and response.get("producer_id", -1) >= 0:
+                producer = (response["producer_id"], response["producer_epoch"])
+                begun[producer] = exchange.losses
+        elif exchange.key == PRODUCE:
+            for one in sent(exchange, context):
+                if one.batch.producer_id >= 0 and one.batch.base_sequence >= 0:
+                    yield from _next(exchange, one, known, begun, ended.all_before(exchange))
+
+    return see
+
+
+def _next(
+    exchange: Exchange,
+    one: Sent,
+    known: Memory[tuple[int, object, int], _Sequence],
+    begun: Memory[tuple[int, int], int],
+    whole: bool,
+) -> Iterator[Finding]:
+    batch, base = one.batch, one.batch.base_sequence
+    count = batch.last_offset - (batch.base_offset or 0) + 1
+    last = (base + count - 1) % MODULUS
+    place = (batch.producer_id, one.topic, one.partition)
+    sequence = known.get(place)
+    if (
+        sequence is None
+        or sequence.losses != exchange.losses
+        or batch.producer_epoch > sequence.epoch
+    ):
+        first = begun.get((batch.producer_id, batch.producer_epoch)) == exchange.losses or (
+            sequence is not None and sequence.losses == exchange.losses
+        )
+        sequence = known[place] = _Sequence(
+            batch.producer_epoch, 0 if first else base, exchange.losses
+        )
+    if batch.producer_epoch < sequence.epoch:
+        return  # a zombie, or an exchange that ended late
+    mine = evidence(exchange)
+    who = f"{one.place}: producer {batch.producer_id} epoch {batch.producer_epoch}"
+    ahead = (base - sequence.next) % MODULUS
+    again = sequence.find(base)
+    if 0 < ahead < HALF and whole:
+        before = sequence.batches[-1].evidence if sequence.batches else None
+        yield Finding(
+            "error",
+            f"{who} left out {ahead} sequence numbers: {sequence.next} was next, {base} came",
+            "The broker refuses all that follows (OUT_OF_ORDER_SEQUENCE_NUMBER): records were lost "
+            "on the way, or left in another order than they were numbered.",
+            (before, mine) if before else (mine,),
+        )
+    elif again and again.until is not None and again.evidence and exchange.ts > again.until:
+        yield Finding(
+            "warning",
+            f"{who} sent sequence {base} again though it knew that it was taken",
+            "A broker drops such a repetition only if it is among the last 5 batches of the "
+            "partition: look for what sends requests twice.",
+            (again.evidence, mine),
+        )
+    yield from _refused(exchange, one, sequence, who, mine)
+    taken = one.error in TAKEN
+    if again is None:
+        again = _Batch(base, last)
+        sequence.batches.append(again)
+    if again.until is None:
+        again.last, again.evidence = last, mine
+        again.until = answered(exchange) if taken else None
+    if ahead < HALF:
+        sequence.next = follows(last)
+
+
+def _refused(
+    exchange: Exchange, one: Sent, sequence: _Sequence, who: str, mine: Evidence
+) -> Iterator[Finding]:
+    before = sequence.before(one.batch.base_sequence)
+    if one.error == OUT_OF_ORDER_SEQUENCE_NUMBER and before and before.until and before.evidence:
+        yield Finding(
+            "warning",
+            f"{who}: sequence {one.batch.base_sequence} was refused as out of order, though the one "
+            "before it was taken",
+            "Requests reached the broker in another order than they were sent, or the partition's "
+            "leader has lost what it knew of the producer.",
+            (before.evidence, mine),
+        )

@@ -1,0 +1,77 @@
+"""`versions`: a request is of a version that the broker had offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from specs.headers import API_VERSIONS
+
+HOLDS = (
+    "connections that asked for ApiVersions, or to a broker of which another one had asked "
+    "(0.10.0 and later, KIP-35); ApiVersions itself may be too new once (KIP-511)"
+)
+
+
+@dataclass(slots=True)
+class _Offer:
+    since: int
+    ranges: dict[int, tuple[int, int]]
+    evidence: Evidence
+    said: set[tuple[int, int, int]] = field(default_factory=set)
+    """Connection, API key and version that were found already."""
+
+
+def versions(_: NoSettings) -> See:
+    """Requests of an API or a version that the broker's ApiVersions response had not."""
+    by_connection: Memory[int, _Offer] = Memory()
+    by_broker: Memory[int, _Offer] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.key < 0:
+            return
+        own = by_connection.get(exchange.connection)
+        offer = own
+        if own is None and exchange.broker is not None and exchange.key != API_VERSIONS:
+            offer = by_broker.get(exchange.broker)
+        if offer is not None and exchange.ts >= offer.since:
+            yield from _compared(exchange, offer)
+        if exchange.key == API_VERSIONS:
+            _learn(exchange, by_connection, by_broker)
+
+    return see
+
+
+def _compared(exchange: Exchange, offer: _Offer) -> Iterator[Finding]:
+    low, high = offer.ranges.get(exchange.key, (0, -1))
+    asked = (exchange.connection, exchange.key, exchange.version)
+    if low <= exchange.version <= high or asked in offer.said:
+        return
+    offer.said.add(asked)
+    had = f"{low} to {high}" if high >= low else "none"
+    yield Finding(
+        "error",
+        f"{exchange.api} v{exchange.version} was asked for; offered: {had}",
+        "A broker closes the connection at such a request. Use the newest version that both sides "
+        "have, and ask for ApiVersions again on each new connection.",
+        (offer.evidence, evidence(exchange)),
+    )
+
+
+def _learn(
+    exchange: Exchange, by_connection: Memory[int, _Offer], by_broker: Memory[int, _Offer]
+) -> None:
+    end, response = answered(exchange), exchange.response
+    if end is None or not response or response["error_code"]:
+        return
+    ranges = {
+        one["api_key"]: (one["min_version"], one["max_version"]) for one in response["api_keys"]
+    }
+    offer = _Offer(end, ranges, evidence(exchange))
+    by_connection[exchange.connection] = offer
+    if exchange.broker is not None:
+        by_broker[exchange.broker] = offer

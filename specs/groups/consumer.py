@@ -1,0 +1,57 @@
+"""A member of a group with heartbeats of its own, as these and their answers show it.
+
+The same in consumer groups (KIP-848), share groups (KIP-932) and Streams groups (KIP-1071): the epoch
+of a heartbeat says what it is about. 0 joins, -1 leaves, -2 leaves for a while (static members).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from specs.groups.table import ANY, NONE, OTHER, Table
+
+UNSUBSCRIBED: Final = "UNSUBSCRIBED"
+JOINED: Final = "JOINED"
+FENCED: Final = "FENCED"
+
+JOIN: Final = "join"
+BEAT: Final = "heartbeat"
+LEAVE: Final = "leave"
+
+# fmt: off
+CONSUMER_MEMBER: Final = Table(
+    source="KIP-848, Heartbeat & Session; MemberState (client), GroupMetadataManager (broker)",
+    states=(
+        (UNSUBSCRIBED, "it is no member: not yet, or no longer"),
+        (JOINED, "it has an epoch, and gives up and takes partitions as it is told"),
+        (FENCED, "it was told to begin anew"),
+    ),
+    rows=(
+        (UNSUBSCRIBED, JOIN, NONE, JOINED),
+        (UNSUBSCRIBED, JOIN, OTHER, UNSUBSCRIBED),
+        (UNSUBSCRIBED, LEAVE, ANY, UNSUBSCRIBED),
+
+        (JOINED, JOIN, NONE, JOINED),
+        (JOINED, JOIN, OTHER, JOINED),
+        (JOINED, BEAT, NONE, JOINED),
+        (JOINED, BEAT, "UNKNOWN_MEMBER_ID", FENCED),
+        (JOINED, BEAT, "FENCED_MEMBER_EPOCH", FENCED),
+        (JOINED, BEAT, "GROUP_ID_NOT_FOUND", FENCED),
+        (JOINED, BEAT, OTHER, JOINED),
+        (JOINED, LEAVE, ANY, UNSUBSCRIBED),
+
+        (FENCED, JOIN, NONE, JOINED),
+        (FENCED, JOIN, OTHER, FENCED),
+        (FENCED, LEAVE, ANY, UNSUBSCRIBED),
+    ),
+)
+# fmt: on
+
+
+def event(epoch: int) -> str:
+    """What a heartbeat with this epoch is.
+
+    >>> event(0), event(7), event(-1), event(-2)
+    ('join', 'heartbeat', 'leave', 'leave')
+    """
+    return JOIN if epoch == 0 else BEAT if epoch > 0 else LEAVE

@@ -1,0 +1,212 @@
+"""`barnabas check` on a capture that the test writes: forms, options, exit codes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.check import MOST
+from barnabas.cli import app
+from barnabas.trouble import Trouble
+from captures.checks import CHECKS
+from captures.writer import CaptureWriter
+from tests.captures.test_conversation import request, response
+from tests.proxy.playbook import MS, START
+
+
+def write(path: Path, pairs: int, *, note: bool = False) -> Path:
+    """So many times two requests of one correlation id; or a commit that comes too late."""
+    with CaptureWriter(path, limit=None, meta={}) as capture:
+        flow = capture.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
+        now = START
+        for number in range(pairs):
+            for direction, data in (
+                ("request", request(number, topics=[])),
+                ("request", request(number, topics=[])),
+                ("response", response(number)),
+                ("response", response(number)),
+            ):
+                now += MS
+                flow.arrived(direction, data, now)  # type: ignore[arg-type]
+        if note:
+            member = {"group_id": "g\x1b", "generation_id_or_member_epoch": 1, "member_id": "m"}
+            place = {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}
+            partition = {"partition_index": 0, "error_code": 27}
+            asked = {**member, "topics": [{"name": "t", "partitions": [place]}]}
+            came = [{"name": "t", "partitions": [partition]}]
+            flow.arrived("request", request(0, 8, 5, **asked), now + MS)
+            flow.arrived("response", response(0, 8, 5, topics=came), now + 2 * MS)
+        flow.close(now + 3 * MS)
+    return path
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    return write(tmp_path / "wrong.pcapng", 1, note=True)
+
+
+@pytest.fixture
+def right(tmp_path: Path) -> Path:
+    return write(tmp_path / "right.pcapng", 0, note=True)
+
+
+def check(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["check", *map(str, arguments)])
+    if isinstance(result.exception, Trouble):
+        return result.exception.code, result.stdout, str(result.exception)
+    return result.exit_code, result.stdout, result.stderr
+
+
+WHAT = "correlation id 0 was used again while Metadata waited"
+
+
+def test_text(wrong: Path) -> None:
+    code, out, err = check(wrong)
+    assert code == 1
+    lines = out.splitlines()
+    assert lines[0].endswith(f"error   correlation_ids: {WHAT}")
+    assert "frames 5, 6, 7, 8: Metadata v1 #0 of me, connection 1;" in lines[1]
+    assert lines[2].strip().startswith("Count correlation ids up")
+    assert "note    commits: group g�: a commit of generation 1 was refused" in lines[3]
+    assert err == "3 exchanges: 1 error, 1 note\n"
+
+
+def test_notes_alone_are_fine(right: Path) -> None:
+    code, out, _ = check(right)
+    assert code == 0
+    assert "note    commits" in out
+
+
+def test_json(wrong: Path) -> None:
+    code, out, _ = check(wrong, "--format", "json")
+    assert code == 1
+    found = json.loads(out)
+    assert (found["exchanges"], found["left_out"]) == (3, {})
+    assert found["checks"] == [one.name for one in CHECKS]
+    first = found["findings"][0]
+    assert {name: first[name] for name in ("check", "severity", "what", "frames")} == {
+        "check": "correlation_ids",
+        "severity": "error",
+        "what": WHAT,
+        "frames": [5, 6, 7, 8],
+    }
+    assert [one["packets"] for one in first["evidence"]] == [[5, 7], [6, 8]]
+
+
+def test_sarif(wrong: Path) -> None:
+    """What SARIF 2.1.0 requires, and what it relates; the whole schema is 3,000 lines."""
+    code, out, _ = check(wrong, "--format", "sarif")
+    assert code == 1
+    log = json.loads(out)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "barnabas"
+    assert len({rule["id"] for rule in rules}) == len(rules) == len(CHECKS)
+    assert [result["level"] for result in run["results"]] == ["error", "note"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        uri = location["physicalLocation"]["artifactLocation"]["uri"]
+        assert uri == run["artifacts"][0]["location"]["uri"] == str(wrong)
+    places = [one["logicalLocations"][0]["name"] for one in run["results"][0]["locations"]]
+    assert places == ["frame 6, frame 8"]
+    assert len(run["results"][0]["relatedLocations"]) == 1
+
+
+def test_junit(wrong: Path, right: Path) -> None:
+    code, out, _ = check(wrong, "--format", "junit")
+    assert code == 1
+    (suite,) = ET.fromstring(out)
+    assert suite.attrib["tests"] == str(len(CHECKS))
+    assert suite.attrib["failures"] == "1"
+    (failure,) = suite.iter("failure")
+    assert failure.attrib == {"type": "error", "message": f"1 finding: {WHAT}"}
+    (notes,) = suite.iter("system-out")
+    assert "group g�: a commit" in str(notes.text)
+    code, out, _ = check(right, "--format", "junit")
+    assert code == 0
+    assert list(ET.fromstring(out).iter("failure")) == []
+
+
+def test_some_checks_only(wrong: Path) -> None:
+    assert check(wrong, "--only", "order", "--only", "joins")[0] == 0
+    assert check(wrong, "--only", "correlation_ids")[0] == 1
+    assert check(wrong, "--skip", "correlation_ids")[0] == 0
+
+
+def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
+    many = write(tmp_path / "many.pcapng", MOST + 5)
+    code, out, err = check(many, "--format", "json")
+    assert code == 1
+    found = json.loads(out)
+    assert len(found["findings"]) == MOST
+    assert found["left_out"] == {"correlation_ids": 5}
+    assert "5 more of correlation_ids not listed" in err
+
+
+def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() -> None:
+    code, out, _ = check("--list")
+    assert code == 0
+    assert all(f"{one.name}: {one.what}\n" in out for one in CHECKS)
+    assert all(one.holds in out for one in CHECKS)
+    assert "--set: longest_ms 5000" in out
+
+
+def test_misuse_is_one_line(wrong: Path, tmp_path: Path) -> None:
+    for arguments, words in (
+        ((), "check takes a capture"),
+        ((tmp_path / "none",), "can't read the capture"),
+        ((tmp_path,), "can't read the capture"),
+        ((wrong, "--only", "jons"), "there is no check 'jons'; did you mean 'joins'?"),
+        ((wrong, "--skip", "jons"), "there is no check 'jons'"),
+        ((wrong, "--set", "joins"), "write CHECK.SETTING=VALUE"),
+        ((wrong, "--set", "joins.longest=1"), "it has longest_ms"),
+        ((wrong, "--set", "order.x=1"), "it has none"),
+        ((wrong, "--set", "joins.longest_ms=soon"), "'soon' is not a number"),
+        ((wrong, "--set", "backoff.times=1.5"), "'1.5' is not a whole number"),
+        ((wrong, "--checks", "mine"), "write module:TUPLE, e.g. mine:CHECKS"),
+        ((wrong, "--checks", "nowhere:CHECKS"), "can't import nowhere"),
+    ):
+        code, out, said = check(*arguments)
+        assert (code, out) == (2, "")
+        assert words in said
+        assert "\n" not in said
+
+
+OWN = """
+from dataclasses import dataclass
+from captures.checks.finding import Check, Finding, evidence
+
+@dataclass(frozen=True)
+class Sizes:
+    largest: int = 10
+
+def sizes(settings):
+    def see(exchange, context):
+        if exchange.request_size > settings.largest:
+            yield Finding("warning", f"{exchange.request_size} bytes", "Less!", (evidence(exchange),))
+    return see
+
+CHECKS = (Check({name!r}, Sizes(), sizes, "large requests", "all"),)
+NONE = ("sizes",)
+"""
+
+
+def test_checks_of_ones_own(right: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_sizes.py").write_text(OWN.replace("{name!r}", "'sizes'"))
+    (tmp_path / "own_order.py").write_text(OWN.replace("{name!r}", "'order'"))
+    monkeypatch.chdir(tmp_path)
+    own = ("--checks", "own_sizes:CHECKS")
+    code, out, _ = check(right, *own)
+    assert code == 1
+    assert "warning sizes: " in out
+    assert check(right, *own, "--set", "sizes.largest=1000")[0] == 0
+    assert check(right, *own, "--only", "order")[0] == 0
+    assert "is the name of a check of ours" in check(right, "--checks", "own_order:CHECKS")[2]
+    assert "is no captures.checks.Check" in check(right, "--checks", "own_sizes:NONE")[2]

@@ -1,0 +1,121 @@
+"""Exchanges for checks: what was asked and answered, when, on which connection."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from captures.checks import CHECKS
+from captures.checks.finding import MS, Finding
+from captures.checks.running import run
+from captures.exchange import STRAY, Exchange
+from specs.contents import api
+from specs.records import Record, build
+
+Body = dict[str, Any]
+
+
+def exchange(
+    name: str,
+    version: int,
+    request: Body | None,
+    response: Body | None,
+    *,
+    at: float,
+    took: float = 1,
+    connection: int = 1,
+    broker: int | None = 1,
+    client: str = "app",
+    correlation_id: int | None = None,
+    losses: int = 0,
+) -> Exchange:
+    """Asked `at` ms and answered `took` ms later; without a response it never was.
+
+    Packets are numbered by the time of the request.
+    """
+    declared = api(name)
+    sent = None if request is None else declared.request.codec(version).encode(request)
+    came = None if response is None else declared.response.codec(version).encode(response)
+    number = int(at * 10)
+    return Exchange(
+        *(int(at * MS), connection, f"10.0.0.{connection}:5000", client, broker),
+        *(declared.key, version, number if correlation_id is None else correlation_id, 10),
+        latency_ms=None if response is None else took,
+        request_body=sent,
+        response_body=came,
+        request_packet=number + 1,
+        response_packet=0 if response is None else number + 2,
+        losses=losses,
+    )
+
+
+def found(name: str, *exchanges: Exchange, **settings: float) -> list[Finding]:
+    """What one check finds in these exchanges, in the order in which they ended.
+
+    Requests of a connection are numbered by their time.
+    """
+    for connection in {one.connection for one in exchanges}:
+        mine = [one for one in exchanges if one.connection == connection and one.key != STRAY]
+        for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
+            one.ordinal = ordinal
+    check = next(check for check in CHECKS if check.name == name)
+    if settings:
+        check = check._replace(settings=dataclasses.replace(check.settings, **settings))
+    return [finding for _, finding in run(exchanges, (check,))]
+
+
+def whats(findings: list[Finding]) -> list[tuple[str, str]]:
+    """Severity and words of findings."""
+    return [(finding.severity, finding.what) for finding in findings]
+
+
+def frames(findings: list[Finding]) -> list[list[tuple[int, ...]]]:
+    """The packets of each finding's evidence."""
+    return [[one.packets for one in finding.evidence] for finding in findings]
+
+
+def produce(
+    at: float,
+    values: list[str],
+    *,
+    error: int | None = 0,
+    offset: int = 0,
+    sequence: int = -1,
+    producer: int = -1,
+    epoch: int = -1,
+    partition: int = 0,
+    topic: str = "orders",
+    acks: int = -1,
+    version: int = 9,
+    **more: Any,
+) -> Exchange:
+    """A Produce of one batch; error None: it was never answered."""
+    records = build(
+        [
+            Record(number, 1_700_000_000_000, None, value.encode())
+            for number, value in enumerate(values)
+        ],
+        producer_id=producer,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+    )
+    answer = {"index": partition, "error_code": error, "base_offset": offset}
+    return exchange(
+        "Produce",
+        version,
+        {
+            "acks": acks,
+            "timeout_ms": 1000,
+            "topic_data": [
+                {"name": topic, "partition_data": [{"index": partition, "records": records}]}
+            ],
+        },
+        None
+        if error is None
+        else {
+            "responses": [{"name": topic, "partition_responses": [answer]}],
+            "throttle_time_ms": 0,
+        },
+        at=at,
+        **more,
+    )

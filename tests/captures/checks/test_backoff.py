@@ -1,0 +1,64 @@
+"""The same request again and again without a pause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from captures.exchange import Exchange
+from tests.captures.checks.given import exchange, found, frames, whats
+
+
+def coordinator(at: float, error: int = 15, *, group: str = "g", **more: Any) -> Exchange:
+    answer = {"error_code": error, "node_id": -1, "host": "", "port": -1}
+    return exchange("FindCoordinator", 0, {"key": group}, answer, at=at, **more)
+
+
+def tries(pause: float, count: int, **more: Any) -> list[Exchange]:
+    """The same request, each `pause` ms behind the response to the one before."""
+    return [coordinator(1 + number * (1 + pause), **more) for number in range(count)]
+
+
+def test_three_retries_without_a_pause() -> None:
+    findings = found("backoff", *tries(2, 4))
+    assert whats(findings) == [
+        (
+            "warning",
+            "FindCoordinator was tried again 3 times in a row on COORDINATOR_NOT_AVAILABLE, the last "
+            "time after 2 ms",
+        )
+    ]
+    assert frames(findings) == [[(11, 12), (101, 102)]]
+    assert found("backoff", *tries(2, 3)) == []
+
+
+def test_it_is_said_once() -> None:
+    assert len(found("backoff", *tries(2, 40))) == 1
+
+
+@pytest.mark.parametrize("pause", [10, 20, 100])
+def test_a_pause_is_enough(pause: float) -> None:
+    assert found("backoff", *tries(pause, 9)) == []
+
+
+def test_the_least_pause_and_the_times_can_be_set() -> None:
+    assert len(found("backoff", *tries(30, 9), least_ms=50.0)) == 1
+    assert found("backoff", *tries(2, 9), times=20) == []
+
+
+def test_other_requests_in_between_are_others() -> None:
+    groups = [coordinator(1 + number * 3, group=f"g{number}") for number in range(9)]
+    assert found("backoff", *groups) == []
+    connections = [coordinator(1 + number * 3, connection=number) for number in range(9)]
+    assert found("backoff", *connections) == []
+
+
+def test_what_works_or_can_not_be_retried_is_asked_as_often_as_one_likes() -> None:
+    assert found("backoff", *tries(2, 9, error=0)) == []
+    assert found("backoff", *tries(2, 9, error=30)) == []
+
+
+def test_a_pause_in_between_begins_anew() -> None:
+    later = [coordinator(500 + number * 3) for number in range(3)]
+    assert found("backoff", *tries(2, 3), *later) == []

@@ -1,0 +1,97 @@
+"""Positions committed by members of a past generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from captures.exchange import Exchange
+from tests.captures.checks.given import exchange, found, frames, whats
+from tests.captures.checks.groups import commit, join
+
+ILLEGAL_GENERATION = 22
+
+
+def test_commits_of_the_present_generation() -> None:
+    rejoined = (join(1, generation=1), commit(5), join(9, generation=2), commit(15, generation=2))
+    assert found("commits", *rejoined) == []
+
+
+def test_a_refused_one() -> None:
+    late = commit(15, generation=1, error=ILLEGAL_GENERATION)
+    findings = found("commits", join(9, generation=2), late)
+    assert whats(findings) == [
+        (
+            "warning",
+            "group g: a commit of generation 1 was refused, ILLEGAL_GENERATION; the member has joined "
+            "generation 2",
+        )
+    ]
+    assert frames(findings) == [[(91, 92), (151, 152)]]
+
+
+def test_one_that_was_sent_before_the_join_and_overtaken_by_it() -> None:
+    """Seed 003: the evidence is in the order in which they were sent."""
+    overtaken = commit(5, generation=1, error=ILLEGAL_GENERATION, took=20)
+    findings = found("commits", join(9, generation=2), overtaken)
+    assert frames(findings) == [[(51, 52), (91, 92)]]
+
+
+@pytest.mark.parametrize(
+    ("error", "severity"), [(25, "warning"), (82, "warning"), (27, "note"), (113, "note")]
+)
+def test_what_else_refuses_a_commit(error: int, severity: str) -> None:
+    (finding,) = found("commits", commit(15, error=error))
+    assert finding.severity == severity
+
+
+def test_other_errors_are_not_about_generations() -> None:
+    assert found("commits", commit(15, error=16), commit(16, error=28)) == []
+
+
+def test_a_stale_one_that_was_taken() -> None:
+    findings = found("commits", join(9, generation=2), commit(15, generation=1))
+    assert whats(findings) == [
+        (
+            "error",
+            "group g: the broker took a commit of generation 1 though the member had joined "
+            "generation 2",
+        )
+    ]
+
+
+def test_one_that_was_taken_before_the_member_could_know() -> None:
+    assert found("commits", join(9, generation=2, took=10), commit(15, generation=1)) == []
+
+
+def test_who_is_no_member_may_commit() -> None:
+    assert found("commits", join(9, generation=2), commit(15, member="", generation=-1)) == []
+    assert found("commits", commit(15, member="", generation=-1, error=25)) == []
+
+
+def test_offsets_of_a_transaction() -> None:
+    def transact(error: int, **more: Any) -> Exchange:
+        partition: dict[str, Any] = {"partition_index": 0}
+        asked = {
+            "transactional_id": "t",
+            "group_id": "g",
+            "producer_id": 1,
+            "producer_epoch": 0,
+            "topics": [
+                {
+                    "name": "a",
+                    "partitions": [partition | {"committed_offset": 1, "committed_metadata": ""}],
+                }
+            ],
+            **more,
+        }
+        answer = {
+            "throttle_time_ms": 0,
+            "topics": [{"name": "a", "partitions": [partition | {"error_code": error}]}],
+        }
+        return exchange("TxnOffsetCommit", 3 if more else 2, asked, answer, at=20)
+
+    member = {"generation_id_or_member_epoch": 1, "member_id": "m"}
+    assert len(found("commits", transact(ILLEGAL_GENERATION, **member))) == 1
+    assert found("commits", transact(ILLEGAL_GENERATION)) == []  # v2 names no generation

@@ -1,0 +1,146 @@
+"""Members of groups that are silent for too long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from captures.exchange import Exchange
+from tests.captures.checks.given import exchange, found, frames, whats
+
+S = 1000.0
+MEMBER = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+
+
+def join(at: float, *, session: int = 9000, took: float = 1, **more: Any) -> Exchange:
+    asked = {
+        "group_id": "g",
+        "session_timeout_ms": session,
+        "rebalance_timeout_ms": 60000,
+        "member_id": "",
+        "protocol_type": "consumer",
+        "protocols": [],
+    }
+    answer = {
+        "throttle_time_ms": 0,
+        "error_code": 0,
+        "generation_id": 1,
+        "protocol_name": "range",
+        "leader": "m",
+        "member_id": "m",
+        "members": [],
+    }
+    return exchange("JoinGroup", 2, asked, answer, at=at, took=took, **more)
+
+
+def beat(at: float, *, error: int | None = 0, **more: Any) -> Exchange:
+    answer = None if error is None else {"throttle_time_ms": 0, "error_code": error}
+    return exchange("Heartbeat", 1, MEMBER, answer, at=at, **more)
+
+
+def sync(at: float, took: float = 1) -> Exchange:
+    answer = {"throttle_time_ms": 0, "error_code": 0, "assignment": b""}
+    return exchange("SyncGroup", 1, {**MEMBER, "assignments": []}, answer, at=at, took=took)
+
+
+def commit(at: float) -> Exchange:
+    asked = {
+        "group_id": "g",
+        "generation_id_or_member_epoch": 1,
+        "member_id": "m",
+        "retention_time_ms": -1,
+        "topics": [],
+    }
+    return exchange("OffsetCommit", 2, asked, {"topics": []}, at=at)
+
+
+def leave(at: float) -> Exchange:
+    answer = {"throttle_time_ms": 0, "error_code": 0}
+    return exchange("LeaveGroup", 1, {"group_id": "g", "member_id": "m"}, answer, at=at)
+
+
+def test_a_heartbeat_every_third_of_the_session() -> None:
+    assert found("heartbeats", join(0), *(beat(n * 3 * S) for n in range(1, 9))) == []
+
+
+def test_later_than_a_third_and_a_grace() -> None:
+    findings = found("heartbeats", join(0), beat(3 * S), beat(7 * S))
+    assert whats(findings) == [
+        ("warning", "group g: member m was silent for 4 s, its session is 9 s")
+    ]
+    assert frames(findings) == [[(30001, 30002), (70001, 70002)]]
+
+
+def test_later_than_the_session() -> None:
+    (finding,) = found("heartbeats", join(0), beat(3 * S), beat(13 * S))
+    assert finding.severity == "error"
+
+
+def test_the_share_and_the_grace_can_be_set() -> None:
+    late = (join(0), beat(3 * S), beat(7 * S))
+    assert found("heartbeats", *late, share=0.5) == []
+    assert found("heartbeats", *late, grace_ms=1000.0) == []
+    assert len(found("heartbeats", *late, grace_ms=900.0)) == 1
+
+
+def test_commits_are_signs_of_life() -> None:
+    assert found("heartbeats", join(0), beat(3 * S), commit(6 * S), beat(9 * S)) == []
+
+
+def test_who_waits_for_a_rebalance_need_not_beat() -> None:
+    waiting = (join(0, took=20 * S), sync(20 * S + 1, took=20 * S), beat(43 * S))
+    assert found("heartbeats", *waiting) == []
+    again = (join(0), beat(3 * S, error=27), join(30 * S), beat(33 * S))
+    assert found("heartbeats", *again) == []
+
+
+@pytest.mark.parametrize("error", [25, 22, 82, 16, None])
+def test_who_was_thrown_out_or_has_no_coordinator_counts_from_nothing(error: int | None) -> None:
+    assert found("heartbeats", join(0), beat(3 * S, error=error), beat(30 * S)) == []
+
+
+def test_who_left_is_silent_with_right() -> None:
+    assert found("heartbeats", join(0), leave(1 * S), beat(30 * S)) == []
+
+
+def test_a_member_that_joined_before_the_capture_has_an_unknown_session() -> None:
+    assert found("heartbeats", beat(3 * S), beat(30 * S)) == []
+
+
+def test_where_the_capture_has_a_gap_a_heartbeat_may_be_missing() -> None:
+    later = [beat(at * S, losses=1) for at in (20, 23)]
+    assert found("heartbeats", join(0), *later) == []
+
+
+def new_beat(
+    at: float, epoch: int, *, name: str = "ConsumerGroupHeartbeat", **more: Any
+) -> Exchange:
+    asked = {"group_id": "g", "member_id": "m", "member_epoch": epoch}
+    answer = {
+        "member_id": "m",
+        "member_epoch": max(epoch, 1) if epoch >= 0 else epoch,
+        "error_code": 0,
+        "heartbeat_interval_ms": 5000,
+        **more,
+    }
+    return exchange(name, 0, asked, answer, at=at)
+
+
+@pytest.mark.parametrize(
+    "name", ["ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"]
+)
+def test_members_of_new_groups_keep_to_the_brokers_interval(name: str) -> None:
+    def beats(*times: float) -> list[Exchange]:
+        return [new_beat(at * S, n, name=name) for n, at in enumerate(times)]
+
+    assert found("heartbeats", *beats(0, 5, 10.4, 16)) == []
+    (finding,) = found("heartbeats", *beats(0, 5, 16))
+    assert finding.severity == "warning"
+    assert "silent for 11 s, the broker asked for a heartbeat every 5 s" in finding.what
+    assert found("heartbeats", *beats(0, 5, 16), intervals=3.0) == []
+
+
+def test_members_of_new_groups_may_leave_and_come_again() -> None:
+    back = (new_beat(0, 0), new_beat(1 * S, -1), new_beat(60 * S, 0), new_beat(65 * S, 1))
+    assert found("heartbeats", *back) == []

@@ -1,0 +1,67 @@
+"""Rebalances that take long, and because of which member."""
+
+from __future__ import annotations
+
+from tests.captures.checks.given import found, frames, whats
+from tests.captures.checks.groups import join, leave, sync
+
+S = 1000.0
+
+
+def test_a_generation_that_comes_together_at_once() -> None:
+    assert found("joins", join(0, took=3 * S), sync(3 * S + 1)) == []
+
+
+def test_the_member_that_came_last() -> None:
+    findings = found(
+        "joins",
+        join(7 * S, "slow", leader="slow", members=("a", "slow"), connection=2, client="worker"),
+        join(0, "a", leader="slow", took=7 * S + 1),
+        sync(7 * S + 2, "slow", assigns=("a", "slow")),
+        sync(7 * S + 2, "a"),
+    )
+    assert whats(findings) == [
+        (
+            "warning",
+            "group g: generation 1 took 7 s to come together; member slow (worker) joined last, 7 s "
+            "after the first",
+        )
+    ]
+    assert frames(findings) == [[(1, 2), (70001, 70002)]]
+
+
+def test_the_longest_can_be_set() -> None:
+    slow = (join(1 * S, "b"), join(0, "a", took=1 * S + 1), sync(1 * S + 5, "a"))
+    assert found("joins", *slow) == []
+    assert len(found("joins", *slow, longest_ms=900.0)) == 1
+
+
+def test_a_member_that_never_came() -> None:
+    first = (join(0, "a", leader="a", members=("a", "dead")), sync(2, "a"))
+    second = (join(9 * S, "a", 2, leader="a", members=("a",), took=8 * S), sync(20 * S, "a", 2))
+    (finding,) = found("joins", *first, *second)
+    assert finding.what == (
+        "group g: generation 2 took 8 s to come together; it waited for dead, who did not come"
+    )
+
+
+def test_who_left_is_not_waited_for() -> None:
+    first = (join(0, "a", leader="a", members=("a", "gone")), sync(2, "a"), leave(1 * S, "gone"))
+    second = (join(9 * S, "a", 2, leader="a", members=("a",), took=8 * S), sync(20 * S, "a", 2))
+    (finding,) = found("joins", *first, *second)
+    assert "all members that were seen had come long before" in finding.what
+
+
+def test_each_generation_is_judged_once() -> None:
+    one = (join(7 * S, "b"), join(0, "a", took=7 * S + 1))
+    assert len(found("joins", *one, sync(8 * S, "a"), sync(8 * S, "b"), sync(9 * S, "a"))) == 1
+
+
+def test_members_of_another_generation_are_not_mixed_in() -> None:
+    early = join(0, "a", 1)
+    assert found("joins", early, join(60 * S, "b", 2), sync(60 * S + 5, "b", 2)) == []
+
+
+def test_errors_are_no_joins() -> None:
+    asked = join(0, "a", -1, error=79)  # MEMBER_ID_REQUIRED
+    assert found("joins", asked, join(60 * S, "a"), sync(60 * S + 5, "a")) == []

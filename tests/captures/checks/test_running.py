@@ -1,0 +1,114 @@
+"""All checks together: whatever bodies say, none of them fails; the entries of CHECKS are whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from captures.checks import CHECKS
+from captures.checks.finding import SEVERITIES
+from captures.checks.running import run
+from captures.exchange import Exchange
+from specs.contents import NAMES, api
+from tests.specs.strategies import values
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "golden-a.jsonl.gz"
+
+SEEN = (0, 1, 3, 8, 11, 12, 13, 14, 18, 22, 26, 28, 68, 76, 88)
+"""The APIs that some check looks into."""
+
+
+def golden() -> dict[tuple[int, int], dict[str, list[bytes]]]:
+    """Bodies of each API and version, by direction."""
+    found: dict[tuple[int, int], dict[str, list[bytes]]] = {}
+    with gzip.open(GOLDEN, "rt") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row["direction"] in ("request", "response") and row["key"] in NAMES:
+                bodies = found.setdefault((row["key"], row["version"]), {})
+                bodies.setdefault(row["direction"], []).append(bytes.fromhex(row["hex"]))
+    return found
+
+
+def exchanges(
+    key: int,
+    version: int,
+    requests: list[bytes | None],
+    responses: list[bytes | None],
+    begin: int = 0,
+) -> list[Exchange]:
+    """Each request with a response, twice, one behind the other, on two connections."""
+    pairs = list(zip_longest(requests, responses))
+    return [
+        Exchange(
+            *(number * 1_000_000, number % 2, "a:1", "app", 1, key, version, number // 3, 10),
+            latency_ms=None if came is None else float(number % 4),
+            request_body=asked,
+            response_body=came,
+            ordinal=number // 2,
+            losses=number // 40,
+        )
+        for number, (asked, came) in enumerate(pairs * 2, begin)
+    ]
+
+
+def test_bodies_of_every_api_and_version_pass_through_every_check() -> None:
+    bodies = golden()
+    assert len({key for key, _ in bodies}) > 80
+    passed: list[Exchange] = []
+    for (key, version), by_direction in sorted(bodies.items()):
+        requests = [*by_direction.get("request", []), None]
+        responses = [*by_direction.get("response", []), None]
+        passed += exchanges(key, version, requests, responses, len(passed))
+    for check, finding in run(passed, CHECKS):
+        assert finding.severity in SEVERITIES
+        assert finding.what
+        assert finding.advice.endswith(".")
+        assert list(finding.evidence) == sorted(finding.evidence, key=lambda one: one.ts)
+        assert check in CHECKS
+
+
+@pytest.mark.parametrize("key", SEEN)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_values_pass_through_every_check(key: int, data: st.DataObject) -> None:
+    declared = api(key)
+    version = data.draw(st.integers(*declared.versions))
+
+    def drawn(direction: Any) -> list[bytes | None]:
+        message = declared.message(direction)
+        body = values(message.layout(version)).map(message.codec(version).encode)
+        return data.draw(st.lists(body, min_size=1, max_size=2))  # type: ignore[return-value]
+
+    list(run(exchanges(key, version, drawn("request"), [*drawn("response"), None]), CHECKS))
+
+
+def test_undecodable_bodies_pass_through_every_check() -> None:
+    for key in NAMES:
+        assert list(run(exchanges(key, 0, [b"\xff\xff"], [b"\xff"]), CHECKS)) is not None
+
+
+def test_entries_are_whole() -> None:
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+    for check in CHECKS:
+        assert dataclasses.is_dataclass(check.settings)
+        assert check.settings.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        assert check.what
+        assert check.holds
+        assert not check.what.endswith(".")
+
+
+def test_files_are_named_as_checks_are() -> None:
+    folder = Path(__file__).parents[3] / "captures" / "checks"
+    tests = {path.stem for path in Path(__file__).parent.glob("test_*.py")}
+    for check in CHECKS:
+        assert (folder / f"{check.name}.py").exists()
+        assert f"test_{check.name}" in tests

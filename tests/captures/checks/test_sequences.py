@@ -1,0 +1,168 @@
+"""Sequence numbers of idempotent producers: gaps, repetitions, epochs, and the wrap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from captures.exchange import Exchange
+from tests.captures.checks.given import exchange, found, frames, produce, whats
+
+OUT_OF_ORDER = 45
+DUPLICATE = 46
+NOT_LEADER = 6
+LAST = 2**31 - 1
+
+
+def sent(at: float, sequence: int, count: int = 2, *, epoch: int = 0, **more: Any) -> Exchange:
+    values = [f"v{at}-{number}" for number in range(count)]
+    return produce(at, values, sequence=sequence, producer=9, epoch=epoch, **more)
+
+
+def begun(at: float, epoch: int = 0, *, losses: int = 0) -> Exchange:
+    answer = {"throttle_time_ms": 0, "error_code": 0, "producer_id": 9, "producer_epoch": epoch}
+    asked = {"transactional_id": None, "transaction_timeout_ms": 1}
+    return exchange("InitProducerId", 1, asked, answer, at=at, losses=losses)
+
+
+def ended(at: float, epoch: int) -> Exchange:
+    asked = {
+        "transactional_id": "t",
+        "producer_id": 9,
+        "producer_epoch": epoch - 1,
+        "committed": True,
+    }
+    answer = {"throttle_time_ms": 0, "error_code": 0, "producer_id": 9, "producer_epoch": epoch}
+    return exchange("EndTxn", 5, asked, answer, at=at)
+
+
+def test_one_behind_the_other() -> None:
+    assert found("sequences", begun(0), sent(1, 0), sent(2, 2, 3), sent(3, 5)) == []
+
+
+def test_a_gap() -> None:
+    findings = found("sequences", begun(0), sent(1, 0), sent(2, 5), sent(3, 7))
+    assert whats(findings) == [
+        (
+            "error",
+            "orders[0]: producer 9 epoch 0 left out 3 sequence numbers: 2 was next, 5 came",
+        )
+    ]
+    assert frames(findings) == [[(11, 12), (21, 22)]]
+
+
+def test_the_first_number_of_a_producer_that_was_seen_to_begin_is_0() -> None:
+    assert len(found("sequences", begun(0), sent(1, 4))) == 1
+    assert found("sequences", sent(1, 4), sent(2, 6)) == []  # it began before the capture
+
+
+@pytest.mark.parametrize("last", [LAST, LAST - 1, 0])
+def test_the_numbers_wrap(last: int) -> None:
+    """A batch that ends with 2^31 - 1, before it, and one that goes over it."""
+    base = (last - 1) % 2**31
+    following = (last + 1) % 2**31
+    assert (
+        found("sequences", sent(1, base), sent(2, following), sent(3, (following + 2) % 2**31))
+        == []
+    )
+    assert len(found("sequences", sent(1, base), sent(2, (following + 1) % 2**31))) == 1
+
+
+def test_partitions_count_for_themselves() -> None:
+    assert found("sequences", begun(0), sent(1, 0), sent(2, 0, partition=1)) == []
+    assert found("sequences", begun(0), sent(1, 0), sent(2, 0, topic="clicks")) == []
+
+
+def test_a_new_epoch_begins_at_0() -> None:
+    bumped = (begun(0), sent(1, 0), sent(2, 2), sent(3, 0, epoch=1), sent(4, 2, epoch=1))
+    assert found("sequences", *bumped) == []
+    assert len(found("sequences", *bumped[:3], sent(3, 4, epoch=1))) == 1
+
+
+def test_each_transaction_of_kip_890_has_an_epoch_of_its_own() -> None:
+    transactions = (sent(1, 40, epoch=3), ended(2, 4), sent(3, 0, epoch=4))
+    assert found("sequences", *transactions) == []
+    other = sent(3, 5, epoch=4, partition=7)  # not seen before, but its epoch was seen to begin
+    assert len(found("sequences", *transactions[:2], other)) == 1
+
+
+def test_an_exchange_of_the_old_epoch_that_ends_late_is_nothing() -> None:
+    assert found("sequences", sent(1, 0), sent(3, 0, epoch=1), sent(2, 2, error=None)) == []
+
+
+def test_what_failed_or_was_not_answered_is_sent_again() -> None:
+    for error in (None, NOT_LEADER):
+        retry = (begun(0), sent(1, 0, error=error), sent(5, 0), sent(6, 2))
+        assert found("sequences", *retry) == []
+
+
+def test_what_was_behind_a_failure_fails_and_is_sent_again() -> None:
+    """Five in flight: the first one fails, the others with it, all come again in order."""
+    first = [sent(1, 0, error=NOT_LEADER, took=10)]
+    first += [sent(1 + n / 10, 2 * n, error=OUT_OF_ORDER, took=10) for n in range(1, 5)]
+    again = [sent(20 + n / 10, 2 * n, took=10) for n in range(5)]
+    assert found("sequences", begun(0), *first, *again, sent(40, 10)) == []
+
+
+def test_numbers_that_a_failed_batch_gave_back_may_be_used_for_others() -> None:
+    """Java lowers the numbers behind a batch that failed for good (MESSAGE_TOO_LARGE)."""
+    failed = (sent(1, 0, 5, error=10, took=9), sent(2, 5, error=OUT_OF_ORDER, took=9))
+    assert found("sequences", begun(0), *failed, sent(20, 0), sent(21, 2)) == []
+
+
+def test_an_unanswered_attempt_that_is_told_late_is_old_news() -> None:
+    """Its connection was closed behind its successful repetition on another one."""
+    old = sent(1, 0, error=None)
+    assert (
+        found("sequences", begun(0), sent(5, 0, connection=2), old, sent(6, 2, connection=2)) == []
+    )
+
+
+def test_sent_again_though_it_knew() -> None:
+    findings = found("sequences", begun(0), sent(1, 0), sent(5, 0), sent(6, 2))
+    assert whats(findings) == [
+        (
+            "warning",
+            "orders[0]: producer 9 epoch 0 sent sequence 0 again though it knew that it was taken",
+        )
+    ]
+    assert frames(findings) == [[(11, 12), (51, 52)]]
+
+
+def test_sent_again_before_it_could_know() -> None:
+    assert found("sequences", begun(0), sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)) == []
+
+
+def test_a_duplicate_counts_as_taken() -> None:
+    again = (sent(1, 0, error=None), sent(5, 0, error=DUPLICATE), sent(9, 0))
+    assert len(found("sequences", begun(0), *again)) == 1
+
+
+def test_refused_though_the_one_before_was_taken() -> None:
+    findings = found("sequences", begun(0), sent(1, 0), sent(2, 2, error=OUT_OF_ORDER))
+    assert whats(findings) == [
+        (
+            "warning",
+            "orders[0]: producer 9 epoch 0: sequence 2 was refused as out of order, though the one "
+            "before it was taken",
+        )
+    ]
+    assert frames(findings) == [[(11, 12), (21, 22)]]
+
+
+def test_what_still_waits_may_hold_the_numbers() -> None:
+    """A request between them left a proxy behind them: then it is answered behind them."""
+    first, late, last = sent(1, 0), sent(2, 2, took=30), sent(3, 4)
+    assert found("sequences", begun(0), first, last, late, sent(40, 6)) == []
+    assert len(found("sequences", begun(0), first, last, sent(40, 6))) == 1
+
+
+def test_a_gap_of_the_capture_is_none_of_the_producer() -> None:
+    after = (sent(9, 50, losses=1), sent(10, 52, losses=1))
+    assert found("sequences", begun(0), sent(1, 0), *after) == []
+    assert len(found("sequences", begun(0), sent(1, 0), *after, sent(11, 99, losses=1))) == 1
+
+
+def test_producers_that_are_not_idempotent_have_no_numbers() -> None:
+    assert found("sequences", produce(1, ["a"]), produce(2, ["a"])) == []

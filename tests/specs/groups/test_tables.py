@@ -1,0 +1,51 @@
+"""Tables of transitions are whole: each state is told, reached, and has a way on."""
+
+from __future__ import annotations
+
+import pytest
+
+from specs.contents import CONTENTS
+from specs.error_codes import ERROR_CODES
+from specs.groups import ANY, CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, OTHER, Table
+from specs.groups.consumer import BEAT, JOIN, LEAVE
+
+TABLES = (CLASSIC_MEMBER, CONSUMER_MEMBER)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_speak_of_states_and_answers_that_there_are(table: Table) -> None:
+    states = {state for state, _ in table.states}
+    answers = {NONE, OTHER, ANY} | {error.name for error in ERROR_CODES}
+    assert {row[0] for row in table.rows} == states
+    assert {row[3] for row in table.rows} == states
+    assert {row[2] for row in table.rows} <= answers
+    assert len({row[:3] for row in table.rows}) == len(table.rows)
+
+
+def test_events_are_apis_or_what_an_epoch_says() -> None:
+    apis = {entry[1] for entry in CONTENTS}
+    assert {row[1] for row in CLASSIC_MEMBER.rows} <= apis
+    assert {row[1] for row in CONSUMER_MEMBER.rows} == {JOIN, BEAT, LEAVE}
+
+
+def test_the_answer_that_is_named_goes_before_any_other() -> None:
+    table = Table(
+        "", (("a", ""),), (("a", "e", ANY, "any"), ("a", "e", "X", "x"), ("a", "e", OTHER, "o"))
+    )
+    assert [table.step("a", "e", answer) for answer in ("X", "Y", NONE)] == ["x", "o", "any"]
+
+
+@pytest.mark.parametrize(
+    ("state", "api", "answer", "following"),
+    [
+        ("UNJOINED", "JoinGroup", NONE, "COMPLETING_REBALANCE"),
+        ("UNJOINED", "Heartbeat", NONE, None),
+        ("COMPLETING_REBALANCE", "SyncGroup", NONE, "STABLE"),
+        ("STABLE", "Heartbeat", "REBALANCE_IN_PROGRESS", "PREPARING_REBALANCE"),
+        ("STABLE", "Heartbeat", "UNKNOWN_MEMBER_ID", "UNJOINED"),
+        ("STABLE", "Heartbeat", "NOT_COORDINATOR", "STABLE"),
+        ("PREPARING_REBALANCE", "SyncGroup", NONE, None),
+    ],
+)
+def test_classic_members(state: str, api: str, answer: str, following: str | None) -> None:
+    assert CLASSIC_MEMBER.step(state, api, answer) == following
