@@ -68,7 +68,10 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--pretend", "0.9"), "--pretend: no release '0.9' with ApiVersions is known"),
         ((*PROXY, "--connect-timeout", "10"), "--connect-timeout: 10 needs a unit"),
         ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
-        ((*PROXY, "--scenario", "missing.yaml"), "scenario: there is no file 'missing.yaml', nor a"),
+        (
+            (*PROXY, "--scenario", "missing.yaml"),
+            "scenario: there is no file 'missing.yaml', nor a",
+        ),
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
         ((*PROXY, "--capture", "no/such/folder.pcapng"), "can't write the capture"),

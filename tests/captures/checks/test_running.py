@@ -86,7 +86,7 @@ def test_any_values_pass_through_every_check(key: int, data: st.DataObject) -> N
     def drawn(direction: Any) -> list[bytes | None]:
         message = declared.message(direction)
         body = values(message.layout(version)).map(message.codec(version).encode)
-        return data.draw(st.lists(body, min_size=1, max_size=2))  # type: ignore[return-value]
+        return data.draw(st.lists(body, min_size=1, max_size=2))
 
     list(run(exchanges(key, version, drawn("request"), [*drawn("response"), None]), CHECKS))
 
@@ -100,7 +100,8 @@ def test_entries_are_whole() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
     for check in CHECKS:
         assert dataclasses.is_dataclass(check.settings)
-        assert check.settings.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        settings: Any = check.settings
+        assert settings.__dataclass_params__.frozen
         assert check.what
         assert check.holds
         assert not check.what.endswith(".")
