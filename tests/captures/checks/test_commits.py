@@ -32,7 +32,7 @@ def test_a_refused_one() -> None:
 
 
 def test_one_that_was_sent_before_the_join_and_overtaken_by_it() -> None:
-    """Seed 003: the evidence is in the order in which they were sent."""
+    """As with a commitAsync: the evidence is in the order in which they were sent."""
     overtaken = commit(5, generation=1, error=ILLEGAL_GENERATION, took=20)
     findings = found("commits", join(9, generation=2), overtaken)
     assert frames(findings) == [[(51, 52), (91, 92)]]

@@ -144,3 +144,11 @@ def test_members_of_new_groups_keep_to_the_brokers_interval(name: str) -> None:
 def test_members_of_new_groups_may_leave_and_come_again() -> None:
     back = (new_beat(0, 0), new_beat(1 * S, -1), new_beat(60 * S, 0), new_beat(65 * S, 1))
     assert found("heartbeats", *back) == []
+
+
+def test_a_member_that_is_given_its_id_is_known_by_it() -> None:
+    """In v0 of KIP-848 a member may begin without an id."""
+    asked = {"group_id": "g", "member_id": "", "member_epoch": 0}
+    answer = {"member_id": "m", "member_epoch": 1, "error_code": 0, "heartbeat_interval_ms": 5000}
+    given = exchange("ConsumerGroupHeartbeat", 0, asked, answer, at=0)
+    assert len(found("heartbeats", given, new_beat(20 * S, 1))) == 1

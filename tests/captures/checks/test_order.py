@@ -110,3 +110,9 @@ def test_a_repetition_that_the_broker_knows_is_where_it_was() -> None:
         produce(21, ["b"], offset=1, sequence=1, **numbered),
     )
     assert found("order", *again) == []
+
+
+def test_what_asks_for_no_answer_is_not_sent_again() -> None:
+    unasked = produce(1, ["a"], acks=0, error=None)
+    again = (produce(2, ["b"], offset=0), produce(20, ["a"], offset=1))
+    assert found("order", unasked, *again) == []
