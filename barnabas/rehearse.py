@@ -40,7 +40,7 @@ def rehearse(
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
-    events = watched(reader, path, output, "rehearsing")
+    events = watched(reader, output, "rehearsing")
     different = count = 0
     try:
         for found in rehearsal.run(_with_reloads(reader, events, faults) if own else events):
@@ -63,8 +63,8 @@ def rehearse(
 def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:
     text = reader.meta.get("scenario")
     if not isinstance(text, str):
-        raise Trouble(f"{reader.path} has no scenario of its own: give one in front of it")
-    return _loaded(text, reader.path, faults)
+        raise Trouble(f"{reader.paths[0]} has no scenario of its own: give one in front of it")
+    return _loaded(text, reader.paths[0], faults)
 
 
 def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
@@ -83,7 +83,7 @@ def _with_reloads(
         for note in reader.notes[seen:]:
             text = note.comment.get("scenario")
             if note.comment.get("barnabas") == "scenario" and isinstance(text, str):
-                yield Reload(note.ts_ns, _loaded(text, reader.path, faults))
+                yield Reload(note.ts_ns, _loaded(text, reader.paths[0], faults))
         seen = len(reader.notes)
         yield event
 

@@ -6,11 +6,12 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, cast
 
 from captures import pcap, pcapng
-from captures.pcapng import Block, CaptureError
+from captures.pcapng import Block, CaptureError, Section
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -32,36 +33,58 @@ _OTHERS: Final = (
 )
 
 
-def read_capture(file: BinaryIO) -> Iterator[Block]:
-    """The blocks of a capture of any format. A classic pcap has packets only.
+class CaptureFile:
+    """A capture of any format. Raises OSError if there is no such file."""
 
-    Raises CaptureError if it is none, or damaged, and whatever `file` raises.
-    """
-    plain = _unpacked(file)
-    magic = plain.peek(16)[:16]
-    if magic[:4] in pcap.MAGICS:
-        return pcap.read_packets(cast(BinaryIO, plain))
-    if not magic or _PCAPNG.startswith(magic[:4]):
-        return pcapng.read_blocks(cast(BinaryIO, plain))
-    for start, what in _OTHERS:
-        if magic.startswith(start):
-            raise CaptureError(0, what)
-    raise CaptureError(0, f"neither pcap nor pcapng begins with {magic[:4].hex(' ')}")
+    def __init__(self, path: Path) -> None:
+        self._file: io.FileIO = path.open("rb", buffering=0)
+        self._plain: io.BufferedReader | None = None
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file that were read."""
+        return self._file.tell()
+
+    def blocks(self) -> Iterator[Block]:
+        """Its blocks; a classic pcap is one section without a word. To be called once.
+
+        Raises CaptureError if it is no capture, or a damaged one, and OSError.
+        """
+        self._plain = _unpacked(self._file)
+        file = cast(BinaryIO, self._plain)
+        magic = self._plain.peek(16)[:16]
+        if magic[:4] in pcap.MAGICS:
+            return chain([Section((), "", 0)], pcap.read_packets(file))
+        if not magic or _PCAPNG.startswith(magic[:4]):
+            return pcapng.read_blocks(file)
+        for start, what in _OTHERS:
+            if magic.startswith(start):
+                raise CaptureError(0, what)
+        raise CaptureError(0, f"neither pcap nor pcapng (it begins with {magic[:4].hex(' ')})")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
 
 
-def regular(path: Path) -> bool:
-    """Whether a path is a file that can be read more than once."""
-    return path.is_file()
-
-
-def _unpacked(file: BinaryIO) -> io.BufferedReader:
-    plain = io.BufferedReader(cast(io.RawIOBase, file), _PIECE)
+def _unpacked(file: io.RawIOBase) -> io.BufferedReader:
+    plain = _buffered(file)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):
-        return io.BufferedReader(_Stream(gzip.GzipFile(fileobj=plain).read1), _PIECE)
+        return _buffered(_Stream(gzip.GzipFile(fileobj=plain).read1))
     if magic == _ZSTD:
-        return io.BufferedReader(_Stream(_zstd(plain)), _PIECE)
+        return _buffered(_Stream(_zstd(plain)))
     return plain
+
+
+def _buffered(raw: Any) -> io.BufferedReader:
+    return io.BufferedReader(raw, _PIECE)
 
 
 def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:

@@ -86,7 +86,7 @@ class _Early(NamedTuple):
     """The position of its first byte."""
     needs: int
     """The position that its sender had received the other direction up to."""
-    count: int
+    place: int
     """How many segments of the conversation had come with it."""
     ts_ns: int
     payload: bytes
@@ -165,7 +165,14 @@ class _Flow:
         if payload or fin or (comments and not flags & SYN):
             ahead = half.ahead(seq)
             early = _Early(
-                ahead, needs if self.patience else 0, self.count, ts_ns, payload, comments, fin, packet
+                ahead,
+                needs if self.patience else 0,
+                self.count,
+                ts_ns,
+                payload,
+                comments,
+                fin,
+                packet,
             )
             waits = half.early or other.early
             if not waits and ahead <= half.position and early.needs <= other.position:
@@ -181,7 +188,7 @@ class _Flow:
         """Give up what the segment that has waited longest waits for."""
         halves = (self.request, self.response), (self.response, self.request)
         half, other = min(
-            (pair for pair in halves if pair[0].early), key=lambda pair: pair[0].early[0].count
+            (pair for pair in halves if pair[0].early), key=lambda pair: pair[0].early[0].place
         )
         first = half.early[0]
         if first.ahead > half.position:
@@ -208,7 +215,7 @@ class _Flow:
         if sum(len(half.early) for half in halves) > _WAITING:
             return True
         return any(
-            self.count - half.early[0].count >= GRACE
+            self.count - half.early[0].place >= GRACE
             and half.early[0].ahead <= max(half.acked, half.position)
             for half in halves
         )
@@ -243,9 +250,7 @@ class _Flow:
         data = early.payload[known:]
         half.position += len(data)
         if data or (early.comments and not known):
-            yield Data(
-                self.number, half.direction, early.ts_ns, data, early.comments, early.packet
-            )
+            yield Data(self.number, half.direction, early.ts_ns, data, early.comments, early.packet)
 
     def _gap(self, half: _Half, end: int, ts_ns: int) -> Gap:
         size, half.position = end - half.position, end
