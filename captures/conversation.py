@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from captures.boundary import Place, next_request, next_response
+from captures.boundary import Search
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import GSSAPI_START, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
@@ -98,15 +98,11 @@ class _Conversation:
 
     def framing(self, flow: str, direction: str) -> Framing:
         if (flow, direction) not in self.framings:
+            asked = None if direction == "request" else self.pairing.asked
             self.framings[flow, direction] = (
-                Framing(linked=True)
-                if flow == "left"
-                else Framing(seek=next_request if direction == "request" else self._next_response)
+                Framing(linked=True) if flow == "left" else Framing(search=Search(asked))
             )
         return self.framings[flow, direction]
-
-    def _next_response(self, data: bytes | bytearray) -> Place:
-        return next_response(data, self.pairing.asked())
 
     def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
         if self._cut_off:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from captures.boundary import Place, next_request, next_response
+from captures.boundary import Asked, Search
 from captures.conversation import Event, facts_of, head_of
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import LIMIT, iso
@@ -91,13 +91,13 @@ class _Connection:
     def framing(self, flow: str, direction: Direction) -> Framing:
         place = (flow, direction)
         if place not in self._framings:
-            seek = next_request if direction == "request" else self._next_response
+            search = Search(None if direction == "request" else self._waiting)
             linked = flow == "left"
-            self._framings[place] = Framing(linked=linked, seek=None if linked else seek)
+            self._framings[place] = Framing(linked=linked, search=None if linked else search)
         return self._framings[place]
 
-    def _next_response(self, data: bytes | bytearray) -> Place:
-        return next_response(data, {number: what[:2] for number, what in self._asked.items()})
+    def _waiting(self) -> Asked:
+        return {number: (key, version) for number, (key, version, _) in self._asked.items()}
 
     def seen(self, chunk: Chunk, frame: CapturedFrame) -> SeenFrame:
         key = version = client_id = None

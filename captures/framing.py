@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.boundary import Seek
+from captures.boundary import Search
 
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest frame; a stream that announces more is no longer taken apart."""
@@ -45,11 +45,11 @@ class _Piece:
 @dataclass(slots=True)
 class Framing:
     """One direction of one flow. Behind a gap or nonsense it looks for the next frame that holds;
-    without `seek` it is `broken` there. What can't be taken apart is counted."""
+    without `search` it is `broken` there. What can't be taken apart is counted."""
 
     linked: bool = False
     """A linked flow holds some frames only; their comments say which, and end where they end."""
-    seek: Seek | None = None
+    search: Search | None = None
     """Finds the next frame behind a gap."""
     broken: str = ""
     skipped: int = 0
@@ -82,7 +82,7 @@ class Framing:
                 if not readable:
                     piece.data = bytes(self._bytes)
                     self._bytes.clear()
-                    if self.seek is not None and piece.data:
+                    if self.search is not None and piece.data:
                         # what was no size is none: at least one byte is passed over
                         piece.data = piece.data[1:]
                         self.skipped += 1
@@ -121,32 +121,30 @@ class Framing:
     def lose(self, count: int) -> None:
         """Bytes are missing, or an unknown number of them (0): where the next frame begins is not
         known."""
-        self.skipped += len(self._bytes)
+        self.skipped += self.rest
         self._bytes.clear()
-        if self._seeking is not None:
-            self._seeking.clear()
-        elif self.seek is not None:
+        if self.search is not None:
             self._lost()
         else:
             self.broken = self.broken or f"{count} bytes are missing"
 
     @property
     def rest(self) -> int:
-        """Bytes of a frame that is not complete."""
-        return len(self._bytes)
+        """Bytes of a frame that is not complete, or in which none was found yet."""
+        return len(self._bytes) + sum(len(piece.data) for piece in self._seeking or ())
 
     def _lost(self) -> None:
+        assert self.search is not None  # noqa: S101
+        self.search.clear()
         self._seeking = []
         self._ordinal = _UNKNOWN
         self._comments.clear()
 
     def _look(self, piece: _Piece) -> list[_Piece]:
         """Go on looking for a frame. What came before it is skipped; it and the rest are returned."""
-        assert self._seeking is not None and self.seek is not None  # noqa: S101, PT018
+        assert self._seeking is not None and self.search is not None  # noqa: S101, PT018
         self._seeking.append(piece)
-        self._bytes += piece.data
-        offset, found = self.seek(self._bytes)
-        del self._bytes[:offset]
+        offset, found = self.search.feed(piece.data)
         self.skipped += offset
         while self._seeking and offset >= len(self._seeking[0].data):
             offset -= len(self._seeking.pop(0).data)
@@ -155,7 +153,6 @@ class Framing:
         if not found:
             return []
         pieces, self._seeking = self._seeking, None
-        self._bytes.clear()
         self.broken, self._after_gap = "", True
         return pieces
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from captures.boundary import next_request
-from captures.events import Closed, Event, Lost, Opened
+from captures.boundary import Search
+from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.exchange import GSSAPI_START
 from specs.contents import NAMES
 from specs.frames import Direction
@@ -45,11 +45,11 @@ _OPPOSITE: Final[dict[Direction, Direction]] = {"request": "response", "response
 class _Side:
     """One direction of a conversation that is not decided."""
 
-    data: bytearray = field(default_factory=bytearray)
+    search: Search = field(default_factory=Search)
     aligned: bool = False
     """Whether the first byte is the first of its stream."""
-    begun: bytes = b""
-    """How it began, to say what it is."""
+    begun: bytearray = field(default_factory=bytearray)
+    """How it began."""
 
 
 @dataclass(slots=True)
@@ -95,16 +95,16 @@ class Recognition:
         undecided.held.append(event)
         side = undecided.sides[event.direction]
         if isinstance(event, Lost):
-            side.data.clear()
             side.aligned = False
+            side.search.clear()
+            side.begun.clear()
             return
         size = len(event.data)
         undecided.size += size
         self._size += size
-        side.data += event.data
         if len(side.begun) < _BEGUN:
             side.begun += event.data[: _BEGUN - len(side.begun)]
-        client = _client(undecided, event.direction)
+        client = _client(undecided, event)
         if client is not None:
             yield from self._pass(number, swapped=client == "response")
         elif undecided.size > HELD or _certain(undecided):
@@ -146,16 +146,13 @@ class Recognition:
         return event._replace(connection=number, direction=_OPPOSITE[event.direction])
 
 
-def _client(undecided: _Undecided, direction: Direction) -> Direction | None:
-    """Who sends requests, as far as the bytes that have just come in a direction tell."""
-    side = undecided.sides[direction]
-    if side.aligned:
-        return direction if direction == "request" and _begins(side.data) else None
-    if undecided.opened.whole and direction == "response":
-        return None
-    offset, found = next_request(side.data)
-    del side.data[:offset]
-    return direction if found else None
+def _client(undecided: _Undecided, chunk: Chunk) -> Direction | None:
+    """Who sends requests, as far as the bytes that have just come tell."""
+    side = undecided.sides[chunk.direction]
+    if undecided.opened.whole and chunk.direction == "response":
+        return None  # the other one opened the connection
+    found = _begins(side.begun) if side.aligned else side.search.feed(chunk.data).found
+    return chunk.direction if found else None
 
 
 def _begins(data: bytearray) -> bool:
@@ -174,7 +171,7 @@ def _certain(undecided: _Undecided) -> bool:
     """Whether an undecided conversation speaks something else."""
     asked = undecided.sides["request"]
     if asked.aligned:
-        return len(asked.data) >= _START
+        return len(asked.begun) >= _START
     return _kind(undecided) != "unknown"
 
 
@@ -185,7 +182,7 @@ def _kind(undecided: _Undecided) -> Kind:
         if side.aligned:
             if _TLS.match(side.begun):
                 return "TLS"
-        elif _chained(side.begun):
+        elif _chained(bytes(side.begun)):
             return "TLS"
     return "unknown"
 
