@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -55,6 +55,8 @@ class Framing:
     skipped: int = 0
     """Bytes that could not be taken apart."""
     _ordinal: int = 0
+    _enough: int = 0
+    """Bytes with which the frame that has begun is complete; 0: not known."""
     _bytes: bytearray = field(default_factory=bytearray)
     _comments: list[dict[str, Any]] = field(default_factory=list)
     _seeking: list[_Piece] | None = None
@@ -66,10 +68,16 @@ class Framing:
         ts: int,
         comments: tuple[dict[str, Any], ...] = (),
         packet: int = 0,
-    ) -> Iterator[CapturedFrame]:
-        """Bytes of a packet in order; `comments` stand at their end. Yields the frames that are
+    ) -> Iterable[CapturedFrame]:
+        """Bytes of a packet in order; `comments` stand at their end. Returns the frames that are
         complete."""
-        todo = deque([_Piece(data, ts, comments, packet)])
+        if len(self._bytes) + len(data) < self._enough and not comments:
+            self._bytes += data
+            return ()
+        return self._feed(_Piece(data, ts, comments, packet))
+
+    def _feed(self, first: _Piece) -> Iterator[CapturedFrame]:
+        todo = deque([first])
         while todo:
             piece = todo.popleft()
             if self._seeking is not None:
@@ -93,13 +101,14 @@ class Framing:
         """The frames that are complete with these bytes; False: what follows them is none."""
         self._bytes += piece.data
         found: list[CapturedFrame] = []
-        at = 0
+        at = self._enough = 0
         while len(self._bytes) - at >= 4:
             (size,) = struct.unpack_from(">i", self._bytes, at)
             if not 0 <= size <= FRAME_LIMIT:
                 self.broken = f"a frame of {size} bytes"
                 break
             if len(self._bytes) - at < 4 + size:
+                self._enough = 4 + size
                 break
             body = bytes(self._bytes[at + 4 : at + 4 + size])
             found.append(CapturedFrame(self._ordinal, piece.ts, body, packet=piece.packet))
@@ -123,6 +132,7 @@ class Framing:
         known."""
         self.skipped += self.rest
         self._bytes.clear()
+        self._enough = 0
         if self.search is not None:
             self._lost()
         else:

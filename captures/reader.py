@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -135,47 +135,53 @@ class _Join:
     def __init__(self, ours: bool, base: int, left_out: Counter[tuple[int, Kind]]) -> None:
         # a file of ours repeats nothing: what is missing will not come
         self.flows = Reassembler(patience=0) if ours else Reassembler()
-        self.highest = base
+        self._highest = base
         self.ours = ours
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
         self._recognition = Recognition(base, left_out)
 
-    def event(self, event: reassembly.Event) -> Iterator[Event]:
-        if self.ours:
-            yield from self._named(event)
-            return
-        for named in self._named(event):
-            yield from self._recognition.feed(named)
-        self.highest = self._recognition.base
+    @property
+    def highest(self) -> int:
+        """The highest number that a connection has got."""
+        return self._highest if self.ours else self._recognition.base
 
-    def _named(self, event: reassembly.Event) -> Iterator[Event]:
+    def event(self, event: reassembly.Event) -> Iterable[Event]:
+        """What an event of the reassembler means."""
+        named = self._named(event)
+        if named is None:
+            return ()
+        if self.ours:
+            return (named,)
+        return self._recognition.feed(named)
+
+    def _named(self, event: reassembly.Event) -> Event | None:
+        if isinstance(event, reassembly.Data):
+            number, flow = self._names[event.flow]
+            comments = tuple(map(_document, event.comments)) if event.comments else ()
+            return Chunk(
+                number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
+            )
         if isinstance(event, reassembly.Opened):
             comment = next(
                 (found for found in map(_document, event.comments) if _names_flow(found)), {}
             )
-            number: int = comment.get("connection", -event.flow if self.ours else event.flow)
+            number = comment.get("connection", -event.flow if self.ours else event.flow)
             if number > 0 and self.ours:
                 number += self._base
-            flow: FlowName = "left" if comment.get("flow") == "left" else "arrived"
-            self.highest = max(self.highest, number)
+            flow = "left" if comment.get("flow") == "left" else "arrived"
+            self._highest = max(self._highest, number)
             self._names[event.flow] = number, flow
-            if flow == "arrived":
-                client, server = _text(event.client), _text(event.server)
-                yield Opened(number, event.ts_ns, client, server, comment, event.handshake)
-            return
+            if flow == "left":
+                return None
+            client, server = _text(event.client), _text(event.server)
+            return Opened(number, event.ts_ns, client, server, comment, event.handshake)
         number, flow = self._names[event.flow]
-        if isinstance(event, reassembly.Data):
-            comments = tuple(map(_document, event.comments)) if event.comments else ()
-            yield Chunk(
-                number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
-            )
-        elif isinstance(event, reassembly.Gap):
-            yield Lost(number, flow, event.direction, event.ts_ns, event.size)
-        else:
-            del self._names[event.flow]
-            if flow == "arrived":  # it is the last to be closed
-                yield Closed(number, event.ts_ns, event.reset)
+        if isinstance(event, reassembly.Gap):
+            return Lost(number, flow, event.direction, event.ts_ns, event.size)
+        del self._names[event.flow]
+        # the arrived flow is the last to be closed
+        return Closed(number, event.ts_ns, event.reset) if flow == "arrived" else None
 
     def end(self) -> Iterator[Event]:
         for event in self.flows.end():

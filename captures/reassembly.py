@@ -9,7 +9,7 @@ acknowledged what is missing (it had it; the capture has not) and `GRACE` segmen
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from captures.tcp import ACK, FIN, RST, SYN, Endpoint, Segment
@@ -143,6 +143,28 @@ class _Flow:
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
 
+    def plain(self, segment: Segment, ts_ns: int, packet: int) -> tuple[Data, ...] | None:
+        """What a segment brings that is in order, and nothing else waits; None: the careful way."""
+        half, other = self.request, self.response
+        if segment.source != self.client:
+            half, other = other, half
+        if segment.flags & (SYN | FIN | RST) or half.early or other.early:
+            return None
+        if half.first is None or other.first is None:
+            return None
+        distance = segment.seq - half.first - half.position
+        acked = segment.ack - other.first - other.position
+        if distance % _MODULUS or (self.patience and 0 < acked % _MODULUS < _OLD):
+            return None
+        self.count += 1
+        if not acked % _MODULUS:
+            other.acked = other.position
+        payload = segment.payload
+        if not payload:
+            return ()
+        half.position += len(payload)
+        return (Data(self.number, half.direction, ts_ns, payload, (), packet),)
+
     def take(
         self,
         half: _Half,
@@ -174,8 +196,11 @@ class _Flow:
                 fin,
                 packet,
             )
-            waits = half.early or other.early
-            if not waits and ahead <= half.position and early.needs <= other.position:
+            if (
+                not (half.early or other.early)
+                and ahead <= half.position
+                and early.needs <= other.position
+            ):
                 yield from self._deliver(half, early)
                 return
             bisect.insort(half.early, early, key=lambda item: item[:2])
@@ -272,12 +297,28 @@ class Reassembler:
 
     def feed(
         self, segment: Segment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
-    ) -> Iterator[Event]:
+    ) -> Iterable[Event]:
         """What a segment brings; `packet` is the number of its packet. Consume it all before the
         next call."""
         source, target = segment.source, segment.target
         key = (source, target) if source < target else (target, source)
         flow = self._flows.get(key)
+        if flow is not None and not comments:
+            data = flow.plain(segment, ts_ns, packet)
+            if data is not None:
+                return data
+        return self._feed(key, flow, segment, ts_ns, comments, packet)
+
+    def _feed(
+        self,
+        key: tuple[Endpoint, Endpoint],
+        flow: _Flow | None,
+        segment: Segment,
+        ts_ns: int,
+        comments: tuple[str, ...],
+        packet: int,
+    ) -> Iterator[Event]:
+        source = segment.source
         opening = segment.flags & SYN
         if opening and flow is not None and _renewed(flow, segment):
             yield from self._close(key, ts_ns, reset=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -72,20 +72,27 @@ class Recognition:
     """Number under which a conversation is passed on, and whether its ends change places."""
     _size: int = 0
 
-    def feed(self, event: Event) -> Iterator[Event]:
+    def feed(self, event: Event) -> Iterable[Event]:
         """What an event brings to light: itself, what was held back, or nothing."""
         number = event.connection
         if number in self._decided:
-            yield self._renamed(event)
+            renamed = self._renamed(event)
             if isinstance(event, Closed):
                 del self._decided[number]
-            return
+            return (renamed,)
         if isinstance(event, Opened):
-            aligned = event.whole
             self._undecided[number] = _Undecided(
-                event, sides={"request": _Side(aligned=aligned), "response": _Side(aligned=aligned)}
+                event,
+                sides={
+                    "request": _Side(aligned=event.whole),
+                    "response": _Side(aligned=event.whole),
+                },
             )
-            return
+            return ()
+        return self._undecided_event(event)
+
+    def _undecided_event(self, event: Chunk | Lost | Closed) -> Iterator[Event]:
+        number = event.connection
         undecided = self._undecided.get(number)
         if undecided is None:
             return
@@ -139,6 +146,8 @@ class Recognition:
 
     def _renamed(self, event: Event) -> Event:
         number, swapped = self._decided[event.connection]
+        if not swapped and number == event.connection:
+            return event
         if not swapped or isinstance(event, Closed):
             return event._replace(connection=number)
         if isinstance(event, Opened):
