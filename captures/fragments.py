@@ -33,6 +33,8 @@ class _Datagram:
 class Fragments:
     """Datagrams of which some fragments have come."""
 
+    kept: int = 0
+    """Fragments that did not make a datagram whole."""
     given_up: int = 0
     """Datagrams of which something never came."""
     _datagrams: dict[Hashable, _Datagram] = field(default_factory=dict)
@@ -59,7 +61,9 @@ class Fragments:
         if not more and datagram.size is None:
             datagram.size = offset + len(data)
         whole = _joined(datagram)
-        if whole is not None:
+        if whole is None:
+            self.kept += 1
+        else:
             self._forget(key)
         while self._cost > WAITING:
             self._forget(next(iter(self._datagrams)))

@@ -41,13 +41,18 @@ class Packets:
     """What was found in the packets so far. `segment` is the only thing to call in between."""
 
     fragments: Fragments = field(default_factory=Fragments)
-    foreign: int = 0
-    """Packets without a TCP segment."""
+    fruitless: int = 0
+    """Packets that gave no segment."""
     cut: int = 0
     """Segments of which the capture has only the beginning."""
     unread: Counter[int] = field(default_factory=Counter)
     """Packets by link type, or EtherType, that only scapy can read, which is not installed."""
     _scapy: Callable[[int, bytes], Any] | None = None
+
+    @property
+    def foreign(self) -> int:
+        """Packets without TCP; not the fragments that wait for others."""
+        return self.fruitless - self.fragments.kept
 
     def segment(self, linktype: int, data: bytes) -> Segment | None:
         """The TCP segment that is in a packet, or that its fragments have completed."""
@@ -58,7 +63,7 @@ class Packets:
             except (LookupError, ValueError, struct.error):  # too short
                 found = None
             if found is None:
-                self.foreign += 1
+                self.fruitless += 1
                 return None
         if found.missing:
             self.cut += 1

@@ -29,18 +29,23 @@ _PIECE: Final = 1 << 20
 
 
 def read_packets(file: BinaryIO) -> Iterator[Packet | Truncated]:
-    """The packets of a file from its beginning. Raises CaptureError and whatever `file` raises."""
+    """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
+    and whatever `file` raises."""
     header = file.read(_HEADER)
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
     if len(header) < _HEADER:
-        yield Truncated(0)
-        return
+        return iter([Truncated(0)])
     order, tick, size = MAGICS[header[:4]]
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    linktype = network & _LINKTYPE
+    return _records(file, order, tick, size, network & _LINKTYPE)
+
+
+def _records(
+    file: BinaryIO, order: str, tick: int, size: int, linktype: int
+) -> Iterator[Packet | Truncated]:
     record = struct.Struct(order + "III")
     data, at, offset = b"", 0, _HEADER
     while True:
