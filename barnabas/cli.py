@@ -117,6 +117,29 @@ def decode_command(
     raise typer.Exit(decode_hex(asked))
 
 
+@app.command(
+    "capture",
+    epilog="Examples:\n\n  sudo barnabas capture --interface lo --port 9092 --out run.pcapng\n\n"
+    "  barnabas capture -i eth0 -p 9092 -p 9093 -o run.pcapng && barnabas decode run.pcapng",
+)
+def capture_command(
+    interface: Annotated[
+        str, typer.Option("--interface", "-i", metavar="NAME", help="Where packets pass.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write them.")],
+    ports: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--port", "-p", metavar="N", min=1, max=65535, help="Only TCP from or to these."
+        ),
+    ] = None,
+) -> None:
+    """Write the packets of a network interface to a capture, until Ctrl-C."""
+    from barnabas.capture import capture
+
+    raise typer.Exit(capture(interface, frozenset(ports or ()), out))
+
+
 Faults = Annotated[
     str | None,
     typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
