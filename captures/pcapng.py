@@ -17,6 +17,9 @@ BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
 
 _SECTION, _INTERFACE, _OBSOLETE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 5, 6
+NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
+"""Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
+of the system, custom blocks."""
 _OPT_COMMENT, _SHB_USERAPPL, _IF_TSRESOL, _IF_TSOFFSET, _ISB_IFDROP = 1, 4, 9, 14, 5
 _PIECE: Final = 65_532
 """Bytes of a comment in one option at most."""

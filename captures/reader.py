@@ -17,7 +17,16 @@ from captures import reassembly
 from captures.events import Chunk, Closed, Event, FlowName, Lost, Note, Opened
 from captures.opening import CaptureFile
 from captures.packets import Packets
-from captures.pcapng import Block, CaptureError, Packet, Section, Statistics, Truncated
+from captures.pcapng import (
+    NUMBERED,
+    Block,
+    CaptureError,
+    Other,
+    Packet,
+    Section,
+    Statistics,
+    Truncated,
+)
 from captures.reassembly import Reassembler
 from captures.recognition import Kind, Recognition
 from captures.tcp import Endpoint
@@ -89,6 +98,8 @@ class CaptureReader:
                             yield from join.end()
                         base = 0 if join is None else join.highest
                         join = _Join(ours, base, self.left_out)
+                elif isinstance(block, Other):
+                    number += block.kind in NUMBERED
                 elif isinstance(block, Truncated):
                     self.truncated = True
             self.position = sum(file.position for file in files)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +15,16 @@ from hypothesis import strategies as st
 from captures.packets import Packets
 from captures.reader import CaptureReader
 from captures.tcp import Endpoint
-from tests.captures.traffic import exchanges, gist, ip_packet, segments, talk, write_pcap
+from tests.captures.traffic import (
+    exchanges,
+    gist,
+    ip_packet,
+    kafka_seen,
+    segments,
+    talk,
+    tshark,
+    write_pcap,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -236,31 +243,14 @@ def test_tshark_reads_the_same(
     requests = sorted((x.request_packet, x.correlation_id) for x in found)
     responses = sorted((x.response_packet, x.correlation_id) for x in found if x.response_packet)
     for port, expected in (("dstport", requests), ("srcport", responses)):
-        assert kafka(path, f"tcp.{port} == 19092") == expected
-
-
-def kafka(path: Path, condition: str) -> list[tuple[int, int]]:
-    """(packet, correlation id) of the frames that tshark finds."""
-    command = [shutil.which("tshark") or "tshark", "-r", str(path), "-d", "tcp.port==19092,kafka"]
-    fields = ["-T", "fields", "-e", "frame.number", "-e", "kafka.correlation_id"]
-    chosen = ["-Y", f"kafka and {condition}", "-E", "occurrence=a"]
-    run = subprocess.run([*command, *chosen, *fields], capture_output=True, text=True, check=True)
-    return sorted(
-        (int(line.split("\t")[0]), int(number))
-        for line in run.stdout.splitlines()
-        for number in line.split("\t")[1].split(",")
-    )
+        assert kafka_seen(path, f"tcp.{port} == 19092") == expected
 
 
 @pytest.mark.needs_tshark
 @pytest.mark.parametrize(("order", "tick"), [("<", 1), (">", 1), ("<", 1000), (">", 1000)])
 def test_tshark_reads_the_same_times(tmp_path: Path, order: str, tick: int) -> None:
     path = write_pcap(tmp_path / "f", plain(), 101, order=order, tick=tick)
-    command = [shutil.which("tshark") or "tshark", "-r", str(path), "-T", "fields"]
-    run = subprocess.run(
-        [*command, "-e", "frame.time_epoch"], capture_output=True, text=True, check=True
-    )
-    times = [int(line.replace(".", "")) for line in run.stdout.split()]
+    times = [int(line.replace(".", "")) for line in tshark(path, "-e", "frame.time_epoch")]
     for exchange in exchanges(path):
         assert exchange.ts == times[exchange.request_packet - 1]
 

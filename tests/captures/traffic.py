@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
+import shutil
 import struct
+import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -168,3 +170,21 @@ def gist(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
     names = ("connection", "client_address", "api", "version", "correlation_id")
     bodies = ("request_body", "response_body", "note")
     return [tuple(getattr(exchange, name) for name in names + bodies) for exchange in found]
+
+
+def tshark(path: Path, *arguments: str) -> list[str]:
+    """The lines that tshark prints of fields of a capture."""
+    command = [shutil.which("tshark") or "tshark", "-r", str(path), "-T", "fields"]
+    run = subprocess.run([*command, *arguments], capture_output=True, text=True, check=True)
+    return run.stdout.splitlines()
+
+
+def kafka_seen(path: Path, condition: str) -> list[tuple[int, int]]:
+    """(packet, correlation id) of the frames that tshark finds in it."""
+    chosen = ["-d", "tcp.port==19092,kafka", "-Y", f"kafka and {condition}"]
+    fields = ["-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a"]
+    return sorted(
+        (int(line.split("\t")[0]), int(number))
+        for line in tshark(path, *chosen, *fields)
+        for number in line.split("\t")[1].split(",")
+    )
