@@ -88,10 +88,9 @@ def test_a_file_with_everything(tmp_path: Path) -> None:
 def test_tshark_numbers_the_same(tmp_path: Path) -> None:
     path = mixed(tmp_path / "f")
     found = exchanges(path)
-    requests = sorted((x.request_packet, x.correlation_id) for x in found)
-    responses = sorted((x.response_packet, x.correlation_id) for x in found if x.response_packet)
-    assert kafka_seen(path, "tcp.dstport == 19092") == requests
-    assert kafka_seen(path, "tcp.srcport == 19092") == responses
+    requests = [(x.request_packet, x.correlation_id) for x in found]
+    responses = [(x.response_packet, x.correlation_id) for x in found if x.response_packet]
+    assert kafka_seen(path) == sorted(requests + responses)
     times = dict(
         line.split("\t") for line in tshark(path, "-e", "frame.number", "-e", "frame.time_epoch")
     )

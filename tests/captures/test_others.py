@@ -12,14 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from captures.conversation import Conversations
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
 from captures.tcp import ACK, PSH, SYN, Segment
 from tests.captures.traffic import (
     BROKER,
     CLIENT,
-    Said,
     carriers,
     exchanges,
     gist,
@@ -168,44 +166,6 @@ def test_a_snap_length_loses_only_what_it_cut(tmp_path: Path, snap: int) -> None
     everything = dict(answered([True for _ in said]))
     assert everything.items() >= set(seen(path))
     assert set(answered(whole_frames)) <= set(seen(path))
-
-
-def test_other_protocols_are_left_out_and_counted(tmp_path: Path) -> None:
-    def plain(port: int, *said: Said) -> list[Segment]:
-        return segments(
-            said, every(WHOLE), client=("10.0.0.9", 40000 + port), broker=("10.0.0.2", port)
-        )
-
-    hello = bytes.fromhex("16030100c8010000c40303") + bytes(200)
-    http = b"GET /metrics HTTP/1.1\r\nHost: kafka\r\n\r\n"
-    conversations = [
-        segments(talk(), every(70)),
-        plain(443, ("request", hello), ("response", hello)),
-        plain(80, ("request", http), ("response", b"HTTP/1.1 200 OK\r\n\r\n")),
-        plain(81, ("request", http))[4:],
-        plain(22, ("response", b"SSH-2.0-OpenSSH_9.2\r\n"), ("request", b"SSH-2.0-x\r\n......")),
-        plain(9092, ("request", bytes(5000))),
-        plain(9093),
-    ]
-    together = [s for group in itertools.zip_longest(*conversations) for s in group if s]
-    reader = CaptureReader(capture(tmp_path / "f", together))
-    found = list(Conversations().exchanges(reader))
-    assert {x.client_address for x in found} == {"10.0.0.1:50000"}
-    assert len(found) == 13
-    assert dict(reader.left_out) == {
-        (443, "TLS"): 1,
-        (80, "HTTP"): 1,
-        (22, "unknown"): 1,
-        (9092, "unknown"): 1,
-    }
-
-
-def test_who_is_the_client_is_found_from_what_is_said(tmp_path: Path) -> None:
-    """Without a handshake, with a broker's port above the client's."""
-    whole = segments(talk(), every(50), client=("10.0.0.1", 1024), broker=("10.0.0.2", 61000))
-    found = exchanges(capture(tmp_path / "f", whole[4:]))
-    assert {x.client_address for x in found} == {"10.0.0.1:1024"}
-    assert sum(x.response_body is not None for x in found) >= 8
 
 
 @QUICK

@@ -240,10 +240,9 @@ def test_tshark_reads_the_same(
 ) -> None:
     path = wrapped(tmp_path / "f", linktype, layers, ends)
     found = exchanges(path)
-    requests = sorted((x.request_packet, x.correlation_id) for x in found)
-    responses = sorted((x.response_packet, x.correlation_id) for x in found if x.response_packet)
-    for port, expected in (("dstport", requests), ("srcport", responses)):
-        assert kafka_seen(path, f"tcp.{port} == 19092") == expected
+    requests = [(x.request_packet, x.correlation_id) for x in found]
+    responses = [(x.response_packet, x.correlation_id) for x in found if x.response_packet]
+    assert kafka_seen(path) == sorted(requests + responses)
 
 
 @pytest.mark.needs_tshark
