@@ -65,12 +65,19 @@ app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
     "decode",
     epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
     "  barnabas decode run.pcapng --json | jq .request\n\n"
+    "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"
     "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
     "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
     "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
 )
 def decode_command(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A capture (pcapng).")] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="A capture (pcapng or pcap, also gzip or zstd); several are read as one.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
     frames: Annotated[
         bool, typer.Option("--frames", help="A frame a line, not an exchange.")
@@ -97,17 +104,17 @@ def decode_command(
     ] = None,
 ) -> None:
     """Print a capture as the live log would, or decode one frame."""
-    given = [source for source in (file, request, response) if source is not None]
+    given = [source for source in (files or None, request, response) if source is not None]
     if len(given) != 1:
         raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
-    if file is not None:
+    if files:
         if (api, api_version, release, draft) != (None, None, None, None):
             raise Trouble(
                 "--api, --api-version, --release and --draft are for --request, --response"
             )
         from barnabas.decode import decode
 
-        raise typer.Exit(decode(file, as_json=as_json, frames_only=frames, only=only))
+        raise typer.Exit(decode(files, as_json=as_json, frames_only=frames, only=only))
     from barnabas.decode_hex import Asked, decode_hex
 
     if frames:
@@ -224,6 +231,29 @@ def diff_command(
     raise typer.Exit(
         diff(left, right, ignore=ignored, everything=everything, only=only, as_json=as_json)
     )
+
+
+@app.command(
+    "capture",
+    epilog="Examples:\n\n  sudo barnabas capture --interface lo --port 9092 --out run.pcapng\n\n"
+    "  barnabas capture -i eth0 -p 9092 -p 9093 -o run.pcapng && barnabas decode run.pcapng",
+)
+def capture_command(
+    interface: Annotated[
+        str, typer.Option("--interface", "-i", metavar="NAME", help="Where packets pass.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write them.")],
+    ports: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--port", "-p", metavar="N", min=1, max=65535, help="Only TCP from or to these."
+        ),
+    ] = None,
+) -> None:
+    """Write the packets of a network interface to a capture, until Ctrl-C."""
+    from barnabas.capture import capture
+
+    raise typer.Exit(capture(interface, frozenset(ports or ()), out))
 
 
 Faults = Annotated[

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
@@ -46,7 +46,7 @@ def summary(
     conversations = Conversations()
     reader = opened(path)
     try:
-        for exchange in conversations.exchanges(watched(reader, path, output, "reading")):
+        for exchange in conversations.exchanges(watched(reader, output, "reading")):
             output.context.learn(exchange)
             if passes is None or passes(exchange):
                 overview.note(exchange, output.context)
@@ -66,8 +66,8 @@ def summary(
             output.out.print(_table(name, rows[:most]))
         if len(rows) > most:
             output.out.print(f"... and {len(rows) - most} more: --most {len(rows)}")
-    if reader.truncated:
-        output.note(f"{path} ends in the middle of a block; all before it is counted")
+    for remark in remarks(reader):
+        output.note(remark)
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
     return FINE
