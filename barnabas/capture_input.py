@@ -12,19 +12,58 @@ from barnabas.trouble import Trouble
 from captures.conversation import Event
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
+from captures.wording import plural
 
 
-def opened(path: Path) -> CaptureReader:
-    """A capture. Raises Trouble if it can't be read or is none."""
-    try:
-        return CaptureReader(path)
-    except OSError as problem:
-        raise Trouble(f"can't read the capture {path}: {problem.strerror}") from None
-    except CaptureError as problem:
-        raise Trouble(f"{path} is no capture: {problem}") from None
+def opened(*paths: Path) -> CaptureReader:
+    """Captures, read as one. Raises Trouble if one can't be read or is none."""
+    for path in paths:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise Trouble(f"can't read the capture {path}: it is no file; save it to one")
+        try:
+            reader = CaptureReader(path)
+        except OSError as problem:
+            raise Trouble(f"can't read the capture {path}: {problem.strerror}") from None
+        except CaptureError as problem:
+            raise Trouble(f"{path} is no capture: {problem}") from None
+    return reader if len(paths) == 1 else CaptureReader(*paths)
 
 
-def watched(reader: CaptureReader, path: Path, output: Output, doing: str) -> Iterator[Event]:
+def remarks(reader: CaptureReader) -> Iterator[str]:
+    """What a capture that was read has, and was not shown: a line for each kind."""
+    name = named(reader)
+    if reader.truncated:
+        yield f"{name} ends in the middle of a block; all before it is shown"
+    if reader.left_out:
+        said = ", ".join(
+            f"{count} {kind} on port {port}"
+            for (port, kind), count in sorted(reader.left_out.items(), key=lambda item: -item[1])[
+                :8
+            ]
+        )
+        more = ", ..." if len(reader.left_out) > 8 else ""
+        total = plural(sum(reader.left_out.values()), "connection")
+        yield f"not Kafka, left out: {total} ({said}{more})"
+    tls = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")
+    if tls:
+        yield "TLS can't be read here, with or without its keys: `barnabas proxy` shows what is inside"
+    packets = reader.packets
+    if packets.foreign:
+        yield f"{plural(packets.foreign, 'packet')} without TCP"
+    for kind, count in packets.unread.items():
+        yield f"{plural(count, 'packet')} of kind {kind} need scapy: pip install 'barnabas[capture]'"
+    if packets.cut:
+        yield f"{plural(packets.cut, 'segment')} cut short by the capture's snap length"
+    if packets.fragments.given_up:
+        yield f"{plural(packets.fragments.given_up, 'datagram')} of which a fragment is missing"
+
+
+def named(reader: CaptureReader) -> str:
+    """The files' names."""
+    return " and ".join(map(str, reader.paths))
+
+
+def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
     """The events; with a progress bar if the output goes elsewhere than to the same terminal."""
     if output.out.is_terminal or not output.err.is_terminal:
         yield from reader
@@ -36,7 +75,7 @@ def watched(reader: CaptureReader, path: Path, output: Output, doing: str) -> It
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=output.err, transient=True) as progress:
-        task = progress.add_task(doing, total=path.stat().st_size)
+        task = progress.add_task(doing, total=sum(path.stat().st_size for path in reader.paths))
         for event in reader:
             yield event
             progress.update(task, completed=reader.position)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from rich.text import Text
 
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import opened, remarks, watched
 from barnabas.findings import Checked, as_json, as_junit, as_sarif, exchange_text, frames
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -46,7 +46,7 @@ def check(
 
     def counted() -> Iterator[Exchange]:
         nonlocal total
-        for exchange in conversations.exchanges(watched(reader, path, output, "checking")):
+        for exchange in conversations.exchanges(watched(reader, output, "checking")):
             total += 1
             yield exchange
 
@@ -61,6 +61,8 @@ def check(
     left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
     checked = Checked(path, total, checks, found, left_out)
     _print(checked, form, output)
+    for remark in remarks(reader):
+        output.note(remark)
     if conversations.losses:
         output.note(
             f"{path} has {plural(conversations.losses, 'gap')}: what depends on it is not judged"

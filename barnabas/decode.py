@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import named, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -15,14 +16,14 @@ from captures.pcapng import CaptureError
 
 
 def decode(
-    path: Path,
+    paths: Sequence[Path],
     *,
     as_json: bool,
     frames_only: bool,
     only: str | None = None,
     output: Output | None = None,
 ) -> int:
-    """Print a capture's exchanges (those that meet `only`), or its frames; returns the exit code.
+    """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
 
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
@@ -31,22 +32,24 @@ def decode(
         if frames_only:
             raise Trouble("--filter is about exchanges: give it without --frames")
         output.passes = parse_filter(only, output.context.topics)
-    reader = opened(path)
+    reader = opened(*paths)
     conversations = Conversations()
     try:
         if frames_only:
-            for frame in frames(watched(reader, path, output, "decoding")):
+            for frame in frames(watched(reader, output, "decoding")):
                 output.raw(json.dumps(frame.row()) if as_json else _text(frame))
         else:
-            for exchange in conversations.exchanges(watched(reader, path, output, "decoding")):
+            for exchange in conversations.exchanges(watched(reader, output, "decoding")):
                 if as_json:
                     output.json(exchange)
                 else:
                     output.exchange(exchange)
     except CaptureError as problem:
-        raise Trouble(f"{path} is damaged: {problem}; shown up to there", COULD_NOT_RUN) from None
-    if reader.truncated:
-        output.note(f"{path} ends in the middle of a block; all before it is shown")
+        raise Trouble(
+            f"{named(reader)} is damaged: {problem}; shown up to there", COULD_NOT_RUN
+        ) from None
+    for remark in remarks(reader):
+        output.note(remark)
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
     if output.hidden:

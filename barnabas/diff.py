@@ -61,7 +61,7 @@ def _exchanges(path: Path, only: str | None, output: Output) -> Iterator[Exchang
 
     def found() -> Iterator[Exchange]:
         try:
-            for exchange in Conversations().exchanges(watched(reader, path, output, "reading")):
+            for exchange in Conversations().exchanges(watched(reader, output, "reading")):
                 if passes is None or passes(exchange):
                     yield exchange
         except CaptureError as problem:

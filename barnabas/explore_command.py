@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from barnabas.proxy_command import OwnFaults
 from barnabas.trouble import Trouble
 
 EXPLORE_EXAMPLES: Final = (
@@ -64,9 +65,7 @@ def explore_command(
             help="Other faults than the three cuts: each rule's `do`, put at each exchange.",
         ),
     ] = None,
-    faults: Annotated[
-        str | None, typer.Option(metavar="MODULE:TUPLE", help="Faults of your own beside ours.")
-    ] = None,
+    faults: OwnFaults = None,
     where: Annotated[
         str,
         typer.Option(

@@ -56,7 +56,7 @@ def _one(
     reader = opened(path)
     count = 0
     try:
-        for exchange in Conversations().exchanges(watched(reader, path, output, "searching")):
+        for exchange in Conversations().exchanges(watched(reader, output, "searching")):
             output.context.learn(exchange)
             places = list(search(exchange, output.context, pattern))
             if not places:

@@ -28,6 +28,13 @@ PROXY_EXAMPLES: Final = (
 """What stands below its help."""
 
 
+OwnFaults = Annotated[
+    str | None,
+    typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
+]
+"""The option that brings them, for all commands that read a scenario."""
+
+
 class Log(StrEnum):
     """How exchanges are printed."""
 
@@ -56,9 +63,7 @@ def proxy_command(
             help="Rules to apply: a file, or one of `barnabas scenario list`.",
         ),
     ] = None,
-    faults: Annotated[
-        str | None, typer.Option(metavar="MODULE:TUPLE", help="Faults of your own beside ours.")
-    ] = None,
+    faults: OwnFaults = None,
     capture: Annotated[
         Path | None,
         typer.Option("--capture", "-c", metavar="FILE", help="Write what passes (pcapng)."),

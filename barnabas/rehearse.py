@@ -10,9 +10,10 @@ from barnabas.capture_input import opened, watched
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.conversation import Event
+from captures.events import Note
 from captures.exchange import iso
 from captures.pcapng import CaptureError
-from captures.reader import CaptureReader, Note
+from captures.reader import CaptureReader
 from captures.wording import printable
 from proxy.faults import FAULTS, Fault
 from proxy.rehearsal import Rehearsal, Rehearsed, Reload
@@ -41,7 +42,7 @@ def rehearse(
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
-    events = _with_notes(reader, watched(reader, path, output, "rehearsing"), faults, own)
+    events = _with_notes(reader, watched(reader, output, "rehearsing"), faults, own)
     different = allowed = count = 0
     try:
         for found in rehearsal.run(events):
@@ -66,8 +67,8 @@ def rehearse(
 def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:
     text = reader.meta.get("scenario")
     if not isinstance(text, str):
-        raise Trouble(f"{reader.path} has no scenario of its own: give one in front of it")
-    return _loaded(text, reader.path, faults)
+        raise Trouble(f"{reader.paths[0]} has no scenario of its own: give one in front of it")
+    return _loaded(text, reader.paths[0], faults)
 
 
 def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
@@ -87,7 +88,7 @@ def _with_notes(
         for note in reader.notes[seen:]:
             what, text = note.comment.get("barnabas"), note.comment.get("scenario")
             if own and what == "scenario" and isinstance(text, str):
-                yield Reload(note.ts_ns, _loaded(text, reader.path, faults))
+                yield Reload(note.ts_ns, _loaded(text, reader.paths[0], faults))
             elif own or what == "listener":
                 yield note
         seen = len(reader.notes)

@@ -127,6 +127,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         await stop.wait()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
+        proxy.refuse()  # before it is said
         live.line(f"stopping: {proxy.connections} connections drain (Ctrl-C again stops at once)")
         with contextlib.suppress(asyncio.CancelledError):
             await proxy.stop()

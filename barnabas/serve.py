@@ -40,7 +40,7 @@ def _exchanges(path: Path, output: Output) -> list[Exchange]:
     found: list[Exchange] = []
     size = 0
     try:
-        for exchange in Conversations().exchanges(watched(reader, path, output, "reading")):
+        for exchange in Conversations().exchanges(watched(reader, output, "reading")):
             size += exchange.request_size + (exchange.response_size or 0)
             if size > LIMIT:
                 raise Trouble(f"{path} has more than {LIMIT >> 20} MiB of messages", COULD_NOT_RUN)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import named, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
@@ -24,7 +25,7 @@ MOST = 20
 
 
 def summary(
-    path: Path,
+    paths: Sequence[Path],
     by: tuple[str, ...],
     *,
     only: str | None = None,
@@ -44,14 +45,14 @@ def summary(
     passes = None if only is None else parse_filter(only, output.context.topics)
     overview = Overview(by or KINDS)
     conversations = Conversations()
-    reader = opened(path)
+    reader = opened(*paths)
     try:
-        for exchange in conversations.exchanges(watched(reader, path, output, "reading")):
+        for exchange in conversations.exchanges(watched(reader, output, "reading")):
             output.context.learn(exchange)
             if passes is None or passes(exchange):
                 overview.note(exchange, output.context)
     except CaptureError as problem:
-        raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
+        raise Trouble(f"{named(reader)} is damaged: {problem}", COULD_NOT_RUN) from None
     if as_json:
         output.raw(json.dumps(_document(overview, conversations), ensure_ascii=False))
         return FINE
@@ -66,8 +67,8 @@ def summary(
             output.out.print(_table(name, rows[:most]))
         if len(rows) > most:
             output.out.print(f"... and {len(rows) - most} more: --most {len(rows)}")
-    if reader.truncated:
-        output.note(f"{path} ends in the middle of a block; all before it is counted")
+    for remark in remarks(reader):
+        output.note(remark)
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
     return FINE

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from captures.boundary import Search
+from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
-from captures.reader import Chunk, Closed, Lost, Opened
 from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
@@ -29,6 +30,9 @@ CUT_OFF = "a rule closed the connection"
 
 UNASKED = "the answer to a message that the client did not send"
 """What the capture says of a response to a repeated or injected request: it never leaves."""
+
+NOT_CAPTURED = "the response was not captured"
+"""Why an exchange has none, though one behind it was answered: bytes are missing."""
 
 
 @dataclass(slots=True)
@@ -114,13 +118,18 @@ class _Conversation:
 
     def framing(self, flow: str, direction: str) -> Framing:
         if (flow, direction) not in self.framings:
-            self.framings[flow, direction] = Framing(linked=flow == "left")
+            asked = None if direction == "request" else self.pairing.asked
+            self.framings[flow, direction] = (
+                Framing(linked=True) if flow == "left" else Framing(search=Search(asked))
+            )
         return self.framings[flow, direction]
 
     def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
         if self._cut_off:
             return
         if flow == "arrived":
+            if frame.after_gap and direction == "response":
+                yield from self._not_captured(frame)
             # what stands in the same chunk behind a frame that ended the connection went nowhere
             self._cut_off = str(facts_of(frame).get("note", "")).endswith(CUT_OFF)
             step = self._request if direction == "request" else self._response
@@ -129,6 +138,11 @@ class _Conversation:
         found = step(frame)
         if found is not None:
             yield found
+
+    def _not_captured(self, frame: CapturedFrame) -> Iterator[Exchange]:
+        """Responses come in the order of requests: those before this one stood in the gap."""
+        for pending in self.pairing.before(int.from_bytes(frame.data[:4], signed=True)):
+            yield self._outcome(pending, note=NOT_CAPTURED)
 
     def close(self, note: str) -> Iterator[Exchange]:
         for pending, _ in self._requests.values():

@@ -138,6 +138,28 @@ class Pairing:
                 return pending, at == 0
         return None, False
 
+    def asked(self) -> dict[int, tuple[int, int]]:
+        """(key, version) of the requests that wait, by correlation id."""
+        return {
+            pending.correlation_id: (pending.key, pending.version)
+            for pending in self.waiting
+            if not pending.opaque
+        }
+
+    def before(self, correlation_id: int) -> list[Pending]:
+        """Take out those that left before this one; none if it does not wait.
+
+        >>> pairing = Pairing()
+        >>> for i in (7, 8):
+        ...     _ = pairing.sent(Pending(i, 3, 1, "a", 20, 0, 0))
+        >>> [pending.correlation_id for pending in pairing.before(8)], len(pairing.waiting)
+        ([7], 1)
+        """
+        for at, pending in enumerate(self.waiting):
+            if _is(pending, correlation_id):
+                return [self.waiting.popleft() for _ in range(at)]
+        return []
+
     def came(self, pending: Pending, when: int) -> None:
         """The response to a request has come, whole."""
         pending.begun = self.latest

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from captures.boundary import Asked, Search
 from captures.conversation import Event, facts_of, head_of
-from captures.exchange import iso
-from captures.framing import Framing
-from captures.reader import Closed, Lost, Opened
+from captures.events import Chunk, Closed, Lost, Opened
+from captures.exchange import LIMIT, iso
+from captures.framing import CapturedFrame, Framing
 from specs.contents import NAMES
 from specs.frames import Direction
 
@@ -64,46 +65,68 @@ class SeenFrame:
 
 def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
     """All frames of a capture, in the order in which they were complete."""
-    framings: dict[tuple[int, str, str], Framing] = {}
-    asked: dict[tuple[int, int], tuple[int, int, str | None]] = {}
+    connections: dict[int, _Connection] = {}
     for event in events:
         if isinstance(event, Closed):
-            framings = {
-                at: framing for at, framing in framings.items() if at[0] != event.connection
-            }
-            asked = {at: what for at, what in asked.items() if at[0] != event.connection}
+            connections.pop(event.connection, None)
         if isinstance(event, Opened | Closed):
             continue
-        place = (event.connection, event.flow, event.direction)
-        framing = framings.setdefault(place, Framing(linked=event.flow == "left"))
+        connection = connections.setdefault(event.connection, _Connection())
+        framing = connection.framing(event.flow, event.direction)
         if isinstance(event, Lost):
             framing.lose(event.bytes)
             continue
         for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
-            key = version = client_id = None
-            if event.direction == "request":
-                head = head_of(frame.data)
-                correlation_id = 0
-                if head is not None:
-                    correlation_id = head.correlation_id
-                    key, version, client_id = head.key, head.version, head.client_id
-                    asked[event.connection, correlation_id] = (head.key, head.version, client_id)
-            else:
-                correlation_id = int.from_bytes(frame.data[:4], signed=True)
-                what = asked.get((event.connection, correlation_id))
-                if what is not None:
-                    key, version, client_id = what
-            yield SeenFrame(
-                frame.ts,
-                event.connection,
-                event.flow,
-                event.direction,
-                frame.ordinal,
-                len(frame.data),
-                correlation_id,
-                key,
-                version,
-                client_id,
-                facts_of(frame),
-                frame.packet,
-            )
+            yield connection.seen(event, frame)
+
+
+class _Connection:
+    """The flows of a connection, and what was asked on it."""
+
+    def __init__(self) -> None:
+        self._framings: dict[tuple[str, str], Framing] = {}
+        self._asked: dict[int, tuple[int, int, str | None]] = {}
+        """(key, version, client id) of the latest requests, by correlation id."""
+
+    def framing(self, flow: str, direction: Direction) -> Framing:
+        place = (flow, direction)
+        if place not in self._framings:
+            search = Search(None if direction == "request" else self._waiting)
+            linked = flow == "left"
+            self._framings[place] = Framing(linked=linked, search=None if linked else search)
+        return self._framings[place]
+
+    def _waiting(self) -> Asked:
+        return {number: (key, version) for number, (key, version, _) in self._asked.items()}
+
+    def seen(self, chunk: Chunk, frame: CapturedFrame) -> SeenFrame:
+        key = version = client_id = None
+        if chunk.direction == "request":
+            head = head_of(frame.data)
+            correlation_id = 0
+            if head is not None:
+                correlation_id = head.correlation_id
+                key, version, client_id = head.key, head.version, head.client_id
+                self._asked.pop(correlation_id, None)
+                self._asked[correlation_id] = (key, version, client_id)
+                if len(self._asked) > LIMIT:
+                    del self._asked[next(iter(self._asked))]
+        else:
+            correlation_id = int.from_bytes(frame.data[:4], signed=True)
+            what = self._asked.get(correlation_id)
+            if what is not None:
+                key, version, client_id = what
+        return SeenFrame(
+            frame.ts,
+            chunk.connection,
+            chunk.flow,
+            chunk.direction,
+            frame.ordinal,
+            len(frame.data),
+            correlation_id,
+            key,
+            version,
+            client_id,
+            facts_of(frame),
+            frame.packet,
+        )

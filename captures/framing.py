@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from captures.boundary import Search
+
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest frame; a stream that announces more is no longer taken apart."""
+
+_UNKNOWN: Final = -1 << 40
+"""An ordinal that stands for none."""
 
 
 @dataclass(slots=True)
@@ -16,25 +22,45 @@ class CapturedFrame:
     """A frame without its size, when its last byte was seen, and what the capture says of it."""
 
     ordinal: int
+    """Its number in its direction, from 0; below -1: not known, since something is missing."""
     ts: int
     data: bytes
     comments: tuple[dict[str, Any], ...] = ()
     packet: int = 0
     """Number of the packet that brought its last byte; 0: not known."""
+    after_gap: bool = False
+    """Whether frames before it are missing."""
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Bytes as they came, while the next frame is being looked for."""
+
+    data: bytes
+    ts: int
+    comments: tuple[dict[str, Any], ...]
+    packet: int
 
 
 @dataclass(slots=True)
 class Framing:
-    """One direction of one flow. After a gap or nonsense it is `broken`, and the rest is counted."""
+    """One direction of one flow. Behind a gap or nonsense it looks for the next frame that holds;
+    without `search` it is `broken` there. What can't be taken apart is counted."""
 
     linked: bool = False
     """A linked flow holds some frames only; their comments say which, and end where they end."""
+    search: Search | None = None
+    """Finds the next frame behind a gap."""
     broken: str = ""
     skipped: int = 0
     """Bytes that could not be taken apart."""
     _ordinal: int = 0
+    _enough: int = 0
+    """Bytes with which the frame that has begun is complete; 0: not known."""
     _bytes: bytearray = field(default_factory=bytearray)
     _comments: list[dict[str, Any]] = field(default_factory=list)
+    _seeking: list[_Piece] | None = None
+    _after_gap: bool = False
 
     def feed(
         self,
@@ -42,45 +68,108 @@ class Framing:
         ts: int,
         comments: tuple[dict[str, Any], ...] = (),
         packet: int = 0,
-    ) -> Iterator[CapturedFrame]:
-        """Bytes of a packet in order; `comments` stand at their end. Yields the frames that are
+    ) -> Iterable[CapturedFrame]:
+        """Bytes of a packet in order; `comments` stand at their end. Returns the frames that are
         complete."""
-        if self.broken:
-            self.skipped += len(data)
-            return
-        self._bytes += data
+        if len(self._bytes) + len(data) < self._enough and not comments:
+            self._bytes += data
+            return ()
+        return self._feed(_Piece(data, ts, comments, packet))
+
+    def _feed(self, first: _Piece) -> Iterator[CapturedFrame]:
+        todo = deque([first])
+        while todo:
+            piece = todo.popleft()
+            if self._seeking is not None:
+                todo.extendleft(reversed(self._look(piece)))
+            elif self.broken:
+                self.skipped += len(piece.data)
+            else:
+                found, readable = self._cut(piece)
+                yield from found
+                if not readable:
+                    piece.data = bytes(self._bytes)
+                    self._bytes.clear()
+                    if self.search is not None and piece.data:
+                        # what was no size is none: at least one byte is passed over
+                        piece.data = piece.data[1:]
+                        self.skipped += 1
+                        self._lost()
+                    todo.appendleft(piece)
+
+    def _cut(self, piece: _Piece) -> tuple[list[CapturedFrame], bool]:
+        """The frames that are complete with these bytes; False: what follows them is none."""
+        self._bytes += piece.data
         found: list[CapturedFrame] = []
-        at = 0
+        at = self._enough = 0
         while len(self._bytes) - at >= 4:
             (size,) = struct.unpack_from(">i", self._bytes, at)
             if not 0 <= size <= FRAME_LIMIT:
                 self.broken = f"a frame of {size} bytes"
                 break
             if len(self._bytes) - at < 4 + size:
+                self._enough = 4 + size
                 break
             body = bytes(self._bytes[at + 4 : at + 4 + size])
-            found.append(CapturedFrame(self._ordinal, ts, body, packet=packet))
+            found.append(CapturedFrame(self._ordinal, piece.ts, body, packet=piece.packet))
             self._ordinal += 1
             at += 4 + size
         del self._bytes[:at]
+        if found and self._after_gap:
+            found[0].after_gap, self._after_gap = True, False
         # comments name their frame; one that came before its frame was complete waits for it
-        self._comments += comments
+        self._comments += [c for c in piece.comments if self.linked or "frame" in c]
+        if self._ordinal < 0 and found and not self._bytes:
+            self._number(found)
         for frame in found:
             mine = [c for c in self._comments if self.linked or c.get("frame") == frame.ordinal]
             self._comments = [c for c in self._comments if c not in mine]
             frame.comments = tuple(mine)
-        if self.broken:
-            self.skipped += len(self._bytes)
-            self._bytes.clear()
-        yield from found
+        return found, not self.broken
 
     def lose(self, count: int) -> None:
-        """Bytes are missing: where the next frame begins is not known."""
-        self.broken = self.broken or f"{count} bytes are missing"
-        self.skipped += len(self._bytes)
+        """Bytes are missing, or an unknown number of them (0): where the next frame begins is not
+        known."""
+        self.skipped += self.rest
         self._bytes.clear()
+        self._enough = 0
+        if self.search is not None:
+            self._lost()
+        else:
+            self.broken = self.broken or f"{count} bytes are missing"
 
     @property
     def rest(self) -> int:
-        """Bytes of a frame that is not complete."""
-        return len(self._bytes)
+        """Bytes of a frame that is not complete, or in which none was found yet."""
+        return len(self._bytes) + sum(len(piece.data) for piece in self._seeking or ())
+
+    def _lost(self) -> None:
+        assert self.search is not None  # noqa: S101
+        self.search.clear()
+        self._seeking = []
+        self._ordinal = _UNKNOWN
+        self._comments.clear()
+
+    def _look(self, piece: _Piece) -> list[_Piece]:
+        """Go on looking for a frame. What came before it is skipped; it and the rest are returned."""
+        assert self._seeking is not None and self.search is not None  # noqa: S101, PT018
+        self._seeking.append(piece)
+        offset, found = self.search.feed(piece.data)
+        self.skipped += offset
+        while self._seeking and offset >= len(self._seeking[0].data):
+            offset -= len(self._seeking.pop(0).data)
+        if self._seeking:
+            self._seeking[0].data = self._seeking[0].data[offset:]
+        if not found:
+            return []
+        pieces, self._seeking = self._seeking, None
+        self.broken, self._after_gap = "", True
+        return pieces
+
+    def _number(self, found: list[CapturedFrame]) -> None:
+        """A comment that stands at the end of a frame says its number."""
+        numbers = [c["frame"] for c in self._comments if isinstance(c.get("frame"), int)]
+        if numbers and not self.linked:
+            self._ordinal = numbers[-1] + 1
+            for back, frame in enumerate(reversed(found), 1):
+                frame.ordinal = self._ordinal - back

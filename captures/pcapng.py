@@ -16,13 +16,18 @@ Buffer = bytes | memoryview
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
 
-_SECTION, _INTERFACE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 3, 5, 6
+_SECTION, _INTERFACE, _OBSOLETE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 5, 6
+NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
+"""Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
+of the system, custom blocks."""
 _OPT_COMMENT, _SHB_USERAPPL, _IF_TSRESOL, _IF_TSOFFSET, _ISB_IFDROP = 1, 4, 9, 14, 5
 _PIECE: Final = 65_532
 """Bytes of a comment in one option at most."""
 _FULL: Final = _PIECE - 3
 """An option of so many bytes or more goes on in the next one, which may be empty."""
 _INTERFACE_LIMIT: Final = 1 << 16
+_YEAR_10000: Final = 253_402_300_800 * 10**9
+"""A time from here on is none that could be written down: the block is damaged, or lies."""
 
 _EPB = struct.Struct("<7I")
 _LENGTH = struct.Struct("<I")
@@ -129,7 +134,7 @@ class Interface(NamedTuple):
 
 
 class Packet(NamedTuple):
-    """An Enhanced Packet Block, or a Simple one, which has no time (0). Times in ns since 1970."""
+    """A packet; a Simple Packet Block has no time (0). Times in ns since 1970."""
 
     ts_ns: int
     linktype: int
@@ -214,8 +219,6 @@ def _size(file: BinaryIO) -> int | None:
 def _check_magic(head: bytes) -> None:
     if b"\n\r\r\n".startswith(head[:4]):
         return
-    if head[:4].hex() in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"):
-        raise CaptureError(0, "a classic pcap file, not pcapng (editcap -F pcapng converts it)")
     raise CaptureError(0, "not a pcapng file")
 
 
@@ -238,8 +241,9 @@ class _Body:
             raise self.fault(0, f"a block body of {len(self.data)} bytes is too short") from None
 
     def read(self, kind: int, interfaces: list[Interface]) -> Block:
-        if kind == _ENHANCED:
-            index, high, low, captured, _ = self.fields("5I")
+        if kind in (_ENHANCED, _OBSOLETE):
+            # the obsolete Packet Block counts drops where the newer one's interface goes on
+            index, high, low, captured, _ = self.fields("5I" if kind == _ENHANCED else "Hxx4I")
             on = self.interface(interfaces, index)
             end = 20 + captured
             if end > len(self.data):
@@ -291,7 +295,8 @@ class _Body:
         return interfaces[index]
 
     def time(self, on: Interface, high: int, low: int) -> int:
-        return (high << 32 | low) * 10**9 // on.ticks + on.offset_ns
+        time = (high << 32 | low) * 10**9 // on.ticks + on.offset_ns
+        return time if 0 <= time < _YEAR_10000 else 0
 
     def integer(self, layout: str, value: bytes) -> int:
         if len(value) != struct.calcsize("=" + layout):

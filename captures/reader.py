@@ -1,142 +1,139 @@
-"""Reads a capture file: connections, and the bytes of their flows with what is said of them.
+"""Reads capture files: connections, and the bytes of their flows with what is said of them.
 
 The two flows of a connection are joined by its number, which stands in the comment on their SYN. In
-a file of others every TCP conversation is a connection with one flow.
+a file of others every TCP conversation that speaks Kafka is a connection with one flow.
 """
 
 from __future__ import annotations
 
+import heapq
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
 from captures import reassembly
+from captures.events import Chunk, Closed, Event, FlowName, Lost, Note, Opened
+from captures.opening import CaptureFile
+from captures.packets import Packets
 from captures.pcapng import (
+    NUMBERED,
+    Block,
     CaptureError,
+    Other,
     Packet,
     Section,
     Statistics,
     Truncated,
-    read_blocks,
 )
 from captures.reassembly import Reassembler
-from captures.tcp import Endpoint, parse
-from specs.frames import Direction
+from captures.recognition import Kind, Recognition
+from captures.tcp import Endpoint
 
 FORMAT: Final = 1
 """The newest version of the comments' layout that is understood."""
 
-FlowName = Literal["arrived", "left"]
-
-
-class Opened(NamedTuple):
-    """A connection begins: both ends as ip:port, and what the writer said of it ({}: nothing)."""
-
-    connection: int
-    ts_ns: int
-    client: str
-    server: str
-    comment: dict[str, Any]
-
-
-class Chunk(NamedTuple):
-    """Bytes of one direction, in order; the comments stand behind the last of them.
-
-    `flow` is "arrived" for what came to the proxy, "left" for what it sent on otherwise. A comment
-    of others is {"text": ...}. The data may be empty if there are comments.
-    """
-
-    connection: int
-    flow: FlowName
-    direction: Direction
-    ts_ns: int
-    data: bytes
-    comments: tuple[dict[str, Any], ...]
-    packet: int = 0
-    """Number of the packet that brought it, from 1, as Wireshark numbers them."""
-
-
-class Lost(NamedTuple):
-    """Bytes that the file does not have, before the next chunk of this direction."""
-
-    connection: int
-    flow: FlowName
-    direction: Direction
-    ts_ns: int
-    bytes: int
-
-
-class Closed(NamedTuple):
-    """A connection is closed."""
-
-    connection: int
-    ts_ns: int
-    reset: bool
-
-
-class Note(NamedTuple):
-    """A remark on the whole capture: a scenario loaded again; what the writer lost."""
-
-    ts_ns: int
-    comment: dict[str, Any]
-
-
-Event = Opened | Chunk | Lost | Closed
-
 
 class CaptureReader:
-    """The events of a capture file, from its beginning whenever it is iterated.
+    """The events of capture files, from their beginning whenever it is iterated.
 
-    Raises OSError, and CaptureError if it is no pcapng file; iterating may raise the same.
+    Several files of others are read as one, merged by time: what two of them hold is there once, and
+    packets are numbered as in the file that mergecap would make. Files of ours follow each other.
+
+    Raises OSError, and CaptureError if one is no capture; iterating may raise the same.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, *paths: Path) -> None:
+        self.paths = paths
         self.meta: dict[str, Any] = {}
-        """What the first section says of itself; {} in a file of others."""
+        """What the first section of ours says of itself; {} in files of others."""
         self.notes: list[Note] = []
         """Remarks found so far."""
-        self.foreign = 0
-        """Packets found so far that hold no TCP segment."""
+        self.packets = Packets()
+        """What was found in the packets so far."""
+        self.left_out: Counter[tuple[int, Kind]] = Counter()
+        """Conversations found so far that do not speak Kafka: by the server's port, and what it is."""
         self.truncated = False
-        """Whether the file turned out to end within a block."""
+        """Whether a file turned out to end within a block."""
         self.position = 0
-        """Bytes read so far."""
-        with path.open("rb") as file:
-            first = next(read_blocks(file))
-        if isinstance(first, Section):
-            self.meta = _meta(first)
+        """Bytes read so far, of all files."""
+        self._ours = False
+        for path in paths:
+            with CaptureFile(path) as file:
+                first = next(file.blocks(), None)
+            if isinstance(first, Section) and (meta := _meta(first)):
+                self._ours = True
+                self.meta = self.meta or meta
+
+    @property
+    def foreign(self) -> int:
+        """Packets found so far that hold no TCP segment."""
+        return self.packets.foreign
 
     def __iter__(self) -> Iterator[Event]:
-        self.notes, self.foreign, self.truncated, self.position = [], 0, False, 0
-        join = _Join(ours=bool(self.meta))
+        self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
+        self.left_out = Counter()
+        join: _Join | None = None
         number = 0
-        with self.path.open("rb") as file:
-            for block in read_blocks(file):
+        files: list[CaptureFile] = []
+        try:
+            for block in self._blocks(files):
                 if isinstance(block, Packet):
-                    self.position = block.file_offset
                     number += 1
-                    segment = parse(block.linktype, block.data)
-                    if segment is None:
-                        self.foreign += 1
+                    if number & 0xFF == 0:
+                        self.position = sum(file.position for file in files)
+                    segment = self.packets.segment(block.linktype, block.data)
+                    if segment is None or join is None:
                         continue
                     for event in join.flows.feed(segment, block.ts_ns, block.comments, number):
                         yield from join.event(event)
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
                 elif isinstance(block, Section):
-                    yield from join.end()
-                    join = _Join(ours=bool(_meta(block)), base=join.highest)
+                    ours = bool(_meta(block))
+                    # files of others that were put one behind the other go on where they ended
+                    if join is None or ours or join.ours:
+                        if join is not None:
+                            yield from join.end()
+                        base = 0 if join is None else join.highest
+                        join = _Join(ours, base, self.left_out)
+                elif isinstance(block, Other):
+                    number += block.kind in NUMBERED
                 elif isinstance(block, Truncated):
                     self.truncated = True
-            self.position = file.tell()
-        yield from join.end()
+            self.position = sum(file.position for file in files)
+        finally:
+            for file in files:
+                file.close()
+        self.packets.fragments.end()
+        if join is not None:
+            yield from join.end()
+
+    def _blocks(self, files: list[CaptureFile]) -> Iterator[Block]:
+        """The blocks of all files, which are opened as they are needed and put into the list."""
+        if self._ours or len(self.paths) == 1:
+            for path in self.paths:
+                files.append(CaptureFile(path))
+                yield from files[-1].blocks()
+            return
+        files += map(CaptureFile, self.paths)
+        merged = heapq.merge(*(_timed(file.blocks()) for file in files), key=lambda timed: timed[0])
+        yield from (block for _, block in merged)
 
 
 def read(path: Path) -> CaptureReader:
     """A capture file to iterate over. Raises OSError, CaptureError."""
     return CaptureReader(path)
+
+
+def _timed(blocks: Iterator[Block]) -> Iterator[tuple[int, Block]]:
+    """Blocks with the time of the packet that they stand behind, if not their own."""
+    now = 0
+    for block in blocks:
+        if isinstance(block, Packet):
+            now = block.ts_ns
+        yield now, block
 
 
 class _Join:
@@ -146,45 +143,61 @@ class _Join:
     flow of ours that has lost its name gets a negative number.
     """
 
-    def __init__(self, *, ours: bool, base: int = 0) -> None:
+    def __init__(self, ours: bool, base: int, left_out: Counter[tuple[int, Kind]]) -> None:
         # a file of ours repeats nothing: what is missing will not come
         self.flows = Reassembler(patience=0) if ours else Reassembler()
-        self.highest = base
+        self._highest = base
+        self.ours = ours
         self._base = base
-        self._ours = ours
         self._names: dict[int, tuple[int, FlowName]] = {}
+        self._recognition = Recognition(base, left_out)
 
-    def event(self, event: reassembly.Event) -> Iterator[Event]:
+    @property
+    def highest(self) -> int:
+        """The highest number that a connection has got."""
+        return self._highest if self.ours else self._recognition.base
+
+    def event(self, event: reassembly.Event) -> Iterable[Event]:
+        """What an event of the reassembler means."""
+        named = self._named(event)
+        if named is None:
+            return ()
+        if self.ours:
+            return (named,)
+        return self._recognition.feed(named)
+
+    def _named(self, event: reassembly.Event) -> Event | None:
+        if isinstance(event, reassembly.Data):
+            number, flow = self._names[event.flow]
+            comments = tuple(map(_document, event.comments)) if event.comments else ()
+            return Chunk(
+                number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
+            )
         if isinstance(event, reassembly.Opened):
             comment = next(
                 (found for found in map(_document, event.comments) if _names_flow(found)), {}
             )
-            number: int = comment.get("connection", -event.flow if self._ours else event.flow)
-            if number > 0:
+            number = comment.get("connection", -event.flow if self.ours else event.flow)
+            if number > 0 and self.ours:
                 number += self._base
-            flow: FlowName = "left" if comment.get("flow") == "left" else "arrived"
-            self.highest = max(self.highest, number)
+            flow = "left" if comment.get("flow") == "left" else "arrived"
+            self._highest = max(self._highest, number)
             self._names[event.flow] = number, flow
-            if flow == "arrived":
-                client, server = _text(event.client), _text(event.server)
-                yield Opened(number, event.ts_ns, client, server, comment)
-            return
+            if flow == "left":
+                return None
+            client, server = _text(event.client), _text(event.server)
+            return Opened(number, event.ts_ns, client, server, comment, event.handshake)
         number, flow = self._names[event.flow]
-        if isinstance(event, reassembly.Data):
-            comments = tuple(map(_document, event.comments))
-            yield Chunk(
-                number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
-            )
-        elif isinstance(event, reassembly.Gap):
-            yield Lost(number, flow, event.direction, event.ts_ns, event.size)
-        else:
-            del self._names[event.flow]
-            if flow == "arrived":  # it is the last to be closed
-                yield Closed(number, event.ts_ns, event.reset)
+        if isinstance(event, reassembly.Gap):
+            return Lost(number, flow, event.direction, event.ts_ns, event.size)
+        del self._names[event.flow]
+        # the arrived flow is the last to be closed
+        return Closed(number, event.ts_ns, event.reset) if flow == "arrived" else None
 
     def end(self) -> Iterator[Event]:
         for event in self.flows.end():
             yield from self.event(event)
+        self._recognition.end()
 
 
 def _meta(block: Section) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Wireshark calls it partial then (from 4.2; older ones call it bad).
 
 from __future__ import annotations
 
+import functools
 import struct
 from socket import AF_INET, AF_INET6, inet_ntop, inet_pton
 from typing import Final, NamedTuple
@@ -32,6 +33,8 @@ HANDSHAKE: Final = 4
 
 _V4 = struct.Struct(">HHIHH12sIIHHHH")
 _V6 = struct.Struct(">IHH36sIIHHHH")
+_V4_HEAD = struct.Struct(">BxHxxHxB")
+_TCP_HEAD = struct.Struct(">HHIIH")
 _SYN_OPTIONS: Final = bytes.fromhex("0204ffc0 0103030e")
 """Maximum segment size 65,472; windows are times 2**14, so a window of ours is 1 GiB."""
 _WINDOW: Final = 0xFFFF
@@ -109,7 +112,7 @@ class FlowHeaders:
     >>> flow = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7)
     >>> [parse(LINKTYPE_RAW, headers).flags for headers in flow.handshake()]
     [2, 18, 16, 16]
-    >>> parse(LINKTYPE_RAW, flow.request.header(4) + b"data")[2:]
+    >>> parse(LINKTYPE_RAW, flow.request.header(4) + b"data")[2:6]
     (8, 8, 24, b'data')
     """
 
@@ -159,11 +162,16 @@ def _folded(total: int) -> int:
 
 # parse
 
-_LINK_HEADERS: Final = {0: 4, 1: 14, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}
-"""By link type: bytes before the IP header (loopback, Ethernet, raw IP, Linux "any" v1 and v2)."""
-_ETHERNET: Final = 1
-_VLAN: Final = (0x8100, 0x88A8)
-_EXTENSIONS: Final = (0, 43, 60)
+ETHERNET: Final = 1
+_FIXED: Final = {0: 4, 12: 0, 14: 0, 101: 0, 108: 4, 228: 0, 229: 0}
+"""By link type: bytes before the IP header (BSD loopback, raw IP under its several numbers)."""
+_TYPED: Final = {ETHERNET: (12, 14), 113: (14, 16), 276: (0, 20)}
+"""By link type: where the EtherType stands, and what follows it (Linux "any" v1 and v2)."""
+LINKTYPES: Final = (*_FIXED, *_TYPED)
+"""The link types that are read here."""
+VLAN: Final = (0x8100, 0x88A8, 0x9100)
+IP: Final = (0x0800, 0x86DD)
+EXTENSIONS: Final = (0, 43, 60)
 """IPv6 extension headers to step over: hop-by-hop, routing, destination options."""
 
 
@@ -176,15 +184,31 @@ class Segment(NamedTuple):
     ack: int
     flags: int
     payload: bytes
+    missing: int = 0
+    """Bytes of payload that the capture does not have (its snap length)."""
+
+
+def network(linktype: int, data: bytes) -> tuple[int, int]:
+    """(EtherType, offset of what is behind it) in a captured packet; 0: IP, of either version.
+
+    Raises LookupError for a link type that is not read here, struct.error for too short a packet.
+    """
+    if linktype in _FIXED:
+        return 0, _FIXED[linktype]
+    at, end = _TYPED[linktype]
+    kind: int = struct.unpack_from(">H", data, at)[0]
+    while kind in VLAN:
+        kind = struct.unpack_from(">H", data, end + 2)[0]
+        end += 4
+    return kind, end
 
 
 def parse(linktype: int, data: bytes) -> Segment | None:
     """The TCP segment in a captured packet; None if there is none, or only a fragment of one."""
     try:
-        at = _LINK_HEADERS[linktype]
-        if linktype == _ETHERNET:
-            while struct.unpack_from(">H", data, at - 2)[0] in _VLAN:
-                at += 4
+        kind, at = network(linktype, data)
+        if kind and kind not in IP:
+            return None
         version = data[at] >> 4
         if version == 4:
             return _parse_v4(data, at)
@@ -194,14 +218,14 @@ def parse(linktype: int, data: bytes) -> Segment | None:
 
 
 def _parse_v4(data: bytes, at: int) -> Segment | None:
-    first, length, fragment, protocol = struct.unpack_from(">BxHxxHxB", data, at)
+    first, length, fragment, protocol = _V4_HEAD.unpack_from(data, at)
     header = (first & 15) * 4
     if protocol != 6 or fragment & 0x3FFF or header < 20:
         return None
     # a length of 0: the network card was to split it (segmentation offload)
     end = at + length if length else len(data)
-    source, target = inet_ntop(AF_INET, data[at + 12 : at + 16]), data[at + 16 : at + 20]
-    return _parse_tcp(data, at + header, end, source, inet_ntop(AF_INET, target))
+    source, target = address(data[at + 12 : at + 16]), address(data[at + 16 : at + 20])
+    return parse_tcp(data, at + header, end, source, target)
 
 
 def _parse_v6(data: bytes, at: int) -> Segment | None:
@@ -209,18 +233,38 @@ def _parse_v6(data: bytes, at: int) -> Segment | None:
     source, target = data[at + 8 : at + 24], data[at + 24 : at + 40]
     at += 40
     end = at + length if length else len(data)
-    while protocol in _EXTENSIONS:
+    while protocol in EXTENSIONS:
         protocol, at = data[at], at + 8 + data[at + 1] * 8
-    if protocol != 6 or len(target) < 16:
+    if protocol != 6:
         return None
-    return _parse_tcp(data, at, end, inet_ntop(AF_INET6, source), inet_ntop(AF_INET6, target))
+    return parse_tcp(data, at, end, address(source), address(target))
 
 
-def _parse_tcp(data: bytes, at: int, end: int, source: str, target: str) -> Segment | None:
-    from_port, to_port, seq, ack, word = struct.unpack_from(">HHIIH", data, at)
-    header = (word >> 12) * 4
-    if header < 20 or at + header > len(data):
+@functools.lru_cache(1 << 16)
+def address(packed: bytes) -> str:
+    """An IP address as text. Raises ValueError if it is of neither length.
+
+    >>> address(bytes([10, 0, 0, 1])), address(bytes(15) + b"\\1")
+    ('10.0.0.1', '::1')
+    """
+    return inet_ntop(AF_INET if len(packed) == 4 else AF_INET6, packed)
+
+
+def parse_tcp(data: bytes, at: int, end: int, source: str, target: str) -> Segment | None:
+    """The segment that begins here and goes on to `end`, which may be behind what was captured.
+
+    Raises struct.error if not even its header was.
+    """
+    from_port, to_port, seq, ack, word = _TCP_HEAD.unpack_from(data, at)
+    start = at + (word >> 12) * 4
+    if start < at + 20 or start > len(data):
         return None
     return Segment(
-        (source, from_port), (target, to_port), seq, ack, word & 0xFF, data[at + header : end]
+        (source, from_port),
+        (target, to_port),
+        seq,
+        ack,
+        word & 0xFF,
+        data[start:end],
+        max(0, end - max(start, len(data))),
     )

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from captures.conversation import Event
+from captures.events import Chunk, Closed, Note, Opened
 from captures.exchange import iso
 from captures.frames import SeenFrame, frames
-from captures.reader import Chunk, Closed, Note, Opened
 from captures.tally import Tally
 from proxy.actions import Actions, Cut
 from proxy.connection import Connection

@@ -126,12 +126,16 @@ class Proxy:
             None if self.capture is None else self.options.masking.hides,
         )
 
-    async def stop(self) -> None:
-        """Listen no more, let what is under way finish for a while, close everything."""
+    def refuse(self) -> None:
+        """Listen no more: who comes now is refused."""
         for listener in self._listeners:
             self._loop.remove_reader(listener)
             listener.close()
         self._listeners.clear()
+
+    async def stop(self) -> None:
+        """Listen no more, let what is under way finish for a while, close everything."""
+        self.refuse()
         self.draining = True
         for link in self._links.values():
             link.resume()

@@ -10,7 +10,8 @@ import pytest
 
 from barnabas.demo.claims import all_arrived, in_order
 from captures.conversation import Conversations
-from captures.reader import CaptureReader, Chunk
+from captures.events import Chunk
+from captures.reader import CaptureReader
 
 
 @pytest.fixture(scope="module")

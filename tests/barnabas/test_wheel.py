@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -36,9 +37,12 @@ MINE = """
 
 
 def pip(*arguments: str) -> None:
-    """Without an index: all that is needed is there."""
+    """Without an index: all that is needed is there. On PYTHONPATH it would find us installed already."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=110, check=False, env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

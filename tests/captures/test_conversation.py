@@ -6,10 +6,10 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from captures.conversation import Conversations, Event
+from captures.conversation import NOT_CAPTURED, Conversations, Event
+from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import Exchange
 from captures.frames import frames
-from captures.reader import Chunk, Closed, Lost, Opened
 from specs.frames import Direction, Frame, encode_frame
 
 MS = 1_000_000
@@ -127,17 +127,25 @@ def test_no_response_is_expected_or_none_came() -> None:
     ]
 
 
-def test_a_gap_ends_a_direction_and_is_counted() -> None:
+def test_a_gap_costs_what_is_missing_and_what_was_begun() -> None:
     conversations = Conversations()
     events = (
         opened(),
-        arrived("request", 1, request(7)[:10]),
+        arrived("request", 1, request(5) + request(6) + request(7)[:10]),
         Lost(4, "arrived", "request", 2 * MS, 50),
-        arrived("request", 3, request(8)),
+        arrived("request", 3, b"the end of something" + request(8) + request(9)),
+        arrived("response", 4, response(5)[:5]),
+        Lost(4, "arrived", "response", 4 * MS, 50),
+        arrived("response", 5, response(6)[-3:] + response(8) + response(9)),
         closed(),
     )
-    assert list(conversations.exchanges(iter(events))) == []
-    assert conversations.skipped == 10 + len(request(8))
+    assert facts(conversations.exchanges(iter(events))) == [
+        ("Metadata", 5, None, None, (), NOT_CAPTURED),
+        ("Metadata", 6, None, None, (), NOT_CAPTURED),
+        ("Metadata", 8, 2.0, 2.0, (), ""),
+        ("Metadata", 9, 2.0, 0.0, (), ""),
+    ]
+    assert conversations.skipped == 10 + 20 + 5 + 3
 
 
 def test_unknown_apis_and_stray_responses_are_counted() -> None:

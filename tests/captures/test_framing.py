@@ -7,7 +7,9 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
+from captures.boundary import Search
 from captures.framing import CapturedFrame, Framing
+from tests.captures.traffic import request
 
 
 def stream(*frames: bytes) -> bytes:
@@ -56,3 +58,35 @@ def test_nonsense_and_gaps_are_counted_and_nothing_is_made_up() -> None:
     framing.lose(100)
     assert list(framing.feed(stream(b"next"), 0)) == []
     assert (framing.broken, framing.skipped) == ("100 bytes are missing", 14)
+
+
+def test_behind_a_gap_it_goes_on_with_the_next_frame_that_holds() -> None:
+    framing = Framing(search=Search())
+    first, second = request(1, 18, 0), request(2, 18, 0)
+    assert len(list(framing.feed(first + b"begun", 1))) == 1
+    framing.lose(40)
+    assert list(framing.feed(b"rest of it" + second[:6], 2, (), 20)) == []
+    (frame,) = framing.feed(second[6:] + first[:3], 3, (), 21)
+    assert (frame.data, frame.ts, frame.packet, frame.after_gap) == (second[4:], 3, 21, True)
+    (frame,) = framing.feed(first[3:], 4)
+    assert (frame.after_gap, frame.data) == (False, first[4:])
+    assert (framing.skipped, framing.rest) == (5 + 10, 0)
+
+
+def test_nonsense_costs_no_more_than_itself() -> None:
+    framing = Framing(search=Search())
+    ask = request(1, 18, 0)
+    found = list(framing.feed((ask + b"\xff" * 7) * 2000, 1))
+    assert [frame.data for frame in found] == [ask[4:]] * 2000
+    assert framing.skipped + framing.rest == 7 * 2000
+    assert all(frame.ordinal < -1 for frame in found[1:])
+
+
+def test_a_comment_at_its_end_says_a_frame_its_number() -> None:
+    framing = Framing(search=Search())
+    framing.lose(100)
+    ask = request(1, 18, 0)
+    found = list(framing.feed(ask * 3, 1, ({"frame": 7, "left": "later"},)))
+    assert [frame.ordinal for frame in found] == [5, 6, 7]
+    assert found[2].comments == ({"frame": 7, "left": "later"},)
+    assert [frame.ordinal for frame in framing.feed(ask, 2)] == [8]

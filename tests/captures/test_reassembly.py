@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import reassembly
-from captures.reassembly import Closed, Data, Event, Gap, Opened, Reassembler
+from captures.reassembly import GRACE, Closed, Data, Event, Gap, Opened, Reassembler
 from captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
@@ -122,13 +122,14 @@ def test_segments_that_wait_are_bounded() -> None:
 def test_what_the_receiver_has_seen_was_not_captured() -> None:
     segments = [*handshake(), there(111, b"later"), back(501, b"y", ack=111)]
     assert stream(run(segments, end=False)) == b""
-    segments.append(back(502, b"y", ack=116))
+    segments += [back(502 + n, b"y", ack=116) for n in range(GRACE)]
     assert stream(run(segments, end=False)) == b"?" * 10 + b"later"
 
 
 def test_a_capture_that_begins_in_the_middle() -> None:
-    events = run([back(900, b"answer"), there(300, b"ask"), there(303, b"ask")])
-    assert events[0] == Opened(1, 0, CLIENT, SERVER, ())
+    segments = [back(900, b"answer", ack=300), there(300, b"ask", ack=906)]
+    events = run([*segments, there(303, b"ask", ack=906)])
+    assert events[0] == Opened(1, 0, CLIENT, SERVER, (), handshake=False)
     assert (stream(events), stream(events, "response")) == (b"askask", b"answer")
 
 

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from captures.events import Chunk, Closed, Lost, Opened
 from captures.pcapng import Buffer, Packet, Section, read_blocks
-from captures.reader import CaptureReader, Chunk, Closed, Lost, Opened
+from captures.reader import CaptureReader
 from captures.sink import Sink
 from captures.tcp import HANDSHAKE, SEGMENT, parse
 from captures.writer import CaptureWriter, FlowWriter

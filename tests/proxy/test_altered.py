@@ -15,9 +15,10 @@ import pytest
 
 from barnabas.loop import run
 from captures.conversation import Conversations, facts_of
+from captures.events import Chunk
 from captures.exchange import Exchange
 from captures.framing import Framing
-from captures.reader import CaptureReader, Chunk
+from captures.reader import CaptureReader
 from captures.writer import CaptureWriter
 from proxy.options import Options
 from proxy.relay import clock

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from captures.conversation import Conversations
+from captures.events import Chunk
 from captures.exchange import Exchange
 from captures.masked_flow import MaskedFlow
 from captures.masking import Masking
-from captures.reader import CaptureReader, Chunk
+from captures.reader import CaptureReader
 from captures.writer import CaptureWriter
 from proxy.actions import NOTHING, PASS, Actions, Cut, Hide, Left
 from proxy.plan import Plan

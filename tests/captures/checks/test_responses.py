@@ -6,8 +6,8 @@ from typing import Any
 
 from captures.checks.finding import MS
 from captures.conversation import Conversations, Event
+from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import Exchange
-from captures.reader import Chunk, Closed, Lost, Opened
 from tests.captures.checks.given import exchange, found, frames, produce, whats
 from tests.captures.test_conversation import request, response
 

@@ -1,0 +1,67 @@
+"""`barnabas scenario`: the ready ones, and help for those that you write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas.proxy_command import OwnFaults, read_scenario, scenario_file
+
+scenario_app = typer.Typer(
+    no_args_is_help=True, help="Ready scenarios; check your own; their language."
+)
+
+
+@scenario_app.command("check")
+def scenario_check(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or names.")
+    ],
+    faults: OwnFaults = None,
+) -> None:
+    """Say whether scenario files are right; every problem with its line."""
+    from barnabas.own_faults import own_faults
+    from proxy.remarks import remarks
+
+    known = own_faults(faults)
+    for file in files:
+        found = read_scenario(file, known)
+        for line in remarks(found):
+            typer.echo(f"{file}: {line}", err=True)
+        count = len(found.rules)
+        typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")
+
+
+@scenario_app.command("list")
+def scenario_list(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each, with all that it says.")
+    ] = False,
+) -> None:
+    """List the ready scenarios: --scenario takes them by name."""
+    from barnabas.scenarios import listing
+
+    listing(as_json=as_json)
+
+
+@scenario_app.command(
+    "show", epilog="Example:\n\n  barnabas scenario show commit-after-join > mine.yaml"
+)
+def scenario_show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas scenario list`.")],
+) -> None:
+    """Print a ready scenario, to read or to change."""
+    path = scenario_file(Path(name))
+    typer.echo(path.read_text(), nl=False)
+
+
+@scenario_app.command("schema")
+def scenario_schema_command() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    import json
+
+    from proxy.scenario import scenario_schema
+
+    typer.echo(json.dumps(scenario_schema(), indent=2))

@@ -1,0 +1,190 @@
+"""Conversations to write captures of: frames, the segments that carry them, packets, files."""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from captures.conversation import Conversations
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from captures.tcp import ACK, FIN, PSH, SYN, Endpoint, Segment
+from specs.frames import Direction, Frame, encode_frame
+from specs.headers import request_header_version, response_header_version
+
+CLIENT, BROKER = ("10.0.0.1", 50000), ("10.0.0.2", 19092)
+NOW = 1_700_000_000_000_000_000
+
+Said = tuple[Direction, bytes]
+
+
+def request(correlation_id: int, key: int, version: int, **body: Any) -> bytes:
+    """A request with its size; what is not given has its default."""
+    header: dict[str, Any] = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+        "client_id": "me",
+    }
+    if request_header_version(key, version) >= 2:
+        header["_tags"] = {}
+    return encode_frame(Frame("request", key, version, header, body))
+
+
+def response(correlation_id: int, key: int, version: int, **body: Any) -> bytes:
+    """A response with its size."""
+    header: dict[str, Any] = {"correlation_id": correlation_id}
+    if response_header_version(key, version) >= 1:
+        header["_tags"] = {}
+    return encode_frame(Frame("response", key, version, header, body))
+
+
+def produce(correlation_id: int, records: bytes, acks: int = -1) -> bytes:
+    partitions = [{"index": 0, "records": records}]
+    topics = [{"name": "orders", "partition_data": partitions}]
+    return request(correlation_id, 0, 7, acks=acks, timeout_ms=1000, topic_data=topics)
+
+
+def talk(first: int = 1, rounds: int = 3) -> list[Said]:
+    """A client that pipelines: of each round the answers come behind all requests but one."""
+    said: list[Said] = [
+        ("request", request(first, 18, 0)),
+        ("response", response(first, 18, 0)),
+    ]
+    number = first + 1
+    for turn in range(rounds):
+        noise = bytes((turn * 37 + at * 11) % 256 for at in range(40))
+        said += [
+            ("request", produce(number, noise)),
+            ("request", request(number + 1, 3, 1, topics=[{"name": "orders"}])),
+            ("request", produce(number + 2, noise * 3, acks=0)),
+            ("response", response(number, 0, 7)),
+            ("request", request(number + 3, 12, 0, group_id="g", generation_id=turn)),
+            ("response", response(number + 1, 3, 1, controller_id=turn)),
+            ("response", response(number + 3, 12, 0, error_code=turn)),
+        ]
+        number += 4
+    return said
+
+
+def segments(
+    said: Iterable[Said],
+    sizes: Iterator[int],
+    *,
+    client: Endpoint = CLIENT,
+    broker: Endpoint = BROKER,
+    isn: int = 2**32 - 100,
+) -> list[Segment]:
+    """A whole TCP conversation in segments of the sizes given, with true ACK numbers. What one side
+    says without hearing from the other is one stretch of bytes.
+    """
+    there, back = [client, broker, isn], [broker, client, isn // 2]
+
+    def one(ends: list[Any], other: list[Any], flags: int, payload: bytes = b"") -> Segment:
+        ack = other[2] % 2**32 if flags & ACK else 0
+        found = Segment(ends[0], ends[1], ends[2] % 2**32, ack, flags, payload)
+        ends[2] += len(payload) + bool(flags & (SYN | FIN))
+        return found
+
+    found = [one(there, back, SYN), one(back, there, SYN | ACK), one(there, back, ACK)]
+    for direction, frames in itertools.groupby(said, key=lambda one: one[0]):
+        data = b"".join(frame for _, frame in frames)
+        ends, other = (there, back) if direction == "request" else (back, there)
+        at = 0
+        while at < len(data):
+            size = next(sizes)
+            found.append(one(ends, other, ACK | PSH, data[at : at + size]))
+            at += size
+    found += [one(there, back, FIN | ACK), one(back, there, FIN | ACK), one(there, back, ACK)]
+    return found
+
+
+def carriers(said: Iterable[Said], found: list[Segment]) -> list[set[int]]:
+    """By frame: the places of the segments that carry its bytes."""
+    ends = {"request": found[0], "response": found[1]}
+    streams = {
+        direction: [
+            ((segment.seq - first.seq - 1) % 2**32, len(segment.payload), at)
+            for at, segment in enumerate(found)
+            if segment.source == first.source and segment.payload
+        ]
+        for direction, first in ends.items()
+    }
+    reached = {"request": 0, "response": 0}
+    places = []
+    for direction, data in said:
+        begin = reached[direction]
+        reached[direction] = end = begin + len(data)
+        places.append({at for seq, n, at in streams[direction] if seq < end and begin < seq + n})
+    return places
+
+
+def ip_packet(segment: Segment) -> bytes:
+    """A segment as an IPv4 or IPv6 packet, without checksums."""
+    (source, from_port), (target, to_port) = segment.source, segment.target
+    tcp = struct.pack(
+        ">HHIIHHHH",
+        from_port,
+        to_port,
+        segment.seq,
+        segment.ack,
+        0x5000 | segment.flags,
+        65535,
+        0,
+        0,
+    )
+    data = tcp + segment.payload
+    first, second = (ipaddress.ip_address(host).packed for host in (source, target))
+    if len(first) == 16:
+        return struct.pack(">IHBB", 6 << 28, len(data), 6, 64) + first + second + data
+    return struct.pack(">HHIHH", 0x4500, 20 + len(data), 0, 0x4006, 0) + first + second + data
+
+
+def write_pcap(
+    path: Path, packets: Iterable[bytes], linktype: int = 101, *, order: str = "<", tick: int = 1
+) -> Path:
+    """A classic pcap file, a millisecond between two packets; `tick` is ns: 1 or 1000."""
+    magic = 0xA1B23C4D if tick == 1 else 0xA1B2C3D4
+    parts = [struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 262144, linktype)]
+    for number, data in enumerate(packets):
+        seconds, ns = divmod(NOW + number * 1_000_000, 10**9)
+        parts.append(struct.pack(order + "IIII", seconds, ns // tick, len(data), len(data)) + data)
+    path.write_bytes(b"".join(parts))
+    return path
+
+
+def exchanges(*paths: Path) -> list[Exchange]:
+    """The exchanges of captures, by connection and correlation id."""
+    found = Conversations().exchanges(CaptureReader(*paths))
+    return sorted(found, key=lambda exchange: (exchange.connection, exchange.correlation_id))
+
+
+def gist(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
+    """What exchanges are, without when and where in the file they stand."""
+    names = ("connection", "client_address", "api", "version", "correlation_id")
+    bodies = ("request_body", "response_body", "note")
+    return [tuple(getattr(exchange, name) for name in names + bodies) for exchange in found]
+
+
+def tshark(path: Path, *arguments: str) -> list[str]:
+    """The lines that tshark prints of fields of a capture."""
+    command = [shutil.which("tshark") or "tshark", "-r", str(path), "-T", "fields"]
+    run = subprocess.run([*command, *arguments], capture_output=True, text=True, check=True)
+    return run.stdout.splitlines()
+
+
+def kafka_seen(path: Path) -> list[tuple[int, int]]:
+    """(packet, correlation id) of the frames that tshark finds in it."""
+    chosen = ["-d", "tcp.port==19092,kafka", "-Y", "kafka"]
+    fields = ["-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a"]
+    return sorted(
+        (int(line.split("\t")[0]), int(number))
+        for line in tshark(path, *chosen, *fields)
+        for number in line.split("\t")[1].split(",")
+    )
