@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, cast
 from captures.exchange import Exchange
 from captures.tcp import SEGMENT
 from proxy.actions import NOTHING, PASS, Abort, Actions, Cut, Done, Finish, Hide, Left, Say, Send
+from proxy.alarm import Alarm
 from proxy.connection import Connection
 from proxy.plan import Plan
 from proxy.stepping import OneFrame
@@ -191,8 +192,7 @@ class Link:
         self.say = say
         self._ready = ready
         self._over = over
-        self._timer: asyncio.TimerHandle | None = None
-        self._armed: int | None = None
+        self._alarm = Alarm(loop, clock, self.tick)
         self._closed = False
         self.paused = False
         self._received = 0, 0
@@ -293,21 +293,12 @@ class Link:
                 side.transport.pause_reading()
             elif not side.transport.is_reading():
                 side.transport.resume_reading()
-        wake = self.connection.wake
-        if wake != self._armed:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            self._armed = wake
-            if wake is not None:
-                # a timer may fire up to 1 ms early: `tick` looks again, and comes back
-                self._timer = self.loop.call_later(max(wake - clock(), 0) / 1e9, self.tick)
+        self._alarm.set(self.connection.wake)
 
     def tick(self) -> None:
         """It is time, or a frame here has been waiting for one that passed elsewhere."""
         if self._closed:
             return
-        self._armed = None
         now = clock()
         self.perform(self.connection.tick(now), now)
         self.settle()
@@ -367,8 +358,7 @@ class Link:
             return
         self._received = self.received()
         self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
+        self._alarm.set(None)
         now = clock()
         self.perform(self.connection.closed(now), now)
         for side in (self.client, self.broker):
