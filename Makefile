@@ -27,8 +27,9 @@ $(VENV)/.stamp-%: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.stamp-demo
 	@$(BIN)/barnabas demo
 
+# a file of tests stays in one process: what they share is made once
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -m "not needs_tshark and not needs_chromium and not needs_apache"
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m "not needs_tshark and not needs_chromium and not needs_apache"
 
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache"
