@@ -12,6 +12,7 @@ from barnabas import __version__
 from barnabas.ctl import ctl_app
 from barnabas.explore_command import EXPLORE_EXAMPLES, explore_command
 from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command, read_scenario, scenario_file
+from barnabas.replay_command import REPLAY_EXAMPLES, replay_command
 from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
 
@@ -59,6 +60,7 @@ def _root(
 
 app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
 app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
+app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 
 
 @app.command(

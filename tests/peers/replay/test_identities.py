@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from peers.replay.identities import Identities, Scope, replaced, scope_of
+
+ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+def test_ids_are_learnt_side_by_side_whatever_their_order() -> None:
+    known = Identities()
+    recorded = {"topics": [{"name": "a", "topic_id": ONE}, {"name": "b", "topic_id": OTHER}]}
+    live = {
+        "topics": [
+            {"name": "b", "topic_id": uuid.UUID(int=9)},
+            {"name": "a", "topic_id": uuid.UUID(int=8)},
+        ]
+    }
+    known.learn(recorded, live, Scope())
+    assert known.live("topic", ONE, Scope()) == uuid.UUID(int=8)
+    assert known.live("topic", OTHER, Scope()) == uuid.UUID(int=9)
+    assert known.live("topic", uuid.UUID(int=5), Scope()) == uuid.UUID(int=5)
+
+
+def test_generations_are_a_groups_own() -> None:
+    known = Identities()
+    known.learn({"generation_id": 4}, {"generation_id": 1}, Scope("g"))
+    body = {"generation_id_or_member_epoch": 4}
+    assert known.translate(body, Scope("g")) == {"generation_id_or_member_epoch": 1}
+    assert known.translate(body, Scope("h")) == body
+
+
+@pytest.mark.parametrize("value", [-2, -1, 0])
+def test_numbers_that_mean_none_stay(value: int) -> None:
+    known = Identities()
+    known.learn({"member_epoch": value}, {"member_epoch": 9}, Scope("g"))
+    assert known.translate({"member_epoch": value}, Scope("g")) == {"member_epoch": value}
+
+
+def test_the_member_that_leads() -> None:
+    known = Identities()
+    joined = {"leader": "a-1", "member_id": "a-1"}
+    known.learn(joined, {"leader": "b-1", "member_id": "b-1"}, Scope("g"))
+    given = {"assignments": [{"member_id": "a-1", "assignment": b"x"}], "instances": ["a-1"]}
+    assert known.translate(given, Scope("g")) == {
+        "assignments": [{"member_id": "b-1", "assignment": b"x"}],
+        "instances": ["a-1"],
+    }
+
+
+def test_producers_ids_and_epochs_go_together() -> None:
+    known = Identities()
+    known.learn(
+        {"producer_id": 1000, "producer_epoch": 3}, {"producer_id": 5, "producer_epoch": 0}, Scope()
+    )
+    asked = {"producer_id": 1000, "producer_epoch": 4, "committed": True}
+    assert known.translate(asked, Scope()) == {
+        "producer_id": 5,
+        "producer_epoch": 1,
+        "committed": True,
+    }
+    assert asked["producer_id"] == 1000  # the recording stays as it is
+    nobody = {"producer_id": -1, "producer_epoch": -1}
+    known.learn(nobody, {"producer_id": 6, "producer_epoch": 0}, Scope())
+    assert known.translate(nobody, Scope()) == nobody
+
+
+def test_the_scope_of_a_request() -> None:
+    assert scope_of(3, {"group_id": "g"}) == Scope("g", 3)
+    assert scope_of(3, {}) == Scope(None, 3)
+
+
+def test_a_field_is_replaced_wherever_it_stands() -> None:
+    body = {"a": 1, "b": [{"a": 2, "c": b"x"}]}
+    assert replaced(body, "a", lambda value: value + 1) == {"a": 2, "b": [{"a": 3, "c": b"x"}]}
