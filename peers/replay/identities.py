@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from captures.difference import together
 
-Kind = Literal["topic", "member", "generation", "session"]
+Kind = Literal["topic", "member", "generation"]
 
 FIELDS: Final[dict[str, Kind]] = {
     "topic_id": "topic",
@@ -20,7 +20,6 @@ FIELDS: Final[dict[str, Kind]] = {
     "generation_id": "generation",
     "generation_id_or_member_epoch": "generation",
     "member_epoch": "generation",
-    "session_id": "session",
 }
 """Field -> what it holds, wherever it stands. `leader` is that of a group."""
 
@@ -34,18 +33,14 @@ Producer = tuple[int, int]
 """Producer id and epoch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where numbers hold that others may bear elsewhere: generations in a group, sessions on a connection."""
-
-    group: str | None = None
-    connection: int = 0
+Scope = str | None
+"""The group that an exchange is about: generations are a group's own."""
 
 
-def scope_of(connection: int, request: dict[str, Any]) -> Scope:
+def scope_of(request: dict[str, Any]) -> Scope:
     """The scope of an exchange, by its request."""
     group = request.get("group_id")
-    return Scope(group if isinstance(group, str) else None, connection)
+    return group if isinstance(group, str) else None
 
 
 @dataclass(slots=True)
@@ -64,8 +59,9 @@ class Identities:
                     self._learn_producer(recorded, live, names)
                 for name in recorded.keys() & live.keys():
                     kind = FIELDS.get(name)
-                    if kind is not None and _is_one(recorded[name]):
-                        self._values[_key(kind, recorded[name], scope)] = live[name]
+                    if kind is not None:
+                        if _is_one(recorded[name]) and _is_one(live[name]):
+                            self._values[_key(kind, recorded[name], scope)] = live[name]
                     else:
                         self.learn(recorded[name], live[name], scope)
             case list(), list():
@@ -98,7 +94,7 @@ class Identities:
     def translate(self, body: Any, scope: Scope) -> Any:
         """A body with the live values in it; what was given stays as it is.
 
-        >>> known, group = Identities(), Scope("g")
+        >>> known, group = Identities(), "g"
         >>> known.learn({"generation_id": 4, "member_id": "a"}, {"generation_id": 1, "member_id": "b"}, group)
         >>> known.translate({"generation_id": 4, "members": [{"member_id": "a"}]}, group)
         {'generation_id': 1, 'members': [{'member_id': 'b'}]}
@@ -154,12 +150,7 @@ def _pair(body: dict[str, Any], names: tuple[str, str]) -> Producer:
 
 
 def _key(kind: Kind, value: Any, scope: Scope) -> tuple[Hashable, ...]:
-    match kind:
-        case "generation":
-            return kind, value, scope.group
-        case "session":
-            return kind, value, scope.connection
-    return kind, value
+    return (kind, value, scope) if kind == "generation" else (kind, value)
 
 
 def _is_one(value: Any) -> bool:

@@ -11,7 +11,7 @@ import asyncio
 import copy
 import heapq
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from captures.errors import first_error
@@ -20,6 +20,7 @@ from peers.replay.batches import Sequences, renewed
 from peers.replay.cluster import LiveCluster
 from peers.replay.connection import Dial, LiveConnection
 from peers.replay.identities import Identities, Scope, replaced, scope_of
+from peers.replay.joining import ALONE, Joined
 from peers.replay.leading import Leading
 from peers.replay.offsets import Offsets, partitions
 from peers.replay.order import Index
@@ -101,6 +102,7 @@ class Player:
         self._sequences = Sequences()
         self._sessions = FetchSessions()
         self._leading = Leading(index.assignments)
+        self._joined: Joined[_Asked] = Joined()
         self._connections: dict[tuple[int, int], LiveConnection] = {}
         self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
         """(when it was answered in the recording, number, the one that waits), a heap."""
@@ -175,7 +177,7 @@ class Player:
         key, request = exchange.key, exchange.request
         assert request is not None  # noqa: S101
         version = version_for(key, exchange.version, self._cluster.offered)
-        scope = scope_of(exchange.connection, request)
+        scope = scope_of(request)
         if key == FETCH:
             request = self._sessions.whole(exchange.connection, request)
         body = copy.deepcopy(converted(key, request, exchange.version, version, self._index.topics))
@@ -264,6 +266,8 @@ class Player:
         codec = api(key).response.codec(version)
         transient = TRANSIENT | {OUT_OF_ORDER} if key == PRODUCE else TRANSIENT
         for _ in range(AGAIN):
+            if key == JOIN_GROUP:
+                await self._join(asked)
             bodies = [await future for future in asked.futures]
             error = next(filter(None, (first_error(key, version, body) for body in bodies)), 0)
             if error not in transient or asked.exchange.error != "":
@@ -273,6 +277,22 @@ class Player:
             await self._send(asked)
         found = [codec.decode(body) for body in bodies]
         return found[0] if len(found) == 1 else merge(key, found)
+
+    async def _join(self, asked: _Asked) -> None:
+        """Wait for a JoinGroup; if it takes long, let those join again whom it was with."""
+        recorded = asked.exchange.response
+        done, _ = await asyncio.wait(asked.futures, timeout=ALONE)
+        if done or recorded is None or recorded["error_code"]:
+            return
+        group = asked.body["group_id"]
+        others = self._joined.others(group, recorded["generation_id"], recorded["member_id"])
+        for other in others:
+            await self._send(other)
+        for other in others:
+            (future,) = other.futures
+            live = api(JOIN_GROUP).response.codec(other.version).decode(await future)
+            assert other.exchange.response is not None  # noqa: S101
+            self._learn(other, other.exchange.response, live)
 
     def _outcome(self, asked: _Asked, live: dict[str, Any]) -> Outcome:
         exchange, recorded = asked.exchange, asked.exchange.response
@@ -300,7 +320,12 @@ class Player:
             }
             self._offsets.learn(recorded, live, names)
         elif key == JOIN_GROUP:
-            self._leading.learn(asked.body["group_id"], live)
+            group = asked.body["group_id"]
+            self._leading.learn(group, live)
+            if not recorded["error_code"] and not live["error_code"]:
+                again = replace(asked, body={**asked.body, "member_id": live["member_id"]})
+                member, generation = recorded["member_id"], recorded["generation_id"]
+                self._joined.note(group, generation, member, again)
         elif key == END_TXN and recorded.get("producer_id", -1) >= 0 > live.get("producer_id", -1):
             # without KIP-890 the producer goes on as it is
             self._identities.producer_is(

@@ -177,7 +177,8 @@ def _check(value: Any, layout: Layout, before: Layout, where: str) -> None:
     nodes = {slot.name: slot.node for slot in before.slots}
     for name, inner in value.items():
         if name not in slots:
-            if name not in OF_NO_CONSEQUENCE and name in nodes and inner != defaults[name]:
+            silent = name in OF_NO_CONSEQUENCE or inner in ("", None) or inner == defaults.get(name)
+            if not silent and name in nodes:
                 raise NotReplayable(f"{where} has no {name}, which says {inner!r}")
             continue
         if inner is None and not slots[name].node.nullable:

@@ -23,7 +23,12 @@ def produce(bootstrap: str, count: int = RECORDS, **settings: object) -> None:
         {"bootstrap.servers": bootstrap, "enable.idempotence": True, "client.id": "p", **settings}
     )
     for number in range(count):
-        producer.produce("t", f"v{number}", partition=number % 2)
+        while True:
+            try:
+                producer.produce("t", f"v{number}", partition=number % 2)
+                break
+            except BufferError:
+                producer.poll(0.1)
         producer.poll(0)
     assert producer.flush(30) == 0
 
@@ -48,13 +53,18 @@ def consume(bootstrap: str, count: int = RECORDS) -> None:
     consumer.close()
 
 
-def content(bootstrap: str) -> dict[int, list[tuple[int, bytes | None]]]:
+def content(bootstrap: str, topic: str = "t") -> dict[int, list[tuple[int, bytes | None]]]:
     """(offset, value) of all records by partition, as an ordinary client reads them."""
     consumer = Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.partition.eof": True}
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "reader",
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+        }
     )
     found: dict[int, list[tuple[int, bytes | None]]] = {0: [], 1: []}
-    consumer.assign([TopicPartition("t", number, 0) for number in found])
+    consumer.assign([TopicPartition(topic, number, 0) for number in found])
     ended: set[int] = set()
     until = time.monotonic() + 30
     while len(ended) < len(found) and time.monotonic() < until:

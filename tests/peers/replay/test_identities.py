@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from peers.replay.identities import Identities, Scope, replaced, scope_of
+from peers.replay.identities import Identities, replaced, scope_of
 
 ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
 
@@ -18,33 +18,33 @@ def test_ids_are_learnt_side_by_side_whatever_their_order() -> None:
             {"name": "a", "topic_id": uuid.UUID(int=8)},
         ]
     }
-    known.learn(recorded, live, Scope())
-    assert known.live("topic", ONE, Scope()) == uuid.UUID(int=8)
-    assert known.live("topic", OTHER, Scope()) == uuid.UUID(int=9)
-    assert known.live("topic", uuid.UUID(int=5), Scope()) == uuid.UUID(int=5)
+    known.learn(recorded, live, None)
+    assert known.live("topic", ONE, None) == uuid.UUID(int=8)
+    assert known.live("topic", OTHER, None) == uuid.UUID(int=9)
+    assert known.live("topic", uuid.UUID(int=5), None) == uuid.UUID(int=5)
 
 
 def test_generations_are_a_groups_own() -> None:
     known = Identities()
-    known.learn({"generation_id": 4}, {"generation_id": 1}, Scope("g"))
+    known.learn({"generation_id": 4}, {"generation_id": 1}, "g")
     body = {"generation_id_or_member_epoch": 4}
-    assert known.translate(body, Scope("g")) == {"generation_id_or_member_epoch": 1}
-    assert known.translate(body, Scope("h")) == body
+    assert known.translate(body, "g") == {"generation_id_or_member_epoch": 1}
+    assert known.translate(body, "h") == body
 
 
 @pytest.mark.parametrize("value", [-2, -1, 0])
 def test_numbers_that_mean_none_stay(value: int) -> None:
     known = Identities()
-    known.learn({"member_epoch": value}, {"member_epoch": 9}, Scope("g"))
-    assert known.translate({"member_epoch": value}, Scope("g")) == {"member_epoch": value}
+    known.learn({"member_epoch": value}, {"member_epoch": 9}, "g")
+    assert known.translate({"member_epoch": value}, "g") == {"member_epoch": value}
 
 
 def test_the_member_that_leads() -> None:
     known = Identities()
     joined = {"leader": "a-1", "member_id": "a-1"}
-    known.learn(joined, {"leader": "b-1", "member_id": "b-1"}, Scope("g"))
+    known.learn(joined, {"leader": "b-1", "member_id": "b-1"}, "g")
     given = {"assignments": [{"member_id": "a-1", "assignment": b"x"}], "instances": ["a-1"]}
-    assert known.translate(given, Scope("g")) == {
+    assert known.translate(given, "g") == {
         "assignments": [{"member_id": "b-1", "assignment": b"x"}],
         "instances": ["a-1"],
     }
@@ -53,23 +53,30 @@ def test_the_member_that_leads() -> None:
 def test_producers_ids_and_epochs_go_together() -> None:
     known = Identities()
     known.learn(
-        {"producer_id": 1000, "producer_epoch": 3}, {"producer_id": 5, "producer_epoch": 0}, Scope()
+        {"producer_id": 1000, "producer_epoch": 3}, {"producer_id": 5, "producer_epoch": 0}, None
     )
     asked = {"producer_id": 1000, "producer_epoch": 4, "committed": True}
-    assert known.translate(asked, Scope()) == {
+    assert known.translate(asked, None) == {
         "producer_id": 5,
         "producer_epoch": 1,
         "committed": True,
     }
     assert asked["producer_id"] == 1000  # the recording stays as it is
     nobody = {"producer_id": -1, "producer_epoch": -1}
-    known.learn(nobody, {"producer_id": 6, "producer_epoch": 0}, Scope())
-    assert known.translate(nobody, Scope()) == nobody
+    known.learn(nobody, {"producer_id": 6, "producer_epoch": 0}, None)
+    assert known.translate(nobody, None) == nobody
 
 
 def test_the_scope_of_a_request() -> None:
-    assert scope_of(3, {"group_id": "g"}) == Scope("g", 3)
-    assert scope_of(3, {}) == Scope(None, 3)
+    assert scope_of({"group_id": "g"}) == "g"
+    assert scope_of({}) is None
+
+
+def test_an_error_teaches_nothing() -> None:
+    known = Identities()
+    known.learn({"member_id": "a", "member_epoch": 3}, {"member_id": None, "member_epoch": 0}, "g")
+    body = {"member_id": "a", "member_epoch": 3}
+    assert known.translate(body, "g") == body
 
 
 def test_a_field_is_replaced_wherever_it_stands() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from peers.replay.identities import Identities, Scope
+from peers.replay.identities import Identities
 from peers.replay.offsets import Offsets
 from peers.replay.outcome import compared, expected
 from specs import records
@@ -33,7 +33,7 @@ def differ(
 ) -> list[str]:
     identities, offsets = Identities(), Offsets({ID: "t"})
     offsets.put(("t", 0), 0, 0)
-    wanted = expected(key, versions, recorded, (identities, offsets), Scope())
+    wanted = expected(key, versions, recorded, (identities, offsets), None)
     return [str(one) for one in compared(key, versions, wanted, live)]
 
 
@@ -76,7 +76,7 @@ def test_offsets_and_ids_are_expected_in_live_terms() -> None:
     offsets.put(("t", 0), 0, 50)
     entry = {"partition_index": 0, "committed_offset": 4, "error_code": 0}
     recorded = {"topics": [{"name": "t", "partitions": [entry]}]}
-    wanted = expected(9, (5, 5), recorded, (identities, offsets), Scope())
+    wanted = expected(9, (5, 5), recorded, (identities, offsets), None)
     assert wanted["topics"][0]["partitions"][0]["committed_offset"] == 54
     assert entry["committed_offset"] == 4
 
