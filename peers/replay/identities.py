@@ -16,12 +16,11 @@ Kind = Literal["topic", "member", "generation"]
 FIELDS: Final[dict[str, Kind]] = {
     "topic_id": "topic",
     "member_id": "member",
-    "leader": "member",
     "generation_id": "generation",
     "generation_id_or_member_epoch": "generation",
     "member_epoch": "generation",
 }
-"""Field -> what it holds, wherever it stands. `leader` is that of a group."""
+"""Field -> what it holds, wherever it stands. Not a group's `leader`, which may be another member now."""
 
 PRODUCERS: Final = (
     ("producer_id", "producer_epoch"),

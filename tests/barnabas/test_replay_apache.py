@@ -128,7 +128,7 @@ def test_producers_transactions_and_groups(tmp_path: Path) -> None:
     before = record("3.9.1", path, run)
     for version in ("3.9.1", "4.3.1"):
         after, rows, said = replayed(version, path)
-        assert after == before, version
+        assert after == before, (version, rows, said)
         assert unexplained(rows) == [], said
 
 

@@ -39,14 +39,14 @@ def test_numbers_that_mean_none_stay(value: int) -> None:
     assert known.translate({"member_epoch": value}, "g") == {"member_epoch": value}
 
 
-def test_the_member_that_leads() -> None:
+def test_members_are_who_they_are_whoever_leads() -> None:
     known = Identities()
-    joined = {"leader": "a-1", "member_id": "a-1"}
-    known.learn(joined, {"leader": "b-1", "member_id": "b-1"}, "g")
-    given = {"assignments": [{"member_id": "a-1", "assignment": b"x"}], "instances": ["a-1"]}
+    known.learn({"leader": "a", "member_id": "a"}, {"leader": "B", "member_id": "A"}, "g")
+    known.learn({"leader": "a", "member_id": "b"}, {"leader": "B", "member_id": "B"}, "g")
+    given = {"assignments": [{"member_id": "a", "assignment": b"x"}], "instances": ["a"]}
     assert known.translate(given, "g") == {
-        "assignments": [{"member_id": "b-1", "assignment": b"x"}],
-        "instances": ["a-1"],
+        "assignments": [{"member_id": "A", "assignment": b"x"}],
+        "instances": ["a"],
     }
 
 
