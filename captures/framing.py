@@ -51,7 +51,8 @@ class Framing:
                 break
             if len(self._bytes) - at < 4 + size:
                 break
-            body = bytes(self._bytes[at + 4 : at + 4 + size])
+            with memoryview(self._bytes) as view:
+                body = bytes(view[at + 4 : at + 4 + size])  # copied once
             found.append(CapturedFrame(self._ordinal, ts, body))
             self._ordinal += 1
             at += 4 + size

@@ -107,6 +107,8 @@ def compared(
     of timing: as far as both have records of a partition they are compared, and a partition that only
     one has counts if it has an error.
     """
+    if wanted == live:
+        return ()
     if versions[0] != versions[1]:
         live = pruned(live, api(key).response.layout(versions[0]), keep=NAMED)
     one, other = (to_json(unpacked(redact(key, "response", body))) for body in (wanted, live))
