@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import signal
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ from captures.difference import ABSENT, Difference
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.wording import plural, printable
+from peers.replay.authentication import Credentials, authenticate
 from peers.replay.cluster import LiveCluster, Unreachable
 from peers.replay.connection import Address, LiveConnection
 from peers.replay.order import Index, TooLarge, in_order, index
@@ -48,6 +50,8 @@ class Replay:
     everything: bool = False
     own: bool = False
     as_json: bool = False
+    tls: ssl.SSLContext | None = None
+    credentials: Credentials | None = None
 
 
 @dataclass(slots=True)
@@ -131,7 +135,10 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
 
     async def dial(address: Address) -> LiveConnection:
         _check_own(asked, address)
-        return await LiveConnection.open(address)
+        connection = await LiveConnection.open(address, asked.tls)
+        if asked.credentials is not None:
+            await authenticate(connection, asked.credentials)
+        return connection
 
     cluster = LiveCluster(asked.bootstrap, dial)
     await cluster.start()

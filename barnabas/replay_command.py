@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from barnabas.trouble import Trouble
+
+if TYPE_CHECKING:
+    from peers.replay.authentication import Credentials
 
 REPLAY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -58,13 +61,40 @@ def replay_command(
         bool,
         typer.Option("--i-own-this-target", help="Brokers may be on other machines than this one."),
     ] = False,
+    broker_tls: Annotated[
+        bool,
+        typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
+    ] = False,
+    broker_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS to the brokers, checked by this CA.")
+    ] = None,
+    broker_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Our certificate, if they ask for one.")
+    ] = None,
+    broker_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its key, if it is in another file.")
+    ] = None,
+    broker_insecure: Annotated[
+        bool, typer.Option("--broker-insecure", help="TLS to the brokers, whoever they are.")
+    ] = False,
+    sasl_mechanism: Annotated[
+        str | None, typer.Option(metavar="NAME", help="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.")
+    ] = None,
+    sasl_username: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who all recorded clients are now.")
+    ] = None,
+    sasl_password_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its first line is the password.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
 ) -> None:
     """Ask a live cluster what recorded clients asked; exit code 1 if any answer is another one."""
     from barnabas.addresses import parse_servers
     from barnabas.replay import Replay, replay
+    from barnabas.tls_options import TlsOptions, make_tls
     from specs.contents import key_of
 
+    tls = TlsOptions(broker_tls, broker_ca, broker_cert, broker_key, None, broker_insecure)
     try:
         allowed = frozenset(map(key_of, allow or ()))
     except LookupError as problem:
@@ -80,6 +110,8 @@ def replay_command(
         everything=everything,
         own=own,
         as_json=as_json,
+        tls=make_tls(tls).broker,
+        credentials=_credentials(sasl_mechanism, sasl_username, sasl_password_file),
     )
     raise typer.Exit(replay(asked))
 
@@ -97,3 +129,23 @@ def _speed(text: str) -> float:
     if text != "max" and not 0 < found < float("inf"):
         raise Trouble(f"--speed {text}: a number above 0 is expected, or max")
     return found
+
+
+def _credentials(
+    mechanism: str | None, username: str | None, password_file: Path | None
+) -> Credentials | None:
+    """Raises Trouble if one is missing of what belongs together, or can't be read."""
+    from peers.replay.authentication import MECHANISMS, Credentials
+
+    if mechanism is None and username is None and password_file is None:
+        return None
+    if mechanism is None or username is None or password_file is None:
+        raise Trouble("SASL wants --sasl-mechanism, --sasl-username and --sasl-password-file")
+    if mechanism not in MECHANISMS:
+        raise Trouble(f"--sasl-mechanism {mechanism}: it is one of {', '.join(MECHANISMS)}")
+    try:
+        password = password_file.read_text().split("\n")[0].removesuffix("\r")
+    except (OSError, UnicodeDecodeError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else "it is no text"
+        raise Trouble(f"--sasl-password-file {password_file}: {why}") from None
+    return Credentials(mechanism, username, password)

@@ -63,6 +63,7 @@ class LiveConnection:
             found = asyncio.get_running_loop().create_future()
             if self._problem is not None:
                 found.set_exception(self._problem)
+                found.exception()
                 return found
             self._waiting.append((correlation_id, key, version, found))
         self._writer.writelines((struct.pack(">i", len(header) + len(body)), header, body))
@@ -104,6 +105,7 @@ class LiveConnection:
             for *_, future in self._waiting:
                 if not future.done():
                     future.set_exception(problem)
+                    future.exception()  # whether or not anybody waits for it still
             self._waiting.clear()
 
     def _answer(self, frame: bytes) -> None:

@@ -156,6 +156,15 @@ def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
         (("-b", "127.0.0.1:1", "--speed", "fast"), "or max"),
         (("-b", "127.0.0.1:1", "--allow", "CreateTopic"), "did you mean CreateTopics?"),
         (("-b", "127.0.0.1:1", "--filter", "api =="), "--filter"),
+        (("-b", "127.0.0.1:1", "--sasl-username", "a"), "--sasl-mechanism, --sasl-username and"),
+        (
+            (
+                *("-b", "127.0.0.1:1", "--sasl-mechanism", "PLAIN", "--sasl-username", "a"),
+                *("--sasl-password-file", "/nowhere"),
+            ),
+            "--sasl-password-file /nowhere: No such file",
+        ),
+        (("-b", "127.0.0.1:1", "--broker-ca", "/nowhere"), "--broker-ca /nowhere: No such file"),
     ],
 )
 def test_wrong_options(recorded: tuple[Path, object], options: tuple[str, ...], said: str) -> None:

@@ -10,13 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    NewTopic,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 
 from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster
 from tests.barnabas.test_replay import content, produce, replay
+from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -156,3 +164,46 @@ def test_100_000_records(tmp_path: Path) -> None:
     with EmbeddedCluster(2, topics={"t": 2}) as cluster:
         found = replay(path, cluster.bootstrap, "--speed", "max")
         assert content(cluster.bootstrap) == before[0], found.stdout + found.stderr
+
+
+@pytest.mark.needs_apache("3.9.1")
+def test_over_tls_with_sasl(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(2, topics={"t": 2}) as cluster,
+        Harness(cluster.bootstrap, capture=path) as proxy,
+    ):
+        produce(proxy.bootstrap, IN_GROUPS)
+    ca = trustme.CA()
+    ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with ApacheCluster("3.9.1", settings=settings(ca), timeout=60) as cluster:
+        topics(cluster.bootstrap, "t")
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        scram = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        upsertion = UserScramCredentialUpsertion("bob", scram, SCRAM_PASSWORD.encode())
+        for future in admin.alter_user_scram_credentials([upsertion]).values():
+            future.result(30)
+
+        def asked(mechanism: str, user: str, password: str) -> tuple[int, str]:
+            file = tmp_path / "password"
+            file.write_text(password + "\n")
+            sasl = ("--sasl-mechanism", mechanism, "--sasl-username", user)
+            found = replay(
+                path,
+                secured(cluster),
+                *("--speed", "max", "--broker-ca", str(tmp_path / "ca.pem")),
+                *sasl,
+                *("--sasl-password-file", str(file)),
+            )
+            return found.returncode, found.stdout + found.stderr
+
+        code, said = asked("SCRAM-SHA-256", "bob", "wrong")
+        assert code == 3
+        assert "not authenticated" in said
+        for count, user in enumerate(
+            (("PLAIN", "alice", PASSWORD), ("SCRAM-SHA-256", "bob", SCRAM_PASSWORD)), start=1
+        ):
+            code, said = asked(*user)
+            assert "0 without an answer, 0 not replayable" in said
+            records = content(cluster.bootstrap)
+            assert [len(found) for found in records.values()] == [IN_GROUPS / 2 * count] * 2
