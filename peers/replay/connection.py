@@ -44,6 +44,11 @@ class LiveConnection:
         """Connect. Raises OSError."""
         return cls(*await asyncio.open_connection(*address, ssl=tls, limit=BUFFER))
 
+    @property
+    def gone(self) -> bool:
+        """Whether nothing will be answered any more."""
+        return self._problem is not None
+
     def send(
         self, key: int, version: int, client_id: str | None, body: bytes, *, answered: bool = True
     ) -> asyncio.Future[bytes] | None:

@@ -106,8 +106,8 @@ class Player:
         self._connections: dict[tuple[int, int], LiveConnection] = {}
         self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
         """(when it was answered in the recording, number, the one that waits), a heap."""
-        self._unanswered: set[asyncio.Task[None]] = set()
-        """What nobody waits for: answers that the recording does not have either, connections that end."""
+        self._closing: dict[asyncio.Task[None], LiveConnection] = {}
+        """Connections that end when all is answered on them."""
 
     async def play(self, exchanges: Iterable[tuple[int, Exchange]]) -> None:
         """Ask all of them; ends when all are answered."""
@@ -128,11 +128,12 @@ class Player:
                     await self._end(exchange.connection)
             await self._answered(None)
         finally:
-            tasks = [task for *_, task in self._under_way] + list(self._unanswered)
+            connections = [*self._connections.values(), *self._closing.values()]
+            tasks = [task for *_, task in self._under_way] + list(self._closing)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            for connection in self._connections.values():
+            for connection in connections:
                 await connection.close()
             self._connections.clear()
 
@@ -145,12 +146,11 @@ class Player:
     async def _end(self, connection: int) -> None:
         """A recorded connection has no more requests: its live ones end when they are answered."""
         for place in [place for place in self._connections if place[0] == connection]:
-            self._keep(asyncio.create_task(_closed(self._connections.pop(place))))
+            found = self._connections.pop(place)
+            task = asyncio.create_task(_closed(found))
+            self._closing[task] = found
+            task.add_done_callback(self._closing.pop)
         self._sessions.forget(connection)
-
-    def _keep(self, task: asyncio.Task[None]) -> None:
-        self._unanswered.add(task)
-        task.add_done_callback(self._unanswered.discard)
 
     async def _ask(self, number: int, exchange: Exchange) -> None:
         try:
@@ -162,15 +162,14 @@ class Player:
         except OSError as problem:
             self._done(Outcome(exchange, problem=str(problem) or type(problem).__name__))
             return
-        if not asked.futures:
+        if (
+            not asked.futures or exchange.latency_ms is None
+        ):  # no answer is due, or none was recorded
             self._done(Outcome(exchange, version=asked.version))
             return
+        answered = exchange.ts + int(exchange.latency_ms * 1e6)
         task = asyncio.create_task(self._finish(asked))
-        if exchange.latency_ms is None:
-            self._keep(task)
-        else:
-            answered = exchange.ts + int(exchange.latency_ms * 1e6)
-            heapq.heappush(self._under_way, (answered, number, task))
+        heapq.heappush(self._under_way, (answered, number, task))
 
     def _prepared(self, exchange: Exchange) -> _Asked:
         """A request in the live cluster's terms. Raises NotReplayable, Malformed."""
@@ -237,7 +236,10 @@ class Player:
 
     async def _connection(self, recorded: int, node: int) -> LiveConnection:
         place = recorded, node
-        if place not in self._connections:
+        found = self._connections.get(place)
+        if found is None or found.gone:
+            if found is not None:
+                await found.close()
             self._connections[place] = await self._dial(self._cluster.nodes[node])
         return self._connections[place]
 
@@ -250,14 +252,12 @@ class Player:
         except TimeoutError:
             problem = f"no answer within {self._patience:g} s"
         except asyncio.CancelledError:
-            problem = "" if exchange.latency_ms is None else "the replay was stopped"
+            problem = "the replay was stopped"
         except (OSError, Malformed) as found:
             problem = str(found) or type(found).__name__
         else:
             self._done(self._outcome(asked, response))
             return
-        if exchange.latency_ms is None:
-            problem = ""  # it had no answer in the recording either
         self._done(Outcome(exchange, version=asked.version, problem=problem))
 
     async def _answer(self, asked: _Asked) -> dict[str, Any]:
@@ -335,7 +335,5 @@ class Player:
 
 
 async def _closed(connection: LiveConnection) -> None:
-    try:
-        await connection.idle()
-    finally:
-        await connection.close()
+    await connection.idle()
+    await connection.close()

@@ -170,8 +170,8 @@ def test_100_000_records(tmp_path: Path) -> None:
 def test_over_tls_with_sasl(tmp_path: Path) -> None:
     path = tmp_path / "run.pcapng"
     with (
-        EmbeddedCluster(2, topics={"t": 2}) as cluster,
-        Harness(cluster.bootstrap, capture=path) as proxy,
+        EmbeddedCluster(2, topics={"t": 2}) as embedded,
+        Harness(embedded.bootstrap, capture=path) as proxy,
     ):
         produce(proxy.bootstrap, IN_GROUPS)
     ca = trustme.CA()

@@ -128,19 +128,21 @@ def record(path: Path, *, idempotent: bool, requests: int = REQUESTS) -> int:
 
 async def _produce(address: tuple[str, int], *, idempotent: bool, requests: int) -> int:
     connection = await LiveConnection.open(address)
-    producer = {}
     if idempotent:
         body = api(INIT_PRODUCER_ID).request.codec(4).encode({"transactional_id": None})
         answer = connection.send(INIT_PRODUCER_ID, 4, "bench", body)
         assert answer is not None
         await answer
-        producer = {"producer_id": 1000, "producer_epoch": 0}
     found = [Record(number, 1, None, os.urandom(VALUE)) for number in range(RECORDS)]
     total = 0
     waiting: list[asyncio.Future[bytes]] = []
     for number in range(requests):
-        sequence = {"base_sequence": number * RECORDS} if idempotent else {}
-        batch = records.build(found, **producer, **sequence)
+        batch = records.build(
+            found,
+            producer_id=1000 if idempotent else -1,
+            producer_epoch=0 if idempotent else -1,
+            base_sequence=number * RECORDS if idempotent else -1,
+        )
         total += len(batch)
         topic = {"name": "t", "partition_data": [{"index": 0, "records": batch}]}
         body = api(PRODUCE).request.codec(9).encode({"acks": -1, "topic_data": [topic]})

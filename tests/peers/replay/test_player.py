@@ -34,7 +34,7 @@ class Broker:
     async def __aenter__(self) -> tuple[str, int]:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
-        return self.address
+        return self.address  # type: ignore[no-any-return]
 
     async def __aexit__(self, *problem: object) -> None:
         self._server.close()
@@ -188,6 +188,18 @@ def test_a_broker_that_hangs_up_or_is_silent() -> None:
     assert found.problem == "no answer within 0.05 s"
     (found,) = play([beat(0, None, "a")], silent)
     assert not found.finding
+
+
+def test_a_client_whose_connection_was_closed_comes_again() -> None:
+    asked = []
+
+    async def once(head: RequestHead, body: dict[str, Any]) -> dict[str, Any] | None:
+        asked.append(body["member_id"])
+        return None if body["member_id"] == "a" else {"error_code": 0}
+
+    first, then = play([beat(0, 5, "a"), beat(9, 12, "b")], once)
+    assert (first.finding, then.finding) == (True, False)
+    assert asked == ["a", "b"]
 
 
 def test_an_api_that_the_cluster_lacks() -> None:

@@ -61,5 +61,6 @@ def test_connections_have_their_own() -> None:
 
 def test_what_has_no_session_stays_as_it_is() -> None:
     sessions = FetchSessions()
-    for request in (asked(-1, {"a": {0: 0}}), {"topics": []}):
+    older: dict[str, Any] = {"topics": []}
+    for request in (asked(-1, {"a": {0: 0}}), older):
         assert sessions.whole(1, request) is request
