@@ -109,7 +109,10 @@ class Report:
 
 
 def replay(asked: Replay, output: Output | None = None) -> int:
-    """Ask, print what is answered otherwise; returns the exit code. Raises Trouble."""
+    """Ask, print what is answered otherwise; returns the exit code. Raises Trouble.
+
+    SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
+    """
     output = output or Output()
     for address in asked.bootstrap:
         _check_own(asked, address)
@@ -118,8 +121,11 @@ def replay(asked: Replay, output: Output | None = None) -> int:
         if not found.order:
             raise Trouble(f"{asked.path} has nothing to replay", COULD_NOT_RUN)
         report = Report(output, asked.as_json)
-        with contextlib.suppress(asyncio.CancelledError):
-            run(_play(asked, found, report, output))
+        run(_play(asked, found, report, output))
+    except asyncio.CancelledError:
+        output.note("stopped before its end")
+        report.end()
+        return FINDINGS
     except TooLarge as problem:
         raise Trouble(f"{asked.path}: {problem} (--filter)", COULD_NOT_RUN) from None
     except Unreachable as problem:
@@ -141,7 +147,11 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
         return connection
 
     cluster = LiveCluster(asked.bootstrap, dial)
-    await cluster.start()
+    try:
+        await cluster.start()
+    except asyncio.CancelledError:
+        await cluster.stop()
+        raise
     with _counted(output, len(found.order)) as advance:
 
         def done(outcome: Outcome) -> None:
@@ -160,9 +170,6 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
         )
         try:
             await player.play(in_order(_exchanges(asked, output), found.order))
-        except asyncio.CancelledError:
-            output.note("stopped before its end")
-            raise
         finally:
             await cluster.stop()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -139,6 +141,56 @@ def test_what_is_answered_otherwise_is_said(recorded: tuple[Path, object]) -> No
     paths = {one["path"] for row in rows for one in row["response"]}
     assert "topics[t].partitions[1]" in paths, found.stdout
     assert "responses[t].partition_responses[1].error_code" in paths, found.stdout
+
+
+def test_records_of_today(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(1, topics={"t": 1}) as cluster,
+        Harness(cluster.bootstrap, capture=path) as proxy,
+    ):
+        producer = Producer({"bootstrap.servers": proxy.bootstrap, "compression.type": "lz4"})
+        for number in range(2):
+            producer.produce("t", b"v" * 500, timestamp=1_500_000_000_000 + number)
+        assert producer.flush(30) == 0
+    for options in ((), ("--shift-time",)):
+        with EmbeddedCluster(1, topics={"t": 1}) as cluster:
+            found = replay(path, cluster.bootstrap, "--speed", "max", *options)
+            assert found.returncode == 0, found.stdout + found.stderr
+            first, second = timestamps(cluster.bootstrap, 2)
+        assert second - first == 1
+        later = first - 1_500_000_000_000  # as long as ago the recording was
+        assert (0 < later < 600_000) if options else later == 0
+
+
+def timestamps(bootstrap: str, count: int) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reader"})
+    consumer.assign([TopicPartition("t", 0, 0)])
+    messages = consumer.consume(count, timeout=30)
+    consumer.close()
+    return [message.timestamp()[1] for message in messages]
+
+
+def test_it_can_be_stopped(recorded: tuple[Path, object]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+        command = [sys.executable, "-m", "barnabas.cli", "replay", str(recorded[0])]
+        process = subprocess.Popen(
+            [*command, "-b", f"127.0.0.1:{server.getsockname()[1]}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            with server.accept()[0]:  # it runs now, and waits for an answer
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+            process.communicate()
+    assert process.returncode == 1
+    assert "stopped before its end" in said
+    assert "Traceback" not in said
 
 
 def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
