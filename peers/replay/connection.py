@@ -89,7 +89,8 @@ class LiveConnection:
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
         self._writer.close()
-        with contextlib.suppress(OSError):
+        # who was cancelled while it waited for this end has cancelled it for all who wait
+        with contextlib.suppress(OSError, asyncio.CancelledError):
             await self._writer.wait_closed()
 
     async def _read(self) -> None:

@@ -202,6 +202,12 @@ def test_a_client_whose_connection_was_closed_comes_again() -> None:
     assert asked == ["a", "b"]
 
 
+def test_many_connections_end_whatever_is_under_way() -> None:
+    exchanges = [beat(number, number + 1, "a", connection=number) for number in range(30)]
+    found = play([*exchanges, beat(40, None, "b", connection=40)], fine)
+    assert [outcome.finding for outcome in found] == [False] * 31
+
+
 def test_an_api_that_the_cluster_lacks() -> None:
     produce = Exchange(
         0, 1, "", "a", 1, 0, 3, 0, 0,
