@@ -13,6 +13,7 @@ from barnabas.capture_commands import capture_app
 from barnabas.ctl import ctl_app
 from barnabas.explore_command import EXPLORE_EXAMPLES, explore_command
 from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command
+from barnabas.replay_command import REPLAY_EXAMPLES, replay_command
 from barnabas.scenario_commands import scenario_app
 from barnabas.spec_commands import spec_app
 from barnabas.trouble import FINE, Trouble
@@ -59,6 +60,7 @@ def _root(
 
 app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
 app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
+app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 
 
 @peers_app.command("list")

@@ -133,7 +133,7 @@ def _walk(
                 pair = left.get(name, ABSENT), right.get(name, ABSENT)
                 yield from _walk(*pair, here, inner, ignore)
     elif isinstance(left, list) and isinstance(right, list):
-        for label, one, other in _together(left, right):
+        for label, one, other in together(left, right):
             yield from _walk(one, other, f"{path}[{label}]", names, ignore)
     elif left != right or type(left) is not type(right):
         yield Difference(path, left, right)
@@ -144,8 +144,12 @@ def _ends(names: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
     return len(last) == len(pattern) and all(map(fnmatchcase, last, pattern))
 
 
-def _together(left: list[Any], right: list[Any]) -> Iterator[tuple[object, Any, Any]]:
-    """(label, element, the other's element that belongs to it)."""
+def together(left: list[Any], right: list[Any]) -> Iterator[tuple[object, Any, Any]]:
+    """The elements of two arrays that belong together: (label, element, the other's or ABSENT).
+
+    >>> list(together([{"name": "a"}], [{"name": "b"}, {"name": "a"}]))
+    [('a', {'name': 'a'}, {'name': 'a'}), ('b', (absent), {'name': 'b'})]
+    """
     for name in IDENTITY:
         one, other = _by(left, name), _by(right, name)
         if one is not None and other is not None:

@@ -110,7 +110,8 @@ class Framing:
             if len(self._bytes) - at < 4 + size:
                 self._enough = 4 + size
                 break
-            body = bytes(self._bytes[at + 4 : at + 4 + size])
+            with memoryview(self._bytes) as view:
+                body = bytes(view[at + 4 : at + 4 + size])  # copied once
             found.append(CapturedFrame(self._ordinal, piece.ts, body, packet=piece.packet))
             self._ordinal += 1
             at += 4 + size

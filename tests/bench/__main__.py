@@ -19,6 +19,7 @@ from tests.bench import (
     machine,
     proxies,
     real_kafka,
+    replaying,
     rule_cost,
 )
 
@@ -30,6 +31,7 @@ examples:
   python -m tests.bench --only proxy --json figures.json
   python -m tests.bench --only real                the Java producer and a real broker
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
+  python -m tests.bench --only replay              a capture into a sink
   python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 
@@ -44,7 +46,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument(
-        "--only", choices=("proxy", "codec", "real", "rules"), help="measure one of them"
+        "--only", choices=("proxy", "codec", "real", "rules", "replay"), help="measure one of them"
     )
     parser.add_argument(
         "--long",
@@ -91,6 +93,11 @@ def main() -> None:
             exact, remark = accuracy.measure(rounds, 5 * seconds, status.update)
         console.print(rule_cost.table(costs), *accuracy.tables(exact, remark), sep="\n")
         found["rules"] = {"cost": rule_cost.as_json(costs), **accuracy.as_json(exact)}
+    if asked.only in (None, "replay") and not asked.long:
+        with console.status("replay") as status:
+            replayed = replaying.measure(rounds, status.update)
+        console.print(replaying.table(replayed))
+        found["replay"] = replaying.as_json(replayed)
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:

@@ -1,0 +1,339 @@
+"""Recorded clients at work: each request is sent when all that had been answered before it was is answered.
+
+So the order of cause and effect is that of the recording, however fast it goes, and so is the pipelining.
+A request goes out on the live connection that stands for its recorded one and for the broker that it is
+for now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from captures.errors import first_error
+from captures.exchange import Exchange
+from peers.replay.batches import Sequences, renewed
+from peers.replay.cluster import LiveCluster
+from peers.replay.connection import Dial, LiveConnection
+from peers.replay.identities import Identities, Scope, replaced, scope_of
+from peers.replay.joining import ALONE, Joined
+from peers.replay.leading import Leading
+from peers.replay.offsets import Offsets, partitions
+from peers.replay.order import Index
+from peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared, expected
+from peers.replay.plan import Left, left_out
+from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split, topic_of
+from peers.replay.sessions import FetchSessions
+from peers.replay.versions import NotReplayable, converted, version_for
+from specs.codec.build import Unfit
+from specs.contents import api
+from specs.malformed import Malformed
+
+PRODUCE: Final = 0
+FETCH: Final = 1
+SYNC_GROUP: Final = 14
+JOIN_GROUP: Final = 11
+END_TXN: Final = 26
+
+PATIENCE: Final = 60.0
+"""Seconds after which a response that was answered in the recording is no longer waited for."""
+
+TRANSIENT: Final = frozenset((5, 6, 14, 15, 16, 51))
+"""LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE,
+NOT_COORDINATOR, CONCURRENT_TRANSACTIONS: a client asks again, and so does a replay where the recording
+has no error."""
+
+OUT_OF_ORDER: Final = 45
+"""What a producer's next batches get while one is asked again."""
+
+AGAIN: Final = 50
+PAUSE: Final = 0.1
+"""How often and after how many seconds it is asked again."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request in the live cluster's terms: what each broker is asked."""
+
+    exchange: Exchange
+    version: int
+    scope: Scope
+    body: dict[str, Any]
+    coordinator: Coordinator | None
+    futures: list[asyncio.Future[bytes]] = field(default_factory=list)
+    """The answers that are due."""
+
+
+class Player:
+    """Plays recorded exchanges to a live cluster; `done` gets the outcome of each.
+
+    speed: 10 asks in a tenth of the recorded time; 0 as fast as it goes. allowed: keys of APIs beside
+    those of clients. shift_ms: added to the timestamps of records.
+    """
+
+    def __init__(
+        self,
+        cluster: LiveCluster,
+        dial: Dial,
+        index: Index,
+        *,
+        speed: float = 1.0,
+        allowed: Iterable[int] = (),
+        shift_ms: int = 0,
+        ignore: Iterable[str] = OF_THE_CLUSTER,
+        done: Callable[[Outcome], None],
+        patience: float = PATIENCE,
+    ) -> None:
+        self._cluster = cluster
+        self._dial = dial
+        self._index = index
+        self._speed = speed
+        self._allowed = frozenset(allowed)
+        self._shift_ms = shift_ms
+        self._ignore = tuple(ignore)
+        self._done = done
+        self._patience = patience
+        self._identities = Identities()
+        self._offsets = Offsets(index.topics)
+        self._sequences = Sequences()
+        self._sessions = FetchSessions()
+        self._leading = Leading(index.assignments)
+        self._joined: Joined[_Asked] = Joined()
+        self._connections: dict[tuple[int, int], LiveConnection] = {}
+        self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
+        """(when it was answered in the recording, number, the one that waits), a heap."""
+        self._closing: dict[asyncio.Task[None], LiveConnection] = {}
+        """Connections that end when all is answered on them."""
+
+    async def play(self, exchanges: Iterable[tuple[int, Exchange]]) -> None:
+        """Ask all of them; ends when all are answered."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            for number, exchange in exchanges:
+                left = left_out(exchange, self._allowed)
+                if left is None:
+                    if self._speed:
+                        due = (exchange.ts - self._index.began) / 1e9 / self._speed
+                        await asyncio.sleep(max(began + due - loop.time(), 0))
+                    await self._answered(exchange.ts)
+                    await self._ask(number, exchange)
+                else:
+                    self._done(Outcome(exchange, left))
+                if self._index.last.get(exchange.connection) == number:
+                    await self._end(exchange.connection)
+            await self._answered(None)
+        finally:
+            connections = [*self._connections.values(), *self._closing.values()]
+            tasks = [task for *_, task in self._under_way] + list(self._closing)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for connection in connections:
+                await connection.close()
+            self._connections.clear()
+
+    async def _answered(self, before: int | None) -> None:
+        """Wait for all that was answered before this time in the recording; None: for all."""
+        while self._under_way and (before is None or self._under_way[0][0] <= before):
+            *_, task = heapq.heappop(self._under_way)
+            await task
+
+    async def _end(self, connection: int) -> None:
+        """A recorded connection has no more requests: its live ones end when they are answered."""
+        for place in [place for place in self._connections if place[0] == connection]:
+            found = self._connections.pop(place)
+            task = asyncio.create_task(_closed(found))
+            self._closing[task] = found
+            task.add_done_callback(self._closing.pop)
+        self._sessions.forget(connection)
+
+    async def _ask(self, number: int, exchange: Exchange) -> None:
+        try:
+            asked = self._prepared(exchange)
+            await self._send(asked)
+        except (NotReplayable, Unfit, Malformed) as problem:
+            self._done(Outcome(exchange, Left(str(problem), expected=False)))
+            return
+        except OSError as problem:
+            self._done(Outcome(exchange, problem=str(problem) or type(problem).__name__))
+            return
+        if (
+            not asked.futures or exchange.latency_ms is None
+        ):  # no answer is due, or none was recorded
+            self._done(Outcome(exchange, version=asked.version))
+            return
+        answered = exchange.ts + int(exchange.latency_ms * 1e6)
+        task = asyncio.create_task(self._finish(asked))
+        heapq.heappush(self._under_way, (answered, number, task))
+
+    def _prepared(self, exchange: Exchange) -> _Asked:
+        """A request in the live cluster's terms. Raises NotReplayable, Malformed."""
+        key, request = exchange.key, exchange.request
+        assert request is not None  # noqa: S101
+        version = version_for(key, exchange.version, self._cluster.offered)
+        scope = scope_of(request)
+        if key == FETCH:
+            request = self._sessions.whole(exchange.connection, request)
+        body = copy.deepcopy(converted(key, request, exchange.version, version, self._index.topics))
+        self._offsets.translate(key, "request", body)
+        if key == PRODUCE:
+            self._renew(body)
+        elif key in OF_LEADERS:  # epochs of the recorded log; -1: not known
+            body = replaced(body, "current_leader_epoch", lambda _: -1)
+            body = replaced(body, "last_fetched_epoch", lambda _: -1)
+        elif key == SYNC_GROUP:
+            member = self._identities.live("member", request["member_id"], scope)
+            generation = self._identities.live("generation", request["generation_id"], scope)
+            body["assignments"] = self._leading.given(request, member, generation)
+        body = self._identities.translate(body, scope)
+        coordinator = coordinator_of(key, exchange.version, exchange.request_body or b"", request)
+        return _Asked(exchange, version, scope, body, coordinator)
+
+    def _renew(self, body: dict[str, Any]) -> None:
+        for place, entry in partitions(body, "index"):
+            if entry["records"]:
+                entry["records"] = renewed(
+                    entry["records"], place, self._identities, self._sequences, self._shift_ms
+                )
+
+    async def _send(self, asked: _Asked) -> None:
+        """Send a request to all brokers that it is for. Raises OSError, Unfit."""
+        exchange = asked.exchange
+        answered = exchange.key != PRODUCE or asked.body["acks"] != 0
+        asked.futures = []
+        for node, body in (await self._parts(asked)).items():
+            encoded = api(exchange.key).request.codec(asked.version).encode(body)
+            connection = await self._connection(exchange.connection, node)
+            future = connection.send(
+                exchange.key, asked.version, exchange.client_id, encoded, answered=answered
+            )
+            await connection.drain()
+            if future is not None:
+                asked.futures.append(future)
+
+    async def _parts(self, asked: _Asked) -> dict[int, dict[str, Any]]:
+        """Node id -> what it is asked."""
+        key, body = asked.exchange.key, asked.body
+        if asked.coordinator is not None:
+            return {await self._cluster.coordinator(asked.coordinator): body}
+        node = self._cluster.node_for(asked.exchange.broker)
+        if key not in OF_LEADERS:
+            return {node: body}
+        names = OF_LEADERS[key]
+        places = [
+            (topic_of(topic), entry[names.number])
+            for topic in body[names.topics]
+            for entry in topic[names.partitions]
+        ]
+        leaders = await self._cluster.leaders(places)
+        found = split(key, body, lambda topic, number: leaders.get((topic, number), node))
+        return found or {node: body}
+
+    async def _connection(self, recorded: int, node: int) -> LiveConnection:
+        place = recorded, node
+        found = self._connections.get(place)
+        if found is None or found.gone:
+            if found is not None:
+                await found.close()
+            self._connections[place] = await self._dial(self._cluster.nodes[node])
+        return self._connections[place]
+
+    async def _finish(self, asked: _Asked) -> None:
+        """Wait for the answer, learn from it, compare it."""
+        exchange = asked.exchange
+        try:
+            async with asyncio.timeout(self._patience):
+                response = await self._answer(asked)
+        except TimeoutError:
+            problem = f"no answer within {self._patience:g} s"
+        except asyncio.CancelledError:
+            problem = "the replay was stopped"
+        except (OSError, Malformed) as found:
+            problem = str(found) or type(found).__name__
+        else:
+            self._done(self._outcome(asked, response))
+            return
+        self._done(Outcome(exchange, version=asked.version, problem=problem))
+
+    async def _answer(self, asked: _Asked) -> dict[str, Any]:
+        """The response; asked again where a client would that finds its way."""
+        key, version = asked.exchange.key, asked.version
+        codec = api(key).response.codec(version)
+        transient = TRANSIENT | {OUT_OF_ORDER} if key == PRODUCE else TRANSIENT
+        for _ in range(AGAIN):
+            if key == JOIN_GROUP:
+                await self._join(asked)
+            bodies = [await future for future in asked.futures]
+            error = next(filter(None, (first_error(key, version, body) for body in bodies)), 0)
+            if error not in transient or asked.exchange.error != "":
+                break
+            await asyncio.sleep(PAUSE)
+            self._cluster.forget(asked.coordinator)
+            await self._send(asked)
+        found = [codec.decode(body) for body in bodies]
+        return found[0] if len(found) == 1 else merge(key, found)
+
+    async def _join(self, asked: _Asked) -> None:
+        """Wait for a JoinGroup; if it takes long, let those join again whom it was with."""
+        recorded = asked.exchange.response
+        done, _ = await asyncio.wait(asked.futures, timeout=ALONE)
+        if done or recorded is None or recorded["error_code"]:
+            return
+        group = asked.body["group_id"]
+        others = self._joined.others(group, recorded["generation_id"], recorded["member_id"])
+        for other in others:
+            await self._send(other)
+        for other in others:
+            (future,) = other.futures
+            live = api(JOIN_GROUP).response.codec(other.version).decode(await future)
+            assert other.exchange.response is not None  # noqa: S101
+            self._learn(other, other.exchange.response, live)
+
+    def _outcome(self, asked: _Asked, live: dict[str, Any]) -> Outcome:
+        exchange, recorded = asked.exchange, asked.exchange.response
+        if recorded is None:
+            return Outcome(exchange, version=asked.version, response=live)
+        self._learn(asked, recorded, live)
+        versions = exchange.version, asked.version
+        known = self._identities, self._offsets
+        try:
+            wanted = expected(exchange.key, versions, recorded, known, asked.scope)
+        except NotReplayable as problem:
+            return Outcome(
+                exchange, version=asked.version, response=live, problem=f"not compared: {problem}"
+            )
+        found = compared(exchange.key, versions, wanted, live, self._ignore)
+        return Outcome(exchange, version=asked.version, response=live, differences=found)
+
+    def _learn(self, asked: _Asked, recorded: dict[str, Any], live: dict[str, Any]) -> None:
+        key = asked.exchange.key
+        self._identities.learn(recorded, live, asked.scope)
+        if key == PRODUCE:
+            names = {
+                self._identities.live("topic", topic, asked.scope): name
+                for topic, name in self._index.topics.items()
+            }
+            self._offsets.learn(recorded, live, names)
+        elif key == JOIN_GROUP:
+            group = asked.body["group_id"]
+            self._leading.learn(group, live)
+            if not recorded["error_code"] and not live["error_code"]:
+                again = replace(asked, body={**asked.body, "member_id": live["member_id"]})
+                member, generation = recorded["member_id"], recorded["generation_id"]
+                self._joined.note(group, generation, member, again)
+        elif key == END_TXN and recorded.get("producer_id", -1) >= 0 > live.get("producer_id", -1):
+            # without KIP-890 the producer goes on as it is
+            self._identities.producer_is(
+                (recorded["producer_id"], recorded["producer_epoch"]),
+                (asked.body["producer_id"], asked.body["producer_epoch"]),
+            )
+
+
+async def _closed(connection: LiveConnection) -> None:
+    await connection.idle()
+    await connection.close()

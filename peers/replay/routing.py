@@ -1,0 +1,135 @@
+"""Which live broker a request is for: the leader of its partitions, a coordinator, or any.
+
+A request whose partitions have several leaders now is taken apart; the answers are put together again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from captures.context.naming import PATHS, group_of
+from specs.contents import key_of
+
+
+class Arrays(NamedTuple):
+    """What a request and its response call topics and partitions, and a partition's number."""
+
+    topics: str
+    partitions: str
+    number: str
+    response_topics: str
+    response_partitions: str
+
+
+OF_LEADERS: Final[Mapping[int, Arrays]] = {
+    key_of("Produce"): Arrays(
+        "topic_data", "partition_data", "index", "responses", "partition_responses"
+    ),
+    key_of("Fetch"): Arrays("topics", "partitions", "partition", "responses", "partitions"),
+    key_of("ListOffsets"): Arrays(
+        "topics", "partitions", "partition_index", "topics", "partitions"
+    ),
+    key_of("DeleteRecords"): Arrays(
+        "topics", "partitions", "partition_index", "topics", "partitions"
+    ),
+    key_of("OffsetForLeaderEpoch"): Arrays(
+        "topics", "partitions", "partition", "topics", "partitions"
+    ),
+}
+"""APIs that leaders of partitions answer."""
+
+OF_GROUPS: Final = frozenset(
+    map(
+        key_of,
+        (
+            "OffsetCommit",
+            "OffsetFetch",
+            "JoinGroup",
+            "Heartbeat",
+            "LeaveGroup",
+            "SyncGroup",
+            "DescribeGroups",
+            "DeleteGroups",
+            "TxnOffsetCommit",
+            "OffsetDelete",
+            "ConsumerGroupHeartbeat",
+            "ConsumerGroupDescribe",
+            "ShareGroupHeartbeat",
+            "ShareGroupDescribe",
+        ),
+    )
+)
+OF_TRANSACTIONS: Final = frozenset(
+    map(
+        key_of,
+        ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn"),
+    )
+)
+
+
+class Coordinator(NamedTuple):
+    """Who coordinates a group or a transactional id. The numbers are FindCoordinator's key types."""
+
+    kind: Literal[0, 1]
+    name: str
+
+
+def coordinator_of(
+    key: int, version: int, request: bytes, body: dict[str, Any]
+) -> Coordinator | None:
+    """The coordinator that a request is for; None if it is for any broker, or for leaders."""
+    if key in OF_TRANSACTIONS:
+        name = body.get("transactional_id") or body.get("v3_and_below_transactional_id")
+        return Coordinator(1, name) if name else None
+    if key in OF_GROUPS:
+        group = body.get("group_id") if key not in PATHS else group_of(key, version, request)
+        return Coordinator(0, group) if group else None
+    return None
+
+
+def split(
+    key: int, body: dict[str, Any], leader: Callable[[Any, int], int]
+) -> dict[int, dict[str, Any]]:
+    """Node id of a leader -> what it is asked. leader: topic as the request has it, partition -> node.
+
+    >>> body = {"topics": [{"topic": "t", "partitions": [{"partition": 0}, {"partition": 1}]}]}
+    >>> found = split(1, body, lambda topic, partition: partition + 1)
+    >>> found[2]
+    {'topics': [{'topic': 't', 'partitions': [{'partition': 1}]}]}
+    """
+    names = OF_LEADERS[key]
+    found: dict[int, dict[str, Any]] = {}
+    for topic in body[names.topics]:
+        parts: defaultdict[int, list[Any]] = defaultdict(list)
+        for entry in topic[names.partitions]:
+            parts[leader(topic_of(topic), entry[names.number])].append(entry)
+        for node, entries in parts.items():
+            part = found.setdefault(node, {**body, names.topics: []})
+            part[names.topics].append({**topic, names.partitions: entries})
+    return found
+
+
+def topic_of(topic: Mapping[str, Any]) -> Any:
+    """A topic's name, or its id where it stands without one."""
+    return topic.get("topic") or topic.get("name") or topic.get("topic_id")
+
+
+def merge(key: int, responses: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """One response made of those of several leaders.
+
+    >>> parts = [{"topics": [{"name": "t", "partitions": [n]}], "throttle_time_ms": n} for n in (0, 1)]
+    >>> merge(2, parts)
+    {'topics': [{'name': 't', 'partitions': [0, 1]}], 'throttle_time_ms': 0}
+    """
+    names = OF_LEADERS[key]
+    merged: dict[str, Any] = {}
+    topics: dict[Any, dict[str, Any]] = {}
+    for response in responses:
+        merged = merged or dict(response)
+        for topic in response[names.response_topics]:
+            known = topics.setdefault(topic_of(topic), {**topic, names.response_partitions: []})
+            known[names.response_partitions].extend(topic[names.response_partitions])
+    merged[names.response_topics] = list(topics.values())
+    return merged

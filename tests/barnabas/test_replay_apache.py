@@ -1,0 +1,209 @@
+"""`barnabas replay` of a run against Apache Kafka: transactions, groups, 100,000 records."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    NewTopic,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
+from barnabas.harness import Harness
+from peers.apache import ApacheCluster
+from peers.embedded import EmbeddedCluster
+from tests.barnabas.test_replay import content, produce, replay
+from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings
+
+pytestmark = pytest.mark.timeout(240)
+
+RECORDS = 100_000
+IN_GROUPS = 400
+
+BY_TIMING = ("CONCURRENT_TRANSACTIONS", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE")
+"""Errors of a cluster that is not ready yet: in one run they come, in another one not."""
+
+
+def topics(bootstrap: str, *names: str) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    made = admin.create_topics([NewTopic(name, 2, 1) for name in names])
+    for future in made.values():
+        future.result(30)
+
+
+def transactions(bootstrap: str) -> None:
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "transactional.id": "tx", "client.id": "tx"}
+    )
+    producer.init_transactions(30)
+    for number in range(4):
+        producer.begin_transaction()
+        for value in range(10):
+            producer.produce("u", f"{number}-{value}", partition=value % 2)
+        producer.flush(30)
+        if number == 2:
+            producer.abort_transaction(30)
+        else:
+            producer.commit_transaction(30)
+
+
+def members(bootstrap: str, group: str, **settings: Any) -> None:
+    """Two members of a group read all; the last ones to come may get nothing."""
+    found = [0, 0]
+
+    def member(number: int) -> None:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": group,
+                "client.id": f"{group}-{number}",
+                "auto.offset.reset": "earliest",
+                **settings,
+            }
+        )
+        consumer.subscribe(["t"])
+        until = time.monotonic() + 60
+        while sum(found) < IN_GROUPS and time.monotonic() < until:
+            message = consumer.poll(0.1)
+            found[number] += message is not None and message.error() is None
+        if found[number]:
+            consumer.commit(asynchronous=False)
+        consumer.close()
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(member, range(2)))
+    assert sum(found) == IN_GROUPS
+
+
+def committed(bootstrap: str, group: str) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    places = [TopicPartition("t", number) for number in (0, 1)]
+    found = [place.offset for place in consumer.committed(places, timeout=30)]
+    consumer.close()
+    return found
+
+
+def record(version: str, path: Path, run: Callable[[str], None]) -> Any:
+    """A run against a cluster; what was in its topics then."""
+    with ApacheCluster(version) as cluster:
+        topics(cluster.bootstrap, "t", "u")
+        with Harness(cluster.bootstrap, capture=path) as proxy:
+            run(proxy.bootstrap)
+        return state(cluster.bootstrap)
+
+
+def state(bootstrap: str) -> Any:
+    return (
+        content(bootstrap),
+        content(bootstrap, "u"),
+        committed(bootstrap, "g"),
+        committed(bootstrap, "new"),
+    )
+
+
+def replayed(version: str, path: Path) -> tuple[Any, list[dict[str, Any]], str]:
+    with ApacheCluster(version) as cluster:
+        topics(cluster.bootstrap, "t", "u")
+        found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
+        rows = [json.loads(row) for row in found.stdout.splitlines()]
+        assert found.returncode == (1 if rows else 0), found.stderr
+        return state(cluster.bootstrap), rows, found.stderr
+
+
+def unexplained(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["recorded"]["error"] not in BY_TIMING]
+
+
+@pytest.mark.needs_apache("3.9.1", "4.3.1")
+def test_producers_transactions_and_groups(tmp_path: Path) -> None:
+    def run(bootstrap: str) -> None:
+        produce(bootstrap, IN_GROUPS)
+        transactions(bootstrap)
+        members(bootstrap, "g")
+
+    path = tmp_path / "run.pcapng"
+    before = record("3.9.1", path, run)
+    for version in ("3.9.1", "4.3.1"):
+        after, rows, said = replayed(version, path)
+        assert after == before, (version, rows, said)
+        assert unexplained(rows) == [], said
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_groups_with_heartbeats_of_their_own(tmp_path: Path) -> None:
+    def run(bootstrap: str) -> None:
+        produce(bootstrap, IN_GROUPS)
+        members(bootstrap, "new", **{"group.protocol": "consumer"})
+
+    path = tmp_path / "run.pcapng"
+    before = record("4.3.1", path, run)
+    after, rows, said = replayed("4.3.1", path)
+    assert after == before
+    assert unexplained(rows) == [], said
+
+
+@pytest.mark.needs_apache("3.9.1")
+def test_100_000_records(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    before = record("3.9.1", path, lambda bootstrap: produce(bootstrap, RECORDS))
+    assert [len(found) for found in before[0].values()] == [RECORDS / 2, RECORDS / 2]
+    after, rows, said = replayed("3.9.1", path)
+    assert after == before
+    assert unexplained(rows) == [], said
+    with EmbeddedCluster(2, topics={"t": 2}) as cluster:
+        found = replay(path, cluster.bootstrap, "--speed", "max")
+        assert content(cluster.bootstrap) == before[0], found.stdout + found.stderr
+
+
+@pytest.mark.needs_apache("3.9.1")
+def test_over_tls_with_sasl(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(2, topics={"t": 2}) as embedded,
+        Harness(embedded.bootstrap, capture=path) as proxy,
+    ):
+        produce(proxy.bootstrap, IN_GROUPS)
+    ca = trustme.CA()
+    ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with ApacheCluster("3.9.1", settings=settings(ca), timeout=60) as cluster:
+        topics(cluster.bootstrap, "t")
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        scram = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        upsertion = UserScramCredentialUpsertion("bob", scram, SCRAM_PASSWORD.encode())
+        for future in admin.alter_user_scram_credentials([upsertion]).values():
+            future.result(30)
+
+        def asked(mechanism: str, user: str, password: str) -> tuple[int, str]:
+            file = tmp_path / "password"
+            file.write_text(password + "\n")
+            sasl = ("--sasl-mechanism", mechanism, "--sasl-username", user)
+            found = replay(
+                path,
+                secured(cluster),
+                *("--speed", "max", "--broker-ca", str(tmp_path / "ca.pem")),
+                *sasl,
+                *("--sasl-password-file", str(file)),
+            )
+            return found.returncode, found.stdout + found.stderr
+
+        code, said = asked("SCRAM-SHA-256", "bob", "wrong")
+        assert code == 3
+        assert "not authenticated" in said
+        for count, user in enumerate(
+            (("PLAIN", "alice", PASSWORD), ("SCRAM-SHA-256", "bob", SCRAM_PASSWORD)), start=1
+        ):
+            code, said = asked(*user)
+            assert "0 without an answer, 0 not replayable" in said
+            records = content(cluster.bootstrap)
+            assert [len(found) for found in records.values()] == [IN_GROUPS / 2 * count] * 2

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from peers.replay.authentication import Credentials, Refused, tokens_of
+
+# RFC 7677, section 3: an exchange of SCRAM-SHA-256
+NONCE = "rOprNGfwEbeRWgbNEkqO"
+FIRST = b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
+FINAL = (
+    b"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,"
+    b"p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
+)
+SERVER = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+
+USER = Credentials("SCRAM-SHA-256", "user", "pencil")
+
+
+def test_the_example_of_the_rfc() -> None:
+    tokens = tokens_of(USER, NONCE)
+    assert next(tokens) == b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO"
+    assert tokens.send(FIRST) == FINAL
+    with pytest.raises(StopIteration):
+        tokens.send(SERVER)
+
+
+def test_a_broker_that_does_not_know_the_password() -> None:
+    tokens = tokens_of(USER, NONCE)
+    next(tokens)
+    tokens.send(FIRST)
+    with pytest.raises(Refused, match="does not know the password"):
+        tokens.send(b"v=AAAA")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [b"", b"r=x,s=AAAA,i=1", FIRST.replace(b"4096", b"99999999"), FIRST.replace(b"i=", b"j=")],
+)
+def test_what_is_no_challenge(first: bytes) -> None:
+    tokens = tokens_of(USER, NONCE)
+    next(tokens)
+    with pytest.raises(Refused):
+        tokens.send(first)
+
+
+def test_plain_is_one_token_and_names_are_escaped() -> None:
+    tokens = tokens_of(Credentials("PLAIN", "a", "b"), "")
+    assert next(tokens) == b"\0a\0b"
+    with pytest.raises(StopIteration):
+        tokens.send(b"")
+    assert next(tokens_of(Credentials("SCRAM-SHA-512", "a=,", "b"), "N")) == b"n,,n=a=3D=2C,r=N"
+
+
+def test_a_password_is_not_printed() -> None:
+    assert "pencil" not in repr(USER)

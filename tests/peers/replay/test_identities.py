@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from peers.replay.identities import Identities, replaced, scope_of
+
+ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+def test_ids_are_learnt_side_by_side_whatever_their_order() -> None:
+    known = Identities()
+    recorded = {"topics": [{"name": "a", "topic_id": ONE}, {"name": "b", "topic_id": OTHER}]}
+    live = {
+        "topics": [
+            {"name": "b", "topic_id": uuid.UUID(int=9)},
+            {"name": "a", "topic_id": uuid.UUID(int=8)},
+        ]
+    }
+    known.learn(recorded, live, None)
+    assert known.live("topic", ONE, None) == uuid.UUID(int=8)
+    assert known.live("topic", OTHER, None) == uuid.UUID(int=9)
+    assert known.live("topic", uuid.UUID(int=5), None) == uuid.UUID(int=5)
+
+
+def test_generations_are_a_groups_own() -> None:
+    known = Identities()
+    known.learn({"generation_id": 4}, {"generation_id": 1}, "g")
+    body = {"generation_id_or_member_epoch": 4}
+    assert known.translate(body, "g") == {"generation_id_or_member_epoch": 1}
+    assert known.translate(body, "h") == body
+
+
+@pytest.mark.parametrize("value", [-2, -1, 0])
+def test_numbers_that_mean_none_stay(value: int) -> None:
+    known = Identities()
+    known.learn({"member_epoch": value}, {"member_epoch": 9}, "g")
+    assert known.translate({"member_epoch": value}, "g") == {"member_epoch": value}
+
+
+def test_members_are_who_they_are_whoever_leads() -> None:
+    known = Identities()
+    known.learn({"leader": "a", "member_id": "a"}, {"leader": "B", "member_id": "A"}, "g")
+    known.learn({"leader": "a", "member_id": "b"}, {"leader": "B", "member_id": "B"}, "g")
+    given = {"assignments": [{"member_id": "a", "assignment": b"x"}], "instances": ["a"]}
+    assert known.translate(given, "g") == {
+        "assignments": [{"member_id": "A", "assignment": b"x"}],
+        "instances": ["a"],
+    }
+
+
+def test_producers_ids_and_epochs_go_together() -> None:
+    known = Identities()
+    known.learn(
+        {"producer_id": 1000, "producer_epoch": 3}, {"producer_id": 5, "producer_epoch": 0}, None
+    )
+    asked = {"producer_id": 1000, "producer_epoch": 4, "committed": True}
+    assert known.translate(asked, None) == {
+        "producer_id": 5,
+        "producer_epoch": 1,
+        "committed": True,
+    }
+    assert asked["producer_id"] == 1000  # the recording stays as it is
+    nobody = {"producer_id": -1, "producer_epoch": -1}
+    known.learn(nobody, {"producer_id": 6, "producer_epoch": 0}, None)
+    assert known.translate(nobody, None) == nobody
+
+
+def test_the_scope_of_a_request() -> None:
+    assert scope_of({"group_id": "g"}) == "g"
+    assert scope_of({}) is None
+
+
+def test_an_error_teaches_nothing() -> None:
+    known = Identities()
+    known.learn({"member_id": "a", "member_epoch": 3}, {"member_id": None, "member_epoch": 0}, "g")
+    body = {"member_id": "a", "member_epoch": 3}
+    assert known.translate(body, "g") == body
+
+
+def test_a_field_is_replaced_wherever_it_stands() -> None:
+    body = {"a": 1, "b": [{"a": 2, "c": b"x"}]}
+    assert replaced(body, "a", lambda value: value + 1) == {"a": 2, "b": [{"a": 3, "c": b"x"}]}

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from peers.replay.identities import Identities
+from peers.replay.offsets import Offsets
+from peers.replay.outcome import compared, expected
+from specs import records
+from specs.records import Record
+
+ID, LIVE = uuid.UUID(int=1), uuid.UUID(int=2)
+
+
+def fetched(first: int, count: int, *, error: int = 0, **topic: Any) -> dict[str, Any]:
+    data = b""
+    if count:
+        found = [Record(first + n, 1, None, b"v%d" % (first + n)) for n in range(count)]
+        data = records.build(found)
+    entry = {
+        "partition_index": 0,
+        "error_code": error,
+        "records": data,
+        "high_watermark": first + count,
+    }
+    return {"error_code": 0, "responses": [{**(topic or {"topic": "t"}), "partitions": [entry]}]}
+
+
+def differ(
+    key: int, recorded: dict[str, Any], live: dict[str, Any], versions: tuple[int, int] = (11, 11)
+) -> list[str]:
+    identities, offsets = Identities(), Offsets({ID: "t"})
+    offsets.put(("t", 0), 0, 0)
+    wanted = expected(key, versions, recorded, (identities, offsets), None)
+    return [str(one) for one in compared(key, versions, wanted, live)]
+
+
+@pytest.mark.parametrize("live", [fetched(0, 3), fetched(0, 9), fetched(2, 2), fetched(0, 0)])
+def test_records_are_compared_as_far_as_both_have_them(live: dict[str, Any]) -> None:
+    assert differ(1, fetched(0, 5), live) == []
+
+
+def test_other_records_are_a_difference() -> None:
+    live = fetched(0, 5)
+    other = records.build([Record(n, 1, None, b"w") for n in range(2)])
+    live["responses"][0]["partitions"][0]["records"] = other
+    found = differ(1, fetched(0, 5), live)
+    assert len(found) == 2
+    assert found[0].startswith("responses[t].partitions[0].records[0].value")
+
+
+def test_a_partition_that_only_one_has_counts_if_it_has_an_error() -> None:
+    empty: dict[str, Any] = {"error_code": 0, "responses": []}
+    assert differ(1, fetched(0, 5), empty) == []
+    assert differ(1, empty, fetched(0, 5)) == []
+    assert len(differ(1, empty, fetched(0, 0, error=3))) == 1
+
+
+def test_topics_by_id_against_topics_by_name() -> None:
+    assert differ(1, fetched(0, 2, topic_id=ID), fetched(0, 2), (13, 12)) == []
+    assert len(differ(1, fetched(0, 2, topic_id=ID), fetched(0, 2, error=6), (13, 12))) == 1
+
+
+def test_fields_that_one_version_lacks_are_not_compared() -> None:
+    recorded = {"error_code": 0, "protocol_type": "consumer", "assignment": b""}
+    assert differ(14, recorded, {"error_code": 0, "assignment": b""}, (5, 4)) == []
+    assert differ(14, recorded, {"error_code": 27, "assignment": b""}, (5, 4)) == [
+        "error_code: 0 ≠ 27"
+    ]
+
+
+def test_offsets_and_ids_are_expected_in_live_terms() -> None:
+    identities, offsets = Identities(), Offsets()
+    offsets.put(("t", 0), 0, 50)
+    entry = {"partition_index": 0, "committed_offset": 4, "error_code": 0}
+    recorded = {"topics": [{"name": "t", "partitions": [entry]}]}
+    wanted = expected(9, (5, 5), recorded, (identities, offsets), None)
+    assert wanted["topics"][0]["partitions"][0]["committed_offset"] == 54
+    assert entry["committed_offset"] == 4
+
+
+def test_members_are_told_to_a_groups_leader_only() -> None:
+    recorded = {"error_code": 0, "protocol_name": "range", "members": [{"member_id": "a"}]}
+    assert differ(11, recorded, {**recorded, "members": []}, (5, 5)) == []
+    assert len(differ(11, recorded, {**recorded, "protocol_name": "x"}, (5, 5))) == 1

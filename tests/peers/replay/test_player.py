@@ -1,0 +1,265 @@
+"""Recorded exchanges against a small broker in the same loop: what is sent when, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from captures.exchange import Exchange
+from peers.replay.cluster import LiveCluster, Unreachable
+from peers.replay.connection import Gone, LiveConnection
+from peers.replay.order import in_order, index
+from peers.replay.outcome import Outcome
+from peers.replay.player import Player
+from specs.contents import api, key_of
+from specs.frames import RequestHead, request_head
+from specs.headers import RESPONSE_HEADER, response_header_version
+
+METADATA, API_VERSIONS, HEARTBEAT, FIND = 3, 18, 12, 10
+
+Answer = Callable[[RequestHead, dict[str, Any]], Awaitable[dict[str, Any] | None]]
+
+
+class Broker:
+    """Answers what every client asks first; `answer` has a word in all else, None hangs up."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> tuple[str, int]:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.address: tuple[str, int] = self._server.sockets[0].getsockname()[:2]
+        return self.address  # type: ignore[no-any-return]
+
+    async def __aexit__(self, *problem: object) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            while True:
+                data = await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
+                head = request_head(data, 0, len(data))
+                body = api(head.key).request.codec(head.version).decode(data[head.body :])
+                found = await self._body(head, body)
+                if found is None:
+                    return
+                answer = api(head.key).response.codec(head.version).encode(found)
+                version = response_header_version(head.key, head.version)
+                header = RESPONSE_HEADER.codec(version).encode(
+                    {"correlation_id": head.correlation_id}
+                )
+                whole = header + answer
+                writer.write(len(whole).to_bytes(4) + whole)
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass  # the client has gone, or the broker stops
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _body(self, head: RequestHead, body: dict[str, Any]) -> dict[str, Any] | None:
+        node = {"node_id": 1, "host": self.address[0], "port": self.address[1]}
+        if head.key == API_VERSIONS:
+            keys = [
+                {"api_key": key, "min_version": 0, "max_version": 3}
+                for key in (METADATA, HEARTBEAT, FIND)
+            ]
+            return {"api_keys": keys}
+        if head.key == METADATA:
+            return {"brokers": [node]}
+        if head.key == FIND:
+            return {"error_code": 0, **node}
+        return await self._answer(head, body)
+
+
+def beat(
+    ts: int, answered: int | None, member: str, *, connection: int = 1, error: int = 0
+) -> Exchange:
+    values = {"group_id": "g", "generation_id": 1, "member_id": member}
+    response = None
+    if answered is not None:
+        response = api(HEARTBEAT).response.codec(1).encode({"error_code": error})
+    return Exchange(
+        ts, connection, "", member, 1, HEARTBEAT, 1, 0, 30,
+        latency_ms=None if answered is None else (answered - ts) / 1e6,
+        request_body=api(HEARTBEAT).request.codec(1).encode(values), response_body=response,
+    )  # fmt: skip
+
+
+def play(
+    exchanges: list[Exchange], answer: Answer, *, speed: float = 0, patience: float = 10
+) -> list[Outcome]:
+    async def main() -> list[Outcome]:
+        found: list[Outcome] = []
+        async with Broker(answer) as address:
+            cluster = LiveCluster([address], LiveConnection.open)
+            await cluster.start()
+            order = index(exchanges)
+            player = Player(
+                cluster,
+                LiveConnection.open,
+                order,
+                speed=speed,
+                done=found.append,
+                patience=patience,
+            )
+            await player.play(in_order(exchanges, order.order))
+            await cluster.stop()
+        return found
+
+    return asyncio.run(main())
+
+
+async def fine(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+    return {"error_code": 0}
+
+
+def test_what_had_been_answered_before_is_answered_before() -> None:
+    said: list[str] = []
+
+    async def slow_first(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        said.append(f"{body['member_id']} asks")
+        if body["member_id"] == "a":
+            while not any(line.startswith("b") for line in said):
+                await asyncio.sleep(0)
+        said.append(f"{body['member_id']} gets")
+        return {"error_code": 0}
+
+    # b was sent while a was under way; c when both were answered
+    ms = 1_000_000
+    exchanges = [
+        beat(0, 20 * ms, "a", connection=1),
+        beat(5 * ms, 10 * ms, "b", connection=2),
+        beat(30 * ms, 40 * ms, "c", connection=3),
+    ]
+    found = play(exchanges, slow_first)
+    assert said[0] == "a asks"
+    assert said[-2:] == ["c asks", "c gets"]
+    assert {outcome.finding for outcome in found} == {False}
+    assert len(found) == 3
+
+
+def test_what_is_answered_otherwise() -> None:
+    async def refuses(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        return {"error_code": 25}
+
+    (found,) = play([beat(0, 5, "a")], refuses)
+    assert [str(one) for one in found.differences] == ["error_code: 0 ≠ 25"]
+    assert found.finding
+    (same,) = play([beat(0, 5, "a", error=25)], refuses)
+    assert not same.finding
+
+
+def test_what_is_not_ready_is_asked_again() -> None:
+    errors = [16, 14, 0]
+
+    async def later(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        return {"error_code": errors.pop(0)}
+
+    (found,) = play([beat(0, 5, "a")], later)
+    assert not found.finding
+    assert errors == []
+    errors.append(16)
+    (same,) = play([beat(0, 5, "a", error=16)], later)
+    assert not same.finding
+
+
+def test_a_broker_that_hangs_up_or_is_silent() -> None:
+    async def hangs_up(head: RequestHead, body: dict[str, Any]) -> None:
+        return None
+
+    async def silent(head: RequestHead, body: dict[str, Any]) -> None:
+        await asyncio.Event().wait()
+
+    (found,) = play([beat(0, 5, "a")], hangs_up)
+    assert "closed the connection" in found.problem
+    (found,) = play([beat(0, 5, "a")], silent, patience=0.05)
+    assert found.problem == "no answer within 0.05 s"
+    (found,) = play([beat(0, None, "a")], silent)
+    assert not found.finding
+
+
+def test_a_client_whose_connection_was_closed_comes_again() -> None:
+    asked = []
+
+    async def once(head: RequestHead, body: dict[str, Any]) -> dict[str, Any] | None:
+        asked.append(body["member_id"])
+        return None if body["member_id"] == "a" else {"error_code": 0}
+
+    first, then = play([beat(0, 5, "a"), beat(9, 12, "b")], once)
+    assert (first.finding, then.finding) == (True, False)
+    assert asked == ["a", "b"]
+
+
+def test_many_connections_end_whatever_is_under_way() -> None:
+    exchanges = [beat(number, number + 1, "a", connection=number) for number in range(30)]
+    found = play([*exchanges, beat(40, None, "b", connection=40)], fine)
+    assert [outcome.finding for outcome in found] == [False] * 31
+
+
+def test_an_api_that_the_cluster_lacks() -> None:
+    produce = Exchange(
+        0, 1, "", "a", 1, 0, 3, 0, 0,
+        request_body=api("Produce").request.codec(3).encode({"acks": 1}),
+    )  # fmt: skip
+    (found,) = play([produce], fine)
+    assert found.left is not None
+    assert found.left.reason == "the live cluster has no Produce"
+    assert found.finding
+
+
+def test_recorded_time_is_kept() -> None:
+    exchanges = [beat(0, 1, "a"), beat(200_000_000, 200_000_001, "a")]
+
+    async def main() -> float:
+        return asyncio.get_running_loop().time()
+
+    before = asyncio.run(main())
+    play(exchanges, fine, speed=2)
+    took = asyncio.run(main()) - before
+    assert took >= 0.1
+    assert key_of("Heartbeat") == HEARTBEAT
+
+
+def test_nobody_there() -> None:
+    async def main() -> None:
+        with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1: "):
+            await LiveCluster([("127.0.0.1", 1)], LiveConnection.open).start()
+
+    asyncio.run(main())
+
+
+def test_answers_to_what_nobody_asked() -> None:
+    async def main() -> None:
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readexactly(4)
+            writer.write((4).to_bytes(4) + (77).to_bytes(4))
+            await reader.read()
+            writer.close()
+            await writer.wait_closed()
+
+        server = await asyncio.start_server(accept, "127.0.0.1", 0)
+        connection = await LiveConnection.open(server.sockets[0].getsockname()[:2])
+        future = connection.send(METADATA, 1, "a", b"\xff\xff\xff\xff")
+        assert future is not None
+        with pytest.raises(Gone, match="answers request 77"):
+            await future
+        again = connection.send(METADATA, 1, "a", b"")
+        assert again is not None
+        with pytest.raises(Gone):
+            await again
+        await connection.close()
+        server.close()
+
+    asyncio.run(main())

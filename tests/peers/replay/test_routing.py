@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split
+from specs import api
+from specs.contents import key_of
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "body", "found"),
+    [
+        ("JoinGroup", 1, {"group_id": "g"}, Coordinator(0, "g")),
+        ("OffsetFetch", 8, {"groups": [{"group_id": "g", "topics": None}]}, Coordinator(0, "g")),
+        ("DescribeGroups", 1, {"groups": ["g"]}, Coordinator(0, "g")),
+        ("DescribeGroups", 1, {"groups": ["g", "h"]}, None),
+        ("TxnOffsetCommit", 1, {"group_id": "g", "transactional_id": "x"}, Coordinator(0, "g")),
+        ("InitProducerId", 1, {"transactional_id": "x"}, Coordinator(1, "x")),
+        ("InitProducerId", 1, {"transactional_id": None}, None),
+        ("AddOffsetsToTxn", 0, {"group_id": "g", "transactional_id": "x"}, Coordinator(1, "x")),
+        ("Metadata", 1, {"topics": None}, None),
+    ],
+)
+def test_coordinators(
+    name: str, version: int, body: dict[str, Any], found: Coordinator | None
+) -> None:
+    codec = api(name).request.codec(version)
+    encoded = codec.encode(body)
+    assert coordinator_of(key_of(name), version, encoded, codec.decode(encoded)) == found
+
+
+def test_parts_go_to_their_leaders_and_come_together_again() -> None:
+    body = {
+        "acks": 1,
+        "topic_data": [
+            {"name": name, "partition_data": [{"index": number} for number in range(3)]}
+            for name in ("a", "b")
+        ],
+    }
+    parts = split(0, body, lambda topic, number: 1 if topic == "a" and number else 2)
+    assert {node: part["acks"] for node, part in parts.items()} == {1: 1, 2: 1}
+    assert parts[1]["topic_data"] == [{"name": "a", "partition_data": [{"index": 1}, {"index": 2}]}]
+    answers = [
+        {
+            "responses": [
+                {"name": topic["name"], "partition_responses": topic["partition_data"]}
+                for topic in part["topic_data"]
+            ]
+        }
+        for part in parts.values()
+    ]
+    merged = {
+        topic["name"]: {entry["index"] for entry in topic["partition_responses"]}
+        for topic in merge(0, answers)["responses"]
+    }
+    assert merged == {"a": {0, 1, 2}, "b": {0, 1, 2}}
+
+
+def test_the_arrays_are_there_in_all_versions() -> None:
+    for key, names in OF_LEADERS.items():
+        first, last = api(key).versions
+        for version in range(first, last + 1):
+            request = api(key).request.layout(version).defaults()
+            response = api(key).response.layout(version).defaults()
+            assert names.topics in request, (key, version)
+            assert names.response_topics in response, (key, version)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from peers.replay.versions import NotReplayable, converted, pruned, version_for
+from specs import api, records
+from specs.records import Record
+
+ID = uuid.UUID(int=4)
+
+
+def test_the_nearest_version_that_both_know() -> None:
+    assert version_for(1, 11, {1: (4, 16)}) == 11
+    assert version_for(1, 3, {1: (4, 16)}) == 4
+    assert version_for(1, 18, {1: (4, 16)}) == 16
+    assert version_for(1, 18, {1: (4, 99)}) == 18
+    with pytest.raises(NotReplayable, match="the live cluster has no Fetch"):
+        version_for(1, 11, {})
+    with pytest.raises(NotReplayable, match="no version of Fetch that is known here"):
+        version_for(1, 11, {1: (90, 99)})
+
+
+def fetch(**topic: Any) -> dict[str, Any]:
+    return {"max_bytes": 5, "rack_id": "", "topics": [{**topic, "partitions": []}]}
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "before", "after", "found"),
+    [
+        (3, {"topics": [{"name": "t"}]}, 1, 1, {"topics": [{"name": "t"}]}),
+        (1, fetch(topic_id=ID), 13, 12, fetch(topic="t")),
+        (1, fetch(topic="t"), 12, 13, fetch(topic_id=ID)),
+        (1, fetch(topic="t"), 12, 10, {"max_bytes": 5, "topics": fetch(topic="t")["topics"]}),
+        (10, {"key_type": 1, "coordinator_keys": ["x"]}, 4, 1, {"key": "x", "key_type": 1}),
+        (10, {"key_type": 0, "coordinator_keys": ["x"]}, 4, 0, {"key": "x"}),
+        (
+            9,
+            {"group_id": "g", "topics": None},
+            7,
+            8,
+            {"groups": [{"group_id": "g", "topics": None}]},
+        ),
+        (
+            9,
+            {"groups": [{"group_id": "g", "member_id": "m", "member_epoch": 1, "topics": None}]},
+            9,
+            7,
+            {"group_id": "g", "topics": None},
+        ),
+        (
+            13,
+            {"group_id": "g", "members": [{"member_id": "m", "group_instance_id": None}]},
+            3,
+            2,
+            {"group_id": "g", "member_id": "m"},
+        ),
+        (
+            13,
+            {"group_id": "g", "member_id": "m"},
+            2,
+            3,
+            {"group_id": "g", "members": [{"member_id": "m"}]},
+        ),
+    ],
+)
+def test_another_version(
+    key: int, body: dict[str, Any], before: int, after: int, found: dict[str, Any]
+) -> None:
+    assert converted(key, body, before, after, {ID: "t"}) == found
+    api(key).request.codec(after).encode(found)
+
+
+OLDER = records.build([Record(0, 1, None, b"v")], magic=1)
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "before", "after", "why"),
+    [
+        (1, fetch(topic_id=uuid.UUID(int=9)), 13, 12, "names the topic with id"),
+        (1, fetch(topic="u"), 12, 13, "wants topic 'u' by its id"),
+        (10, {"key_type": 0, "coordinator_keys": ["x", "y"]}, 4, 3, "2 keys at once"),
+        (11, {"group_id": "g", "group_instance_id": "i"}, 5, 4, "has no group_instance_id, .* 'i'"),
+        (9, {"group_id": "g", "topics": None}, 2, 1, "takes no null as topics"),
+        (
+            13,
+            {"group_id": "g", "members": [{"member_id": "", "group_instance_id": "i"}]},
+            3,
+            2,
+            "a static member leaves",
+        ),
+        (
+            0,
+            {"topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": OLDER}]}]},
+            2,
+            3,
+            "takes no records of magic 1",
+        ),
+        (
+            0,
+            {"transactional_id": "x", "topic_data": []},
+            12,
+            11,
+            "adds its partitions to the transaction",
+        ),
+    ],
+)
+def test_what_a_version_can_not_say(
+    key: int, body: dict[str, Any], before: int, after: int, why: str
+) -> None:
+    with pytest.raises(NotReplayable, match=why):
+        converted(key, body, before, after, {ID: "t"})
+
+
+def test_fields_that_are_kept_all_the_same() -> None:
+    layout = api("Fetch").response.layout(12)
+    body = {"throttle_time_ms": 0, "x": 1, "responses": [{"topic_id": ID, "partitions": []}]}
+    assert pruned(body, layout, keep=("topic_id",)) == {
+        "throttle_time_ms": 0,
+        "responses": [{"topic_id": ID, "partitions": []}],
+    }
