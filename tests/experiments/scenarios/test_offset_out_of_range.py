@@ -25,7 +25,8 @@ VALUES = numbers(60)
 
 
 FEW = {"max.partition.fetch.bytes": "1", "max.poll.records": "1"}
-"""One record a response."""
+SINGLY = {"fetch.message.max.bytes": 1}
+"""One record a response, for Java and for librdkafka."""
 
 
 def refused(proxy: Harness) -> None:
@@ -51,7 +52,11 @@ def test_librdkafka_reads_again_from_the_beginning(cluster: ApacheCluster) -> No
         _, received = at_once(
             lambda: send_to_reader(cluster, proxy, topic),
             lambda: receive(
-                proxy.bootstrap, topic, len(VALUES), done=lambda so_far: VALUES[-1] in so_far.values
+                proxy.bootstrap,
+                topic,
+                len(VALUES),
+                SINGLY,
+                done=lambda so_far: VALUES[-1] in so_far.values,
             ),
         )
     refused(proxy)
@@ -69,7 +74,11 @@ def test_librdkafka_without_a_policy_says_so(cluster: ApacheCluster) -> None:
         _, received = at_once(
             lambda: send_to_reader(cluster, proxy, topic),
             lambda: receive(
-                proxy.bootstrap, topic, len(VALUES), group, done=lambda so_far: bool(so_far.errors)
+                proxy.bootstrap,
+                topic,
+                len(VALUES),
+                group | SINGLY,
+                done=lambda so_far: bool(so_far.errors),
             ),
         )
     refused(proxy)
