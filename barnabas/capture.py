@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 from barnabas import __version__
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures.pcapng import interface, packet, section, statistics
+from captures.pcapng_writing import interface, packet, section, statistics
 from captures.tcp import parse
 
 _LONGEST: Final = 1 << 17

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from captures.masking import Masking
-from captures.pcapng import Buffer
+from captures.pcapng_writing import Buffer
 from captures.tcp import Endpoint
 from captures.writer import Comment, Cut, FlowWriter
 from specs.frames import Direction

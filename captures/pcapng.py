@@ -1,7 +1,6 @@
-"""pcapng blocks: built as buffers to write, and read from a file of any origin.
+"""pcapng blocks, read from a file of any origin: either byte order, several sections and interfaces.
 
-Layout: draft-ietf-opsawg-pcapng. What is written is little-endian, one section, one interface with
-times in ns; what is read may be of either byte order, with several sections and interfaces.
+Layout: draft-ietf-opsawg-pcapng. `pcapng_writing.py` makes them.
 """
 
 from __future__ import annotations
@@ -11,27 +10,41 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-Buffer = bytes | memoryview
-
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
 
-_SECTION, _INTERFACE, _OBSOLETE, _SIMPLE, _STATISTICS, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 5, 6
+SECTION, INTERFACE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 5, 6
+_OBSOLETE, _SIMPLE = 2, 3
 NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
 """Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
 of the system, custom blocks."""
-_OPT_COMMENT, _SHB_USERAPPL, _IF_TSRESOL, _IF_TSOFFSET, _ISB_IFDROP = 1, 4, 9, 14, 5
-_PIECE: Final = 65_532
-"""Bytes of a comment in one option at most."""
-_FULL: Final = _PIECE - 3
-"""An option of so many bytes or more goes on in the next one, which may be empty."""
+OPT_COMMENT, SHB_USERAPPL, IF_TSRESOL, ISB_IFDROP = 1, 4, 9, 5
+_IF_TSOFFSET: Final = 14
+FULL: Final = 65_529
+"""A comment that fills its option with so many bytes or more goes on in the next one, which may be
+empty."""
 _INTERFACE_LIMIT: Final = 1 << 16
-_YEAR_10000: Final = 253_402_300_800 * 10**9
+_NS: Final = 10**9
+_YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
+_MAGIC: Final = b"\n\r\r\n"
+_ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
+_AHEAD: Final = 1 << 18
+"""Bytes that are read at once."""
 
-_EPB = struct.Struct("<7I")
-_LENGTH = struct.Struct("<I")
-_PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
+
+class _Layout(NamedTuple):
+    """What stands in every block, and before the packet in an enhanced one."""
+
+    head: struct.Struct
+    tail: struct.Struct
+    enhanced: struct.Struct
+
+
+_LAYOUTS: Final = {
+    order: _Layout(*(struct.Struct(order + numbers) for numbers in ("2I", "I", "7I")))
+    for order in "<>"
+}
 
 
 class CaptureError(ValueError):
@@ -41,79 +54,6 @@ class CaptureError(ValueError):
         super().__init__(f"byte {offset}: {reason}")
         self.offset = offset
         self.reason = reason
-
-
-# build
-
-
-def section(comment: str, application: str) -> bytes:
-    """A Section Header Block; its length is left open, as a file being written has none yet."""
-    options = comment_option(comment) + _option(_SHB_USERAPPL, application.encode())
-    return _block(_SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1) + _ended(options))
-
-
-def interface(linktype: int) -> bytes:
-    """An Interface Description Block: no snap length, times in ns."""
-    options = _option(_IF_TSRESOL, b"\x09")
-    return _block(_INTERFACE, struct.pack("<HHI", linktype, 0, 0) + _ended(options))
-
-
-def packet(ts_ns: int, headers: bytes, payload: Buffer, options: bytes = b"") -> tuple[Buffer, ...]:
-    """An Enhanced Packet Block on interface 0, as buffers; the payload is not copied.
-
-    `options` are those of `comment_option`.
-
-    >>> [len(buffer) for buffer in packet(0, b"head", b"payload")]
-    [32, 7, 5]
-    """
-    size = len(headers) + len(payload)
-    tail = _PADDING[size & 3]
-    if options:
-        tail += _ended(options)
-    length = 32 + size + len(tail)
-    head = _EPB.pack(_ENHANCED, length, 0, ts_ns >> 32, ts_ns & 0xFFFFFFFF, size, size) + headers
-    return head, payload, tail + _LENGTH.pack(length)
-
-
-def statistics(ts_ns: int, comment: str, dropped: int | None = None) -> bytes:
-    """An Interface Statistics Block: packets lost so far, or only a place for a comment."""
-    options = comment_option(comment)
-    if dropped is not None:
-        options += _option(_ISB_IFDROP, struct.pack("<Q", dropped))
-    head = struct.pack("<III", 0, ts_ns >> 32, ts_ns & 0xFFFFFFFF)
-    return _block(_STATISTICS, head + _ended(options))
-
-
-def comment_option(text: str) -> bytes:
-    r"""A comment as options: one, or several that are filled to the brim if it is a long one.
-
-    A lone surrogate is written as \uXXXX, which is the same text where the comment is JSON.
-    """
-    data = text.encode("utf-8", "backslashreplace")
-    options = b""
-    while len(data) >= _FULL:
-        end = min(_PIECE, len(data))
-        while end < len(data) and data[end] & 0xC0 == 0x80:  # not within a character
-            end -= 1
-        options += _option(_OPT_COMMENT, data[:end])
-        data = data[end:]
-    return options + _option(_OPT_COMMENT, data)
-
-
-def _option(code: int, value: bytes) -> bytes:
-    return struct.pack("<HH", code, len(value)) + value + _PADDING[len(value) & 3]
-
-
-def _ended(options: bytes) -> bytes:
-    return options + b"\0\0\0\0"
-
-
-def _block(kind: int, body: bytes) -> bytes:
-    length = len(body) + 12
-    return struct.pack("<II", kind, length) + body + _LENGTH.pack(length)
-
-
-# read
 
 
 class Section(NamedTuple):
@@ -131,6 +71,15 @@ class Interface(NamedTuple):
     snaplen: int
     ticks: int
     offset_ns: int
+
+    def time(self, ticks: int) -> int:
+        """So many of its ticks as ns since 1970; 0 for what is no time.
+
+        >>> Interface(1, 0, 10**6, 0).time(5)
+        5000
+        """
+        time = (ticks if self.ticks == _NS else ticks * _NS // self.ticks) + self.offset_ns
+        return time if 0 <= time < _YEAR_10000 else 0
 
 
 class Packet(NamedTuple):
@@ -171,41 +120,62 @@ Block = Section | Interface | Packet | Statistics | Other | Truncated
 def read_blocks(file: BinaryIO) -> Iterator[Block]:
     """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
     size = _size(file)
-    offset = 0
-    order = ""
+    data = file.read(_AHEAD)
+    at = offset = 0
+    if not data:
+        raise CaptureError(0, "the file is empty")
+    if not _MAGIC.startswith(data[:4]):
+        raise CaptureError(0, "not a pcapng file")
+    order, layout = "<", _LAYOUTS["<"]
     interfaces: list[Interface] = []
-    while head := file.read(12):
-        if not order:
-            _check_magic(head)
-        if len(head) < 12:
-            yield Truncated(offset)
-            return
-        if head.startswith(b"\n\r\r\n"):
-            order = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}.get(head[8:], "")
+    while True:
+        if len(data) - at < 12:
+            data, at = data[at:] + file.read(_AHEAD), 0
+            if len(data) < 12:
+                break
+        if data[at : at + 4] == _MAGIC:
+            order = _ORDERS.get(data[at + 8 : at + 12], "")
             if not order:
-                raise CaptureError(offset + 8, f"byte-order magic {head[8:].hex()}")
-        kind, length = struct.unpack(order + "II", head[:8])
-        if length < 12 or length % 4 or length > BLOCK_LIMIT:
+                raise CaptureError(offset + 8, f"byte-order magic {data[at + 8 : at + 12].hex()}")
+            layout = _LAYOUTS[order]
+        kind, length = layout.head.unpack_from(data, at)
+        if length < 12 or length & 3 or length > BLOCK_LIMIT:
             raise CaptureError(offset + 4, f"block length {length}")
         if size is not None and length > size - offset:
-            yield Truncated(offset)
-            return
-        rest = file.read(length - 12)
-        if len(rest) < length - 12:
-            yield Truncated(offset)
-            return
-        whole = head[8:] + rest
-        if (again := struct.unpack(order + "I", whole[-4:])[0]) != length:
+            break
+        end = at + length
+        if end > len(data):
+            data, at, end = data[at:] + file.read(end - len(data) + _AHEAD), 0, length
+            if end > len(data):
+                break
+        if (again := layout.tail.unpack_from(data, end - 4)[0]) != length:
             raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
-        block = _Body(whole[:-4], order, offset).read(kind, interfaces)
-        if isinstance(block, Section):
-            interfaces.clear()
-        elif isinstance(block, Interface):
-            interfaces.append(block)
+        block: Block | None = None
+        if kind == ENHANCED and length >= 32:
+            block = _plain(layout.enhanced.unpack_from(data, at), data, at, offset, interfaces)
+        if block is None:
+            block = _Body(data[at + 8 : end - 4], order, offset).read(kind, interfaces)
+            if isinstance(block, Section):
+                interfaces.clear()
+            elif isinstance(block, Interface):
+                interfaces.append(block)
         yield block
         offset += length
-    if not order:
-        raise CaptureError(0, "the file is empty")
+        at = end
+    if len(data) > at:
+        yield Truncated(offset)
+
+
+def _plain(
+    head: tuple[int, ...], data: bytes, at: int, offset: int, interfaces: list[Interface]
+) -> Packet | None:
+    """An Enhanced Packet Block without options, as nearly all are; None: read it with care."""
+    _, length, index, high, low, captured, _ = head
+    if index >= len(interfaces) or not 0 <= length - 32 - captured < 4:
+        return None
+    on = interfaces[index]
+    at += 28
+    return Packet(on.time(high << 32 | low), on.linktype, data[at : at + captured], (), offset)
 
 
 def _size(file: BinaryIO) -> int | None:
@@ -214,12 +184,6 @@ def _size(file: BinaryIO) -> int | None:
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     return size
-
-
-def _check_magic(head: bytes) -> None:
-    if b"\n\r\r\n".startswith(head[:4]):
-        return
-    raise CaptureError(0, "not a pcapng file")
 
 
 class _Body:
@@ -241,15 +205,15 @@ class _Body:
             raise self.fault(0, f"a block body of {len(self.data)} bytes is too short") from None
 
     def read(self, kind: int, interfaces: list[Interface]) -> Block:
-        if kind in (_ENHANCED, _OBSOLETE):
+        if kind in (ENHANCED, _OBSOLETE):
             # the obsolete Packet Block counts drops where the newer one's interface goes on
-            index, high, low, captured, _ = self.fields("5I" if kind == _ENHANCED else "Hxx4I")
+            index, high, low, captured, _ = self.fields("5I" if kind == ENHANCED else "Hxx4I")
             on = self.interface(interfaces, index)
             end = 20 + captured
             if end > len(self.data):
                 raise self.fault(12, f"{captured} bytes of packet in a shorter block")
             options = self.options(end + (-end & 3))
-            time = self.time(on, high, low)
+            time = on.time(high << 32 | low)
             comments = self.comments(options)
             return Packet(time, on.linktype, self.data[20:end], comments, self.offset)
         if kind == _SIMPLE:
@@ -257,21 +221,21 @@ class _Body:
             on = self.interface(interfaces, 0)
             end = 4 + min(original, on.snaplen or original)
             return Packet(0, on.linktype, self.data[4:end], (), self.offset)
-        if kind == _STATISTICS:
+        if kind == STATISTICS:
             index, high, low = self.fields("3I")
             on = self.interface(interfaces, index)
             options = self.options(12)
-            drops = [self.integer("Q", value) for code, value in options if code == _ISB_IFDROP]
+            drops = [self.integer("Q", value) for code, value in options if code == ISB_IFDROP]
             drop = drops[0] if drops else None
-            return Statistics(self.time(on, high, low), self.comments(options), drop, self.offset)
-        if kind == _INTERFACE:
+            return Statistics(on.time(high << 32 | low), self.comments(options), drop, self.offset)
+        if kind == INTERFACE:
             return self.described(len(interfaces))
-        if kind == _SECTION:
+        if kind == SECTION:
             _, major, _, _ = self.fields("IHHq")
             if major != 1:
                 raise self.fault(4, f"pcapng version {major}, not 1")
             options = self.options(16)
-            names = [value for code, value in options if code == _SHB_USERAPPL]
+            names = [value for code, value in options if code == SHB_USERAPPL]
             name = names[0].decode(errors="replace") if names else ""
             return Section(self.comments(options), name, self.offset)
         return Other(kind, self.offset)
@@ -282,21 +246,17 @@ class _Body:
         linktype, _, snaplen = self.fields("HHI")
         ticks, offset_ns = 10**6, 0
         for code, value in self.options(8):
-            if code == _IF_TSRESOL:
+            if code == IF_TSRESOL:
                 exponent = self.integer("B", value)
                 ticks = (2 if exponent & 0x80 else 10) ** (exponent & 0x7F)
             elif code == _IF_TSOFFSET:
-                offset_ns = self.integer("q", value) * 10**9
+                offset_ns = self.integer("q", value) * _NS
         return Interface(linktype, snaplen, ticks, offset_ns)
 
     def interface(self, interfaces: list[Interface], index: int) -> Interface:
         if index >= len(interfaces):
             raise self.fault(0, f"interface {index} is not described")
         return interfaces[index]
-
-    def time(self, on: Interface, high: int, low: int) -> int:
-        time = (high << 32 | low) * 10**9 // on.ticks + on.offset_ns
-        return time if 0 <= time < _YEAR_10000 else 0
 
     def integer(self, layout: str, value: bytes) -> int:
         if len(value) != struct.calcsize("=" + layout):
@@ -325,9 +285,9 @@ class _Body:
         found = []
         pending = b""
         for code, value in options:
-            if code == _OPT_COMMENT:
+            if code == OPT_COMMENT:
                 pending += value
-                if len(value) < _FULL:
+                if len(value) < FULL:
                     found.append(pending)
                     pending = b""
         if pending:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from captures.pcapng import Buffer
+from captures.pcapng_writing import Buffer
 
 SLOW_NS: Final = 50_000_000
 """A write that takes longer is the last one in the caller's thread."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from captures.pcapng import Buffer, comment_option, interface, packet, section, statistics
+from captures.pcapng_writing import Buffer, comment_option, interface, packet, section, statistics
 from captures.sink import Sink, Stats
 from captures.tcp import HANDSHAKE, LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
 from specs.frames import Direction

@@ -21,13 +21,9 @@ from captures.pcapng import (
     Section,
     Statistics,
     Truncated,
-    comment_option,
-    interface,
-    packet,
     read_blocks,
-    section,
-    statistics,
 )
+from captures.pcapng_writing import comment_option, interface, packet, section, statistics
 
 HEAD = section('{"barnabas":1}', "barnabas 1") + interface(101)
 

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from captures.events import Chunk, Closed, Event, Lost, Note, Opened
-from captures.pcapng import CaptureError, comment_option, interface, packet, section
+from captures.pcapng import CaptureError
+from captures.pcapng_writing import comment_option, interface, packet, section
 from captures.reader import CaptureReader, read
 from captures.tcp import FlowHeaders
 from captures.writer import CaptureWriter

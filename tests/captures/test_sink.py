@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from captures.pcapng import Buffer
+from captures.pcapng_writing import Buffer
 from captures.sink import SLOW_NS, Sink, Stats
 
 HEAD = b"head"

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from captures.events import Chunk, Closed, Lost, Opened
-from captures.pcapng import Buffer, Packet, Section, read_blocks
+from captures.pcapng import Packet, Section, read_blocks
+from captures.pcapng_writing import Buffer
 from captures.reader import CaptureReader
 from captures.sink import Sink
 from captures.tcp import HANDSHAKE, SEGMENT, parse
