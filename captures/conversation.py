@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from captures.boundary import Search
+from captures.demand import UNHEARD, Demands
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
@@ -66,7 +67,9 @@ class Conversations:
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
-            self._open[event.connection] = _Conversation(event.connection, client, broker)
+            self._open[event.connection] = _Conversation(
+                event.connection, client, broker, event.demands
+            )
             return
         conversation = self._open.get(event.connection)
         if conversation is None:
@@ -82,6 +85,10 @@ class Conversations:
             broken = framing.broken
             for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
                 yield from conversation.frame(event.flow, event.direction, frame)
+            if event.flow == "arrived":
+                demands = conversation.demands
+                demand = demands.request if event.direction == "request" else demands.response
+                demand.bytes = framing.missing
             if framing.broken != broken:
                 conversation.lossy = True
                 self.losses += 1
@@ -96,10 +103,13 @@ class Conversations:
 class _Conversation:
     """One connection: pairs what its two flows hold."""
 
-    def __init__(self, number: int, client: str, broker: int | None) -> None:
+    def __init__(
+        self, number: int, client: str, broker: int | None, demands: Demands = UNHEARD
+    ) -> None:
         self.number = number
         self.client = client
         self.broker = broker
+        self.demands = demands
         self.undecoded = 0
         self.lossy = False
         """Whether frames are missing: then a response may answer one of those."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from captures.demand import UNHEARD, Demands
 from specs.frames import Direction
 
 FlowName = Literal["arrived", "left"]
@@ -21,6 +22,8 @@ class Opened(NamedTuple):
     comment: dict[str, Any]
     whole: bool = True
     """Whether the capture has its beginning."""
+    demands: Demands = UNHEARD
+    """Here the reader says what it waits for; it need not."""
 
 
 class Chunk(NamedTuple):

@@ -140,6 +140,11 @@ class Framing:
             self.broken = self.broken or f"{count} bytes are missing"
 
     @property
+    def missing(self) -> int:
+        """Bytes that the frame which has begun still needs; 0: not known."""
+        return max(0, self._enough - len(self._bytes))
+
+    @property
     def rest(self) -> int:
         """Bytes of a frame that is not complete, or in which none was found yet."""
         return len(self._bytes) + sum(len(piece.data) for piece in self._seeking or ())

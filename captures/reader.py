@@ -10,11 +10,13 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from captures import reassembly
 from captures.events import Chunk, Closed, Event, FlowName, Lost, Note, Opened
+from captures.flow import Data, Gap
 from captures.opening import CaptureFile
 from captures.packets import Packets
 from captures.pcapng import (
@@ -30,6 +32,7 @@ from captures.pcapng import (
 from captures.reassembly import Reassembler
 from captures.recognition import Kind, Recognition
 from captures.tcp import Endpoint
+from captures.usual import Usual, usual
 
 FORMAT: Final = 1
 """The newest version of the comments' layout that is understood."""
@@ -83,11 +86,8 @@ class CaptureReader:
                     number += 1
                     if number & 0xFF == 0:
                         self.position = sum(file.position for file in files)
-                    segment = self.packets.segment(block.linktype, block.data)
-                    if segment is None or join is None:
-                        continue
-                    for event in join.flows.feed(segment, block.ts_ns, block.comments, number):
-                        yield from join.event(event)
+                    if join is not None:
+                        yield from join.packet(block, self.packets, number)
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
                 elif isinstance(block, Section):
@@ -157,6 +157,27 @@ class _Join:
         """The highest number that a connection has got."""
         return self._highest if self.ours else self._recognition.base
 
+    def packet(self, packet: Packet, packets: Packets, number: int) -> Iterable[Event]:
+        """What a packet brings. Consume it all before the next call."""
+        found = None if packet.comments else usual(packet.linktype, packet.data)
+        if found is not None:
+            events = self.flows.plain(found, packet.data, packet.ts_ns, number)
+            if events is not None:
+                return chain.from_iterable(map(self.event, events)) if events else ()
+        return self._with_care(packet, packets, number, found)
+
+    def _with_care(
+        self, packet: Packet, packets: Packets, number: int, found: Usual | None
+    ) -> Iterator[Event]:
+        ts_ns, linktype, data, comments, _ = packet
+        segment = packets.segment(linktype, data)
+        if segment is None:
+            return
+        for event in self.flows.feed(segment, ts_ns, comments, number):
+            yield from self.event(event)
+        if found is not None:
+            self.flows.learn(found, segment)
+
     def event(self, event: reassembly.Event) -> Iterable[Event]:
         """What an event of the reassembler means."""
         named = self._named(event)
@@ -167,7 +188,7 @@ class _Join:
         return self._recognition.feed(named)
 
     def _named(self, event: reassembly.Event) -> Event | None:
-        if isinstance(event, reassembly.Data):
+        if isinstance(event, Data):
             number, flow = self._names[event.flow]
             comments = tuple(map(_document, event.comments)) if event.comments else ()
             return Chunk(
@@ -186,9 +207,11 @@ class _Join:
             if flow == "left":
                 return None
             client, server = _text(event.client), _text(event.server)
-            return Opened(number, event.ts_ns, client, server, comment, event.handshake)
+            return Opened(
+                number, event.ts_ns, client, server, comment, event.handshake, event.demands
+            )
         number, flow = self._names[event.flow]
-        if isinstance(event, reassembly.Gap):
+        if isinstance(event, Gap):
             return Lost(number, flow, event.direction, event.ts_ns, event.size)
         del self._names[event.flow]
         # the arrived flow is the last to be closed

@@ -151,7 +151,8 @@ class Recognition:
         if not swapped or isinstance(event, Closed):
             return event._replace(connection=number)
         if isinstance(event, Opened):
-            return event._replace(connection=number, client=event.server, server=event.client)
+            client, server, demands = event.server, event.client, event.demands.swapped()
+            return event._replace(connection=number, client=client, server=server, demands=demands)
         return event._replace(connection=number, direction=_OPPOSITE[event.direction])
 
 

@@ -163,11 +163,11 @@ def _folded(total: int) -> int:
 # parse
 
 ETHERNET: Final = 1
-_FIXED: Final = {0: 4, 12: 0, 14: 0, 101: 0, 108: 4, 228: 0, 229: 0}
+FIXED: Final = {0: 4, 12: 0, 14: 0, 101: 0, 108: 4, 228: 0, 229: 0}
 """By link type: bytes before the IP header (BSD loopback, raw IP under its several numbers)."""
-_TYPED: Final = {ETHERNET: (12, 14), 113: (14, 16), 276: (0, 20)}
+TYPED: Final = {ETHERNET: (12, 14), 113: (14, 16), 276: (0, 20)}
 """By link type: where the EtherType stands, and what follows it (Linux "any" v1 and v2)."""
-LINKTYPES: Final = (*_FIXED, *_TYPED)
+LINKTYPES: Final = (*FIXED, *TYPED)
 """The link types that are read here."""
 VLAN: Final = (0x8100, 0x88A8, 0x9100)
 IP: Final = (0x0800, 0x86DD)
@@ -193,9 +193,9 @@ def network(linktype: int, data: bytes) -> tuple[int, int]:
 
     Raises LookupError for a link type that is not read here, struct.error for too short a packet.
     """
-    if linktype in _FIXED:
-        return 0, _FIXED[linktype]
-    at, end = _TYPED[linktype]
+    if linktype in FIXED:
+        return 0, FIXED[linktype]
+    at, end = TYPED[linktype]
     kind: int = struct.unpack_from(">H", data, at)[0]
     while kind in VLAN:
         kind = struct.unpack_from(">H", data, end + 2)[0]

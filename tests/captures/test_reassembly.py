@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import reassembly
-from captures.reassembly import GRACE, Closed, Data, Event, Gap, Opened, Reassembler
+from captures.flow import GRACE, Data, Gap
+from captures.reassembly import Closed, Event, Opened, Reassembler
 from captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)

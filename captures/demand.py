@@ -1,0 +1,39 @@
+"""How much of a flow its reader waits for: what it can't use yet is gathered into one large chunk."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Demand:
+    """Bytes of one direction of which its reader can use none before the last of them has come.
+
+    Who reads a connection's chunks may say so after each one, e.g. what is missing of a frame; 0, as at
+    the beginning: each chunk as it comes. It is no part of what was captured: equal to any other.
+    """
+
+    __slots__ = ("bytes",)
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Demand)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Demands(NamedTuple):
+    """Those of both directions of a connection."""
+
+    request: Demand
+    response: Demand
+
+    def swapped(self) -> Demands:
+        """The same where the two ends have changed their places."""
+        return Demands(self.response, self.request)
+
+
+UNHEARD: Final = Demands(Demand(), Demand())
+"""Of events whose maker gathers nothing."""

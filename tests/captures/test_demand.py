@@ -1,0 +1,86 @@
+"""What is gathered until it can be used: fewer chunks, the same exchanges."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from captures.conversation import Conversations
+from captures.demand import UNHEARD, Demand, Demands
+from captures.events import Chunk, Event, Opened
+from captures.reader import CaptureReader
+from tests.captures.test_others import QUICK, capture
+from tests.captures.traffic import gist, segments, talk
+
+
+def unheard(events: Iterable[Event]) -> Iterator[Event]:
+    """The events of a reader that hears no demand."""
+    for event in events:
+        yield event._replace(demands=UNHEARD) if isinstance(event, Opened) else event
+
+
+@QUICK
+@given(
+    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=20),
+    late=st.integers(0, 3),
+    missing=st.sets(st.integers(3, 200), max_size=2),
+    swapped=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_the_same_exchanges(
+    tmp_path: Path, sizes: list[int], late: int, missing: set[int], swapped: bool, seed: int
+) -> None:
+    random = Random(seed)
+    whole = segments(talk(), itertools.cycle(sizes))
+    if swapped:  # without a handshake, and the client has the lower port
+        whole = [
+            one._replace(source=_lower(one.source), target=_lower(one.target)) for one in whole[3:]
+        ]
+    moved = sorted(range(len(whole)), key=lambda at: at + random.choice([0, 0, 0, late]))
+    path = capture(tmp_path / "f", [whole[at] for at in moved if at not in missing])
+    heard, each = Conversations(), Conversations()
+    found = list(heard.exchanges(CaptureReader(path)))
+    assert gist(found) == gist(list(each.exchanges(unheard(CaptureReader(path)))))
+    assert (heard.skipped, heard.losses, heard.undecoded) == (
+        each.skipped,
+        each.losses,
+        each.undecoded,
+    )
+
+
+def _lower(end: tuple[str, int]) -> tuple[str, int]:
+    host, port = end
+    return (host, 80) if port > 10_000 else (host, port)
+
+
+def test_a_frame_is_gathered(tmp_path: Path) -> None:
+    path = capture(tmp_path / "f", segments(talk(), itertools.repeat(5)))
+    gathered: list[Chunk] = []
+
+    def noted(found: Iterable[Event]) -> Iterator[Event]:
+        for event in found:
+            if isinstance(event, Chunk):
+                gathered.append(event)
+            yield event
+
+    list(Conversations().exchanges(noted(CaptureReader(path))))
+    each = [event for event in CaptureReader(path) if isinstance(event, Chunk)]
+    # a frame's size comes first; the last chunk of one may have the beginning of the next
+    assert len(gathered) < 2.5 * len(talk()) < len(each) / 3
+    for direction in ("request", "response"):
+        assert _stream(gathered, direction) == _stream(each, direction)
+
+
+def _stream(chunks: list[Chunk], direction: str) -> bytes:
+    return b"".join(chunk.data for chunk in chunks if chunk.direction == direction)
+
+
+def test_demands_are_swapped_with_the_ends() -> None:
+    demands = Demands(Demand(), Demand())
+    demands.swapped().request.bytes = 5
+    assert (demands.request.bytes, demands.response.bytes) == (0, 5)
