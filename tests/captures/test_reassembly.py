@@ -11,6 +11,8 @@ from captures import reassembly
 from captures.flow import GRACE, Data, Gap
 from captures.reassembly import Closed, Event, Opened, Reassembler
 from captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
+from captures.usual import Usual, usual
+from tests.captures.traffic import ip_packet
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 
@@ -57,6 +59,55 @@ def test_a_conversation() -> None:
         Data(1, "response", 6, b"rest", ()),
         Closed(1, 6, False),
     ]
+
+
+def usual_of(segment: Segment) -> tuple[Usual, bytes]:
+    """The packet that a segment comes in, and where it has what."""
+    data = ip_packet(segment)
+    found = usual(101, data)
+    assert found is not None
+    return found, data
+
+
+def test_what_is_not_yet_demanded_is_gathered() -> None:
+    flows = Reassembler()
+    opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
+    assert isinstance(opened, Opened)
+    opened.demands.request.bytes = 5
+    pieces = [there(101, b"ab", ack=501), there(103, b"c", ack=501), there(104, b"defg", ack=501)]
+    for segment in pieces:
+        assert flows.plain(*usual_of(segment), 1, 4) is None  # nobody knows whose it is
+    flows.learn(usual_of(pieces[0])[0], pieces[0])
+    found = [
+        flows.plain(*usual_of(segment), ts, packet)
+        for ts, packet, segment in zip((1, 2, 3), (4, 5, 6), pieces, strict=True)
+    ]
+    assert found == [(), (), (Data(1, "request", 3, b"abcdefg", (), 6),)]
+    assert opened.demands.request.bytes == 0
+
+
+def test_what_was_gathered_comes_before_anything_unusual() -> None:
+    flows = Reassembler()
+    opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
+    assert isinstance(opened, Opened)
+    opened.demands.request.bytes = 5
+    flows.learn(usual_of(there(101))[0], there(101))
+    for ts, segment in enumerate((there(101, b"ab", ack=501), there(103, b"c", ack=501)), 1):
+        assert flows.plain(*usual_of(segment), ts, ts + 3) == ()
+    assert list(flows.feed(there(104, b"d", flags=FIN | ACK, ack=501), 9, (), 6)) == [
+        Data(1, "request", 2, b"abc", (), 5),
+        Data(1, "request", 9, b"d", (), 6),
+    ]
+
+
+def test_what_was_gathered_is_there_at_the_end() -> None:
+    flows = Reassembler()
+    opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
+    assert isinstance(opened, Opened)
+    opened.demands.request.bytes = 5
+    flows.learn(usual_of(there(101))[0], there(101))
+    assert flows.plain(*usual_of(there(101, b"ab", ack=501)), 1, 4) == ()
+    assert list(flows.end()) == [Data(1, "request", 1, b"ab", (), 4)]
 
 
 @given(
