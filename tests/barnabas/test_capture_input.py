@@ -22,7 +22,14 @@ def damaged(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "command",
-    ["summary F", "diff F F", "grep x F", "serve F -l 127.0.0.1:0", "check F", "replay F -b [::1]:1"],
+    [
+        "summary F",
+        "diff F F",
+        "grep x F",
+        "serve F -l 127.0.0.1:0",
+        "check F",
+        "replay F -b [::1]:1",
+    ],
     ids=lambda command: command.split()[0],
 )
 def test_damage_is_named(damaged: Path, command: str) -> None:
