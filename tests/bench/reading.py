@@ -22,12 +22,13 @@ from rich.table import Table
 
 from tests.bench import machine, recordings
 from tests.bench.machine import Cost
-from tests.bench.recordings import PORT, Recording
+from tests.bench.recordings import Recording
 from tests.bench.table import beside, plain_table
+from tests.bench.talk import SERVER
 from tests.bench.targets import capture_folder
 
 MIB_READ: Final = 1024
-MIB_QUICK: Final = 64
+MIB_QUICK: Final = 256
 """Payload of the captures, unless told otherwise."""
 
 TIMEOUT: Final = 900.0
@@ -75,13 +76,13 @@ WAYS: Final = (
     Way(
         TSHARK,
         (
-            *("tshark", "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka"),
+            *("tshark", "-d", f"tcp.port=={SERVER[1]},kafka", "-Y", "kafka"),
             *("-T", "fields", "-e", "kafka.api_key", "-r"),
         ),
         "keys",
-        {PROXY: 4, TCPDUMP: 4},
+        {PROXY: 1, TCPDUMP: 4},
     ),
-    _python("dpkt", "dpkt", "payload", of=4),
+    _python("dpkt", "dpkt", "payload", of=1, segments=4),
     _python("scapy", "scapy", "payload", of=4, segments=64),
     _python("barnabas: packets", "packets", "payload", of=1),
     _python("  streams", "streams", "payload", of=1),
@@ -138,12 +139,12 @@ def measure(rounds: int, size: int, progress: Callable[[str], None]) -> tuple[li
                 for row in mine:
                     progress(f"{kind}: {row.way.name.strip()}, round {number + 1} of {rounds}")
                     parts = row.way.parts[kind]
-                    row.starts.append(_read(row.way, made[EMPTY])[0])
-                    cost, remark = _read(row.way, made[parts])
+                    row.starts.append(read_once(row.way, made[EMPTY])[0])
+                    cost, remark = read_once(row.way, made[parts])
                     row.costs.append(cost)
                     remarks |= {remark: None} if remark else {}
                     if not number:
-                        row.quarter = _read(row.way, made[parts * 4])[0].peak_mib
+                        row.quarter = read_once(row.way, made[parts * 4])[0].peak_mib
             rows += mine
     return rows, "; ".join(map(str, remarks))
 
@@ -160,7 +161,7 @@ def _make(
     return made
 
 
-def _read(way: Way, recording: Recording) -> tuple[Cost, str]:
+def read_once(way: Way, recording: Recording) -> tuple[Cost, str]:
     """Read it once. Raises RuntimeError if ours has not found what is in it; of others it is a remark."""
     cost = machine.cost([*way.command, str(recording.path)], TIMEOUT)
     found = way.count(cost.output)
@@ -194,13 +195,17 @@ def _table(kind: str, rows: list[Row], remark: str) -> Table:
         speed, cpu = (
             beside(text, found[name], bases[0][name] if bases else math.nan)
             for name, text in (
-                ("bytes_per_second", f"{found['bytes_per_second'] / 1e6:,.0f}"),
-                ("cpu_seconds_per_gb", f"{found['cpu_seconds_per_gb']:.1f}"),
+                ("bytes_per_second", _shown(found["bytes_per_second"] / 1e6, 0)),
+                ("cpu_seconds_per_gb", _shown(found["cpu_seconds_per_gb"], 1)),
             )
         )
         peaks = (f"{found[name]:,.0f}" for name in ("peak_mib", "peak_mib_of_a_quarter"))
         shown.add_row(row.way.name, f"{row.size >> 20:,}", speed, cpu, *peaks)
     return shown
+
+
+def _shown(value: float, places: int) -> str:
+    return "-" if math.isnan(value) else f"{value:,.{places}f}"
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:
