@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from barnabas.proxy_command import OwnFaults, read_scenario
+from barnabas.options import Filter, Ignore, JsonBodies, JsonLines, OwnFaults
+from barnabas.proxy_command import read_scenario
 from barnabas.trouble import Trouble
 
 capture_app = typer.Typer()
@@ -31,7 +32,7 @@ def decode_command(
             help="A capture (pcapng or pcap, also gzip or zstd); several are read as one.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
+    as_json: JsonBodies = False,
     frames: Annotated[
         bool, typer.Option("--frames", help="A frame a line, not an exchange.")
     ] = False,
@@ -98,10 +99,7 @@ def summary_command(
             metavar="WHAT", help="api, client, connection, broker or topic; all if absent."
         ),
     ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
-    ] = None,
+    only: Filter = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
 ) -> None:
@@ -149,7 +147,7 @@ def grep_command(
     fixed: Annotated[
         bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")] = False,
+    as_json: JsonBodies = False,
 ) -> None:
     """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
     from barnabas.grep import grep
@@ -166,19 +164,13 @@ def grep_command(
 def diff_command(
     left: Annotated[Path, typer.Argument(metavar="A", help="A capture.")],
     right: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."),
-    ] = None,
+    ignore: Ignore = None,
     everything: Annotated[
         bool,
         typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
     ] = False,
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    only: Filter = None,
+    as_json: JsonLines = False,
 ) -> None:
     """Compare two captures exchange by exchange; exit code 1 if anything differs."""
     from barnabas.diff import diff
@@ -227,7 +219,7 @@ def rehearse_command(
     check: Annotated[
         bool, typer.Option("--check", help="Compare with what the capture says was decided.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: JsonLines = False,
     faults: OwnFaults = None,
 ) -> None:
     """Run a scenario over a capture, without a network: which rule does what to which message."""

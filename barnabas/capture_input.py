@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.output import Output
-from barnabas.trouble import Trouble
-from captures.conversation import Event
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+from captures.conversation import Conversations, Event
+from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
 from captures.wording import plural
@@ -79,3 +80,16 @@ def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event
         for event in reader:
             yield event
             progress.update(task, completed=reader.position)
+
+
+def exchanges(
+    reader: CaptureReader, events: Iterable[Event], conversations: Conversations | None = None
+) -> Iterator[Exchange]:
+    """The exchanges of a reader's events (itself, or as they are `watched`).
+
+    conversations: what puts them together, if one asks it later. Raises Trouble for damage.
+    """
+    try:
+        yield from (conversations or Conversations()).exchanges(events)
+    except CaptureError as problem:
+        raise Trouble(f"{named(reader)} is damaged: {problem}", COULD_NOT_RUN) from None

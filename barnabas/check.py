@@ -11,15 +11,14 @@ from typing import Final, Literal
 
 from rich.text import Text
 
-from barnabas.capture_input import opened, remarks, watched
+from barnabas.capture_input import exchanges, opened, remarks, watched
 from barnabas.findings import Checked, as_json, as_junit, as_sarif, exchange_text, frames
 from barnabas.output import Output
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import FINDINGS, FINE
 from captures.checks.finding import SEVERITIES, Check, Finding
 from captures.checks.running import run
 from captures.conversation import Conversations
 from captures.exchange import Exchange
-from captures.pcapng import CaptureError
 from captures.wording import plural, printable
 
 Format = Literal["text", "json", "sarif", "junit"]
@@ -46,17 +45,14 @@ def check(
 
     def counted() -> Iterator[Exchange]:
         nonlocal total
-        for exchange in conversations.exchanges(watched(reader, output, "checking")):
+        for exchange in exchanges(reader, watched(reader, output, "checking"), conversations):
             total += 1
             yield exchange
 
-    try:
-        for one, finding in run(counted(), checks):
-            counts[one.name] += 1
-            if counts[one.name] <= MOST:
-                found.append((one, finding))
-    except CaptureError as problem:
-        raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
+    for one, finding in run(counted(), checks):
+        counts[one.name] += 1
+        if counts[one.name] <= MOST:
+            found.append((one, finding))
     found.sort(key=lambda item: item[1].ts)
     left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
     checked = Checked(path, total, checks, found, left_out)

@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import exchanges, opened, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.comparison import Compared, TooLarge, compare
-from captures.conversation import Conversations
 from captures.difference import ABSENT, OF_THE_RUN, Difference
 from captures.exchange import Exchange
-from captures.pcapng import CaptureError
 from captures.wording import plural, printable
 
 
@@ -58,16 +56,8 @@ def diff(
 def _exchanges(path: Path, only: str | None, output: Output) -> Iterator[Exchange]:
     reader = opened(path)
     passes = None if only is None else parse_filter(only, {})
-
-    def found() -> Iterator[Exchange]:
-        try:
-            for exchange in Conversations().exchanges(watched(reader, output, "reading")):
-                if passes is None or passes(exchange):
-                    yield exchange
-        except CaptureError as problem:
-            raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
-
-    return found()
+    found = exchanges(reader, watched(reader, output, "reading"))
+    return (exchange for exchange in found if passes is None or passes(exchange))
 
 
 def _print(output: Output, found: Compared) -> None:

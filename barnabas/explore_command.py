@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from barnabas.proxy_command import OwnFaults
+from barnabas.options import OwnFaults, Servers
 from barnabas.trouble import Trouble
 
 EXPLORE_EXAMPLES: Final = (
@@ -31,10 +31,7 @@ def explore_command(
             "BARNABAS_BOOTSTRAP, BARNABAS_HISTORY and BARNABAS_RUN.",
         ),
     ],
-    bootstrap_server: Annotated[
-        str,
-        typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
-    ],
+    bootstrap_server: Servers,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="DIR", help="What is done stays there; go on there."),

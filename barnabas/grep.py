@@ -8,12 +8,10 @@ from pathlib import Path
 
 from rich.text import Text
 
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import exchanges, opened, watched
 from barnabas.output import Output
 from barnabas.show import line
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.conversation import Conversations
-from captures.pcapng import CaptureError
+from barnabas.trouble import FINDINGS, FINE, Trouble
 from captures.search import Found, search
 from captures.wording import printable, shorten
 
@@ -55,26 +53,23 @@ def _one(
 ) -> int:
     reader = opened(path)
     count = 0
-    try:
-        for exchange in Conversations().exchanges(watched(reader, output, "searching")):
-            output.context.learn(exchange)
-            places = list(search(exchange, output.context, pattern))
-            if not places:
-                continue
-            count += 1
-            if as_json:
-                row = {"file": str(path), "found": {place.path: place.text for place in places}}
-                output.raw(json.dumps(row | exchange.row(), ensure_ascii=False))
-                continue
-            head = Text(f"{path}: ") if several else Text()
-            width = output.out.width - len(head) if output.out.is_terminal else None
-            output.out.print(head + line(exchange, width, context=output.context))
-            for place in places[:PLACES]:
-                output.out.print(_shown(place, pattern))
-            if len(places) > PLACES:
-                output.out.print(f"    and in {len(places) - PLACES} more places")
-    except CaptureError as problem:
-        raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
+    for exchange in exchanges(reader, watched(reader, output, "searching")):
+        output.context.learn(exchange)
+        places = list(search(exchange, output.context, pattern))
+        if not places:
+            continue
+        count += 1
+        if as_json:
+            row = {"file": str(path), "found": {place.path: place.text for place in places}}
+            output.raw(json.dumps(row | exchange.row(), ensure_ascii=False))
+            continue
+        head = Text(f"{path}: ") if several else Text()
+        width = output.out.width - len(head) if output.out.is_terminal else None
+        output.out.print(head + line(exchange, width, context=output.context))
+        for place in places[:PLACES]:
+            output.out.print(_shown(place, pattern))
+        if len(places) > PLACES:
+            output.out.print(f"    and in {len(places) - PLACES} more places")
     return count
 
 

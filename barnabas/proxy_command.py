@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from barnabas.options import BrokerCa, BrokerTls, OwnFaults, Servers
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -28,13 +29,6 @@ PROXY_EXAMPLES: Final = (
 """What stands below its help."""
 
 
-OwnFaults = Annotated[
-    str | None,
-    typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
-]
-"""The option that brings them, for all commands that read a scenario."""
-
-
 class Log(StrEnum):
     """How exchanges are printed."""
 
@@ -44,10 +38,7 @@ class Log(StrEnum):
 
 
 def proxy_command(
-    bootstrap_server: Annotated[
-        str,
-        typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
-    ],
+    bootstrap_server: Servers,
     listen: Annotated[
         str,
         typer.Option(
@@ -115,13 +106,8 @@ def proxy_command(
         str | None,
         typer.Option(metavar="HOST", help="The host that clients are told for all listeners."),
     ] = None,
-    broker_tls: Annotated[
-        bool,
-        typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
-    ] = False,
-    broker_ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TLS to the brokers, checked by this CA.")
-    ] = None,
+    broker_tls: BrokerTls = False,
+    broker_ca: BrokerCa = None,
     broker_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The certificate that brokers are shown.")
     ] = None,

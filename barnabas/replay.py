@@ -16,16 +16,14 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.addresses import format_address
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import exchanges, opened, watched
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.conversation import Conversations
 from captures.difference import ABSENT, Difference
 from captures.exchange import Exchange
-from captures.pcapng import CaptureError
 from captures.wording import plural, printable
 from peers.replay.authentication import Credentials, authenticate
 from peers.replay.cluster import LiveCluster, Unreachable
@@ -187,17 +185,8 @@ def _exchanges(asked: Replay, output: Output, doing: str = "") -> Iterator[Excha
     """The exchanges of the capture that shall be replayed; with a progress bar if it says of what."""
     reader = opened(asked.path)
     passes = None if asked.only is None else parse_filter(asked.only, {})
-
-    def found() -> Iterator[Exchange]:
-        events = watched(reader, output, doing) if doing else reader
-        try:
-            for exchange in Conversations().exchanges(events):
-                if passes is None or passes(exchange):
-                    yield exchange
-        except CaptureError as problem:
-            raise Trouble(f"{asked.path} is damaged: {problem}", COULD_NOT_RUN) from None
-
-    return found()
+    found = exchanges(reader, watched(reader, output, doing) if doing else reader)
+    return (exchange for exchange in found if passes is None or passes(exchange))
 
 
 @contextlib.contextmanager

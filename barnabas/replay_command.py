@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from barnabas.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ def replay_command(
         str,
         typer.Option(metavar="N|max", help="10: in a tenth of the recorded time; max: at once."),
     ] = "1",
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
-    ] = None,
+    only: Filter = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,10 +47,7 @@ def replay_command(
         bool,
         typer.Option("--shift-time", help="Records are of today: retention leaves them alone."),
     ] = False,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."),
-    ] = None,
+    ignore: Ignore = None,
     everything: Annotated[
         bool,
         typer.Option("--everything", help="Also what each run and cluster has otherwise."),
@@ -61,13 +56,8 @@ def replay_command(
         bool,
         typer.Option("--i-own-this-target", help="Brokers may be on other machines than this one."),
     ] = False,
-    broker_tls: Annotated[
-        bool,
-        typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
-    ] = False,
-    broker_ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TLS to the brokers, checked by this CA.")
-    ] = None,
+    broker_tls: BrokerTls = False,
+    broker_ca: BrokerCa = None,
     broker_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Our certificate, if they ask for one.")
     ] = None,
@@ -86,7 +76,7 @@ def replay_command(
     sasl_password_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Its first line is the password.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines.")] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Ask a live cluster what recorded clients asked; exit code 1 if any answer is another one."""
     from barnabas.addresses import parse_servers

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from barnabas.proxy_command import OwnFaults, read_scenario, scenario_file
+from barnabas.options import OwnFaults
+from barnabas.proxy_command import read_scenario, scenario_file
 
 scenario_app = typer.Typer(
     no_args_is_help=True, help="Ready scenarios; check your own; their language."

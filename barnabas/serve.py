@@ -9,13 +9,11 @@ import signal
 from pathlib import Path
 
 from barnabas.addresses import format_address
-from barnabas.capture_input import opened, watched
+from barnabas.capture_input import exchanges, opened, watched
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.conversation import Conversations
 from captures.exchange import Exchange
-from captures.pcapng import CaptureError
 from captures.wording import plural
 from peers.recorded.broker import RecordedBroker
 
@@ -39,14 +37,11 @@ def _exchanges(path: Path, output: Output) -> list[Exchange]:
     reader = opened(path)
     found: list[Exchange] = []
     size = 0
-    try:
-        for exchange in Conversations().exchanges(watched(reader, output, "reading")):
-            size += exchange.request_size + (exchange.response_size or 0)
-            if size > LIMIT:
-                raise Trouble(f"{path} has more than {LIMIT >> 20} MiB of messages", COULD_NOT_RUN)
-            found.append(exchange)
-    except CaptureError as problem:
-        raise Trouble(f"{path} is damaged: {problem}", COULD_NOT_RUN) from None
+    for exchange in exchanges(reader, watched(reader, output, "reading")):
+        size += exchange.request_size + (exchange.response_size or 0)
+        if size > LIMIT:
+            raise Trouble(f"{path} has more than {LIMIT >> 20} MiB of messages", COULD_NOT_RUN)
+        found.append(exchange)
     return sorted(found, key=lambda exchange: exchange.ts)
 
 

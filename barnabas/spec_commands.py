@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from barnabas.options import JsonArray
 from barnabas.trouble import Trouble
 
 spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
@@ -16,7 +17,7 @@ spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, l
 )
 def list_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Only those with this in it.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON array.")] = False,
+    as_json: JsonArray = False,
     drafts: Annotated[
         bool, typer.Option("--drafts", help="The drafts that never shipped.")
     ] = False,
@@ -75,7 +76,7 @@ def errors_command(
     wanted: Annotated[
         str, typer.Argument(metavar="CODE|NAME", help="A code, or a part of a name.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON array.")] = False,
+    as_json: JsonArray = False,
 ) -> None:
     """List the error codes and whether clients try again."""
     from barnabas import spec

@@ -9,15 +9,14 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.capture_input import named, opened, remarks, watched
+from barnabas.capture_input import exchanges, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 from captures.conversation import Conversations
 from captures.exchange import iso
 from captures.overview import KINDS, Overview, Row
-from captures.pcapng import CaptureError
 from captures.wording import plural, printable, ranges, size
 
 MOST = 20
@@ -46,13 +45,10 @@ def summary(
     overview = Overview(by or KINDS)
     conversations = Conversations()
     reader = opened(*paths)
-    try:
-        for exchange in conversations.exchanges(watched(reader, output, "reading")):
-            output.context.learn(exchange)
-            if passes is None or passes(exchange):
-                overview.note(exchange, output.context)
-    except CaptureError as problem:
-        raise Trouble(f"{named(reader)} is damaged: {problem}", COULD_NOT_RUN) from None
+    for exchange in exchanges(reader, watched(reader, output, "reading"), conversations):
+        output.context.learn(exchange)
+        if passes is None or passes(exchange):
+            overview.note(exchange, output.context)
     if as_json:
         output.raw(json.dumps(_document(overview, conversations), ensure_ascii=False))
         return FINE

@@ -15,6 +15,7 @@ from typing import Final, Literal
 from captures.boundary import Search
 from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.exchange import GSSAPI_START
+from captures.framing import FRAME_LIMIT
 from specs.contents import NAMES
 from specs.frames import Direction
 
@@ -30,7 +31,6 @@ _START: Final = 14
 """Bytes by which the beginning of a stream is known: a size and a header with a client id's length."""
 _BEGUN: Final = 1 << 15
 """Bytes that are kept to say what it is: two TLS records, if there are any."""
-_SIZE_LIMIT: Final = 100 << 20
 _VERSIONS: Final = 100
 _TOKEN_LIMIT: Final = 1 << 16
 _TLS: Final = re.compile(rb"[\x14-\x17]\x03[\x00-\x04]([\x00-\x41].)", re.DOTALL)
@@ -170,7 +170,7 @@ def _begins(data: bytearray) -> bool:
     size = int.from_bytes(data[:4], signed=True)
     if len(data) >= 5 and data[4] == GSSAPI_START and 0 < size <= _TOKEN_LIMIT:
         return True
-    if len(data) < _START or not 8 <= size <= _SIZE_LIMIT:
+    if len(data) < _START or not 8 <= size <= FRAME_LIMIT:
         return False
     key, version = int.from_bytes(data[4:6]), int.from_bytes(data[6:8])
     name = int.from_bytes(data[12:14], signed=True)

@@ -87,3 +87,14 @@ def fitting(path: str, value: Any, node: Node) -> Any:
         return from_json(value, node)
     except ValueError as problem:
         raise Unable(f"{path}: {problem}") from None
+
+
+def set_at(values: Any, layout: Layout, path: str, value: Any) -> None:
+    """Put a value of a scenario at every place of a path. Raises Unable, also if there is none."""
+    steps = parse_path(path)
+    node = node_at(layout, steps)
+    found = list(places(values, steps))
+    if node is None or not found:
+        raise Unable(f"{path}: there is nothing")
+    for holder, key in found:
+        holder[key] = fitting(path, value, node)

@@ -1,8 +1,8 @@
 """Java clients of exact versions: kafka-clients in a process of its own, driven through JPype.
 
 One JSON object a line goes to the process (peers.apache.client_process) and one comes back for
-each. It ends when its input ends, so it does not outlive who started it. Producers need 0.8.2.0,
-consumers 0.9.0.0, transactions and admin calls 0.11.0.0.
+each, with its number. It ends when its input ends, so it does not outlive who started it. Producers
+need 0.8.2.0, consumers 0.9.0.0, transactions and admin calls 0.11.0.0.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class JavaClient:
 
     settings: for all of them, e.g. {"bootstrap.servers": cluster.bootstrap}. Raises
     UnknownVersionError, and when started UnavailableError if Java, the artifacts or JPype are
-    missing.
+    missing. A call that is interrupted (KeyboardInterrupt, a test's timeout) ends the process: all
+    later ones raise JavaError.
     """
 
     def __init__(self, version: str, settings: Mapping[str, str]) -> None:
@@ -61,6 +62,9 @@ class JavaClient:
         self._settings = dict(settings)
         self._running = contextlib.ExitStack()
         self._process: subprocess.Popen[str] | None = None
+        self._asked = 0
+        self._given_up = ""
+        """Why no more is asked; empty while there is no reason."""
         self.addresses: set[str] = set()
         """The brokers' addresses that clients were told, as host:port."""
 
@@ -85,6 +89,7 @@ class JavaClient:
             )
             stack.callback(_end, self._process)
             self._running = stack.pop_all()
+        self._given_up = ""
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -231,20 +236,41 @@ class JavaClient:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise RuntimeError("the client is not running")
-        request = {"do": what, "settings": {**self._settings, **(settings or {})}, **rest}
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-        line = process.stdout.readline()
+        if self._given_up:
+            said = " | ".join(self._said(3)) or "nothing"
+            raise JavaError(f"the client's process was ended: {self._given_up}; it said: {said}")
+        self._asked += 1
+        about = {"number": self._asked, "do": what}
+        request = {**about, "settings": {**self._settings, **(settings or {})}, **rest}
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(request) + "\n")
+                process.stdin.flush()
+            line = process.stdout.readline()
+        except BaseException as problem:  # the next call would read the answer of this one
+            self._give_up(process, f"{what} was interrupted by {type(problem).__name__}")
+            raise
         if not line:
-            self._log.seek(0)
-            said = self._log.read().strip().splitlines()[-12:]
-            raise JavaError("\n  ".join(["the client's process ended; it said", *said]))
+            raise JavaError("\n  ".join(["the client's process ended; it said", *self._said(12)]))
         answer: dict[str, Any] = json.loads(line)
+        number = answer.pop("number")
+        if number != self._asked:
+            self._give_up(process, f"{what} is request {self._asked}, the answer is of {number}")
+            raise JavaError(self._given_up)
         if "error" in answer:
             raise JavaError(answer["error"])
         self.addresses.update(answer.pop("addresses", ()))
         return answer
+
+    def _give_up(self, process: subprocess.Popen[str], why: str) -> None:
+        self._given_up = why
+        process.kill()
+        process.wait()
+
+    def _said(self, most: int) -> list[str]:
+        """The last lines of the log of a process that has ended: they share their place in it."""
+        self._log.seek(0)
+        return self._log.read().strip().splitlines()[-most:]
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -24,6 +24,7 @@ def administer(request: dict[str, Any]) -> dict[str, Any]:
 def _create(client: Any, request: dict[str, Any]) -> dict[str, Any]:
     new = package("admin").NewTopic(request["topic"], request["partitions"], jpype.JShort(1))
     client.createTopics(java_list(new)).all().get()
+    _await_leaders(client, request["topic"], request["partitions"])
     return {}
 
 
@@ -31,7 +32,24 @@ def _grow(client: Any, request: dict[str, Any]) -> dict[str, Any]:
     wanted = package("admin").NewPartitions.increaseTo(request["partitions"])
     changes = jpype.java.util.Collections.singletonMap(request["topic"], wanted)
     client.createPartitions(changes).all().get()
+    _await_leaders(client, request["topic"], request["partitions"])
     return {}
+
+
+def _await_leaders(client: Any, topic: str, partitions: int) -> None:
+    """Until the leaders have their logs, where that can be asked (2.5, KIP-396).
+
+    A broker knows a new topic a moment before it can write to it. If it refuses the first batch of an
+    idempotent producer then and takes the second one (of a producer that a partition has not seen it
+    takes any sequence), the first one is out of order for ever: the send ends after 120 s.
+    """
+    if not hasattr(client, "listOffsets"):
+        return
+    asked = jpype.java.util.HashMap()
+    for number in range(partitions):
+        place = jpype.JPackage("org.apache.kafka.common").TopicPartition(topic, number)
+        asked.put(place, package("admin").OffsetSpec.latest())
+    client.listOffsets(asked).all().get()
 
 
 def _delete(client: Any, request: dict[str, Any]) -> dict[str, Any]:

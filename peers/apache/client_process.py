@@ -1,8 +1,8 @@
 """What runs in a Java client's process: `python -m peers.apache.client_process JAVA CLASSPATH`.
 
-Reads a JSON object a line and answers each with one (see peers.apache.client); bytes are strings
-of the characters 0 to 255. Java's own output goes to stderr. The names are those of the package
-org.apache.kafka.clients.
+Reads a JSON object a line and answers each with one that has its number (see peers.apache.client);
+bytes are strings of the characters 0 to 255. Java's own output goes to stderr. The names are those
+of the package org.apache.kafka.clients.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FLAGS: Final = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-Djava.net.preferIPv4Stack=true",
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 )
 
 
@@ -175,7 +175,7 @@ def main(program: str, classes: str) -> None:
         except (jpype.JException, AttributeError, TypeError, TimeoutError) as problem:
             # attributes, types: a class or method that this version does not have, or has otherwise
             answer = {"error": str(problem)}
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps({"number": request["number"], **answer}) + "\n")
         answers.flush()
 
 

@@ -74,7 +74,7 @@ class ApacheCluster:
         *,
         settings: Mapping[str, str] | None = None,
         mode: Mode | None = None,
-        timeout: float = 30.0,
+        timeout: float = 90.0,
     ) -> None:
         if nodes < 1:
             raise ValueError(f"a cluster of {nodes} brokers")

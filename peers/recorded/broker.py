@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from captures.exchange import Exchange
+from captures.framing import FRAME_LIMIT
 from peers.recorded.answers import Answers
 from peers.recorded.log import FETCH, RecordedLog
 from peers.recorded.offered import offered
@@ -25,9 +26,6 @@ from specs.contents import NAMES
 from specs.frames import RequestHead, Short, request_head
 from specs.headers import API_VERSIONS, RESPONSE_HEADER, response_header_version
 from specs.malformed import Malformed
-
-FRAME_LIMIT: Final = 100 << 20
-"""Bytes of the largest request; a larger one closes its connection."""
 
 LONGEST: Final = 30_000.0
 """Milliseconds that an answer waits at most."""

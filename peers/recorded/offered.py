@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
+from captures.exchange import UNSUPPORTED_VERSION
 from specs.contents import api
+from specs.frames import PRODUCE
 from specs.headers import API_VERSIONS
-
-UNSUPPORTED_VERSION: Final = 35
-PRODUCE: Final = 0
 
 
 def offered(version: int, recorded: Mapping[int, tuple[int, int]]) -> bytes:

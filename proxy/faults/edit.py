@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, model_validator
 from proxy.dice import Roll
 from proxy.effects import Become, Effects
 from proxy.message import Message, Unable
-from proxy.paths import Steps, fitting, node_at, parse_path, places
+from proxy.paths import Steps, fitting, node_at, parse_path, places, set_at
 from proxy.settings import Settings, some_of
 
 
@@ -60,13 +60,7 @@ def edit(config: Edit, message: Message, roll: Roll) -> Effects:
     codec = message.codec()
     values = message.values()
     for path, value in config.set.items():
-        steps = parse_path(path)
-        node = node_at(codec.layout, steps)
-        found = list(places(values, steps))
-        if node is None or not found:
-            raise Unable(f"{path}: there is nothing")
-        for holder, key in found:
-            holder[key] = fitting(path, value, node)
+        set_at(values, codec.layout, path, value)
     for path, value in config.append.items():
         steps = parse_path(path)
         node = node_at(codec.layout, steps)

@@ -17,7 +17,7 @@ from proxy.effects import Answer, Become, Effects
 from proxy.faults.edit import Path
 from proxy.matching import error_code
 from proxy.message import Message, Unable
-from proxy.paths import fitting, node_at, parse_path, places
+from proxy.paths import fitting, node_at, set_at
 from proxy.refusal import refusal
 from proxy.settings import Settings
 from specs import api
@@ -61,13 +61,7 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
     if config.body is None and message.direction == "response" and config.error:
         raise Unable("an error is an answer to a request: match requests, or use edit")
     for path, value in config.set.items():
-        steps = parse_path(path)
-        node = node_at(codec.layout, steps)
-        found = list(places(values, steps))
-        if node is None or not found:
-            raise Unable(f"{path}: there is nothing")
-        for holder, key in found:
-            holder[key] = fitting(path, value, node)
+        set_at(values, codec.layout, path, value)
     try:
         body = codec.encode(values)
     except Unfit as problem:

@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     NewTopic,
+    OffsetSpec,
     ScramCredentialInfo,
     ScramMechanism,
     UserScramCredentialUpsertion,
@@ -24,7 +25,7 @@ from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster
 from tests.barnabas.test_replay import content, produce, replay
-from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings
+from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings, until
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -43,6 +44,15 @@ def topics(bootstrap: str, *names: str) -> None:
     made = admin.create_topics([NewTopic(name, 2, 1) for name in names])
     for future in made.values():
         future.result(30)
+    # a broker knows a new topic a moment before it can write to it
+    ends = {
+        TopicPartition(name, number): OffsetSpec.latest() for name in names for number in (0, 1)
+    }
+
+    def led() -> bool:
+        return all(one.exception(30) is None for one in admin.list_offsets(ends).values())
+
+    until(led, "the topics have leaders")
 
 
 def transactions(bootstrap: str) -> None:

@@ -18,6 +18,7 @@ from tests.bench import (
     generation,
     machine,
     proxies,
+    reading,
     real_kafka,
     replaying,
     rule_cost,
@@ -25,13 +26,14 @@ from tests.bench import (
 
 EXAMPLES = """\
 examples:
-  python -m tests.bench                            all of it: about nine minutes
+  python -m tests.bench                            all of it: about thirteen minutes
   python -m tests.bench --quick                    fewer and shorter rounds
   python -m tests.bench --only codec
   python -m tests.bench --only proxy --json figures.json
   python -m tests.bench --only real                the Java producer and a real broker
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
   python -m tests.bench --only replay              a capture into a sink
+  python -m tests.bench --only reading             captures of 1 GiB, beside tshark: four minutes
   python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 
@@ -40,13 +42,21 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench",
-        description="Speed of the proxy and of the codecs, as ratios of one run.",
+        description="Speed of the proxy, of the codecs and of reading captures, as ratios of one run.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument(
-        "--only", choices=("proxy", "codec", "real", "rules", "replay"), help="measure one of them"
+        "--only",
+        choices=("proxy", "codec", "real", "rules", "replay", "reading"),
+        help="measure one of them",
+    )
+    parser.add_argument(
+        "--mib",
+        type=int,
+        metavar="N",
+        help=f"TCP payload of each capture that is read ({reading.MIB_READ}; --quick: {reading.MIB_QUICK})",
     )
     parser.add_argument(
         "--long",
@@ -98,6 +108,12 @@ def main() -> None:
             replayed = replaying.measure(rounds, status.update)
         console.print(replaying.table(replayed))
         found["replay"] = replaying.as_json(replayed)
+    if asked.only in (None, "reading") and not asked.long:
+        mib = asked.mib or (reading.MIB_QUICK if asked.quick else reading.MIB_READ)
+        with console.status("reading") as status:
+            read, remark = reading.measure((rounds + 1) // 2, mib << 20, status.update)
+        console.print(*reading.tables(read, remark), sep="\n")
+        found["reading"] = reading.as_json(read)
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:

@@ -5,11 +5,25 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import importlib.util
+import json
 import os
 import platform
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 PROC = Path("/proc")
+
+_TIMER = """
+import json, resource, subprocess, sys, time
+begun = time.perf_counter()
+code = subprocess.call(sys.argv[2:], timeout=float(sys.argv[1]))
+took = time.perf_counter() - begun
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([code, took, used.ru_utime + used.ru_stime, used.ru_maxrss]))
+"""
 
 
 def describe() -> str:
@@ -40,6 +54,31 @@ def version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
+
+
+class Cost(NamedTuple):
+    """What a command took, from its start to its end, and what it printed."""
+
+    seconds: float
+    cpu: float
+    peak_mib: float
+    output: str
+
+
+def cost(command: Sequence[str], timeout: float) -> Cost:
+    """Run a command in a process of its own. Raises RuntimeError if it fails, or takes too long.
+
+    A small process stands in between: a child counts as its peak what its parent had when it began.
+    """
+    timer = [sys.executable, "-I", "-S", "-c", _TIMER, str(timeout)]
+    found = subprocess.run([*timer, *command], capture_output=True, text=True)
+    output, _, figures = found.stdout.rstrip("\n").rpartition("\n")
+    code, seconds, cpu, peak = json.loads(figures) if not found.returncode else (None, 0.0, 0.0, 0)
+    if code != 0:
+        said = found.stderr.strip().rpartition("\n")[2]
+        raise RuntimeError(f"{command[0]} failed: {said or f'exit code {code}'}")
+    unit = 1 if sys.platform == "darwin" else 1 << 10
+    return Cost(seconds, cpu, peak * unit / (1 << 20), output)
 
 
 def family(pid: int) -> list[int]:

@@ -145,7 +145,7 @@ def test_its_process_ends_with_its_input_even_in_a_call() -> None:
         process = java._process
         assert process is not None
         assert process.stdin is not None
-        request = {"do": "consume", "topic": "t", "count": 1, "seconds": 60}
+        request = {"number": 1, "do": "consume", "topic": "t", "count": 1, "seconds": 60}
         settings = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
         process.stdin.write(json.dumps({**request, "settings": settings}) + "\n")
         process.stdin.close()
@@ -184,6 +184,42 @@ def test_a_process_that_ends_is_told_with_what_it_said() -> None:
         os.kill(java.pid, signal.SIGKILL)
         with pytest.raises(JavaError, match="the client's process ended"):
             java.produce("t", [b""])
+
+
+@pytest.mark.needs_apache
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, pytest.fail.Exception])
+def test_an_interrupted_call_ends_the_process_and_later_calls_say_so(
+    problem: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> str:
+        raise problem
+
+    with client_of("3.9.1", "127.0.0.1:1") as java:
+        process = java._process
+        assert process is not None
+        print("last words", file=java._log, flush=True)
+        with monkeypatch.context() as patched:
+            patched.setattr(process.stdout, "readline", interrupted)
+            with pytest.raises(problem):
+                java.produce("t", [b""], settings={"acks": "7"})
+        for _ in range(2):
+            with pytest.raises(JavaError) as caught:
+                java.consume("t", 1, group="g")
+            assert f"produce was interrupted by {problem.__name__}; it said: " in str(caught.value)
+            assert "last words" in str(caught.value)
+            assert "\n" not in str(caught.value)
+        assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.needs_apache
+def test_an_answer_of_another_request_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with client_of("3.9.1", "127.0.0.1:1") as java:
+        process = java._process
+        assert process is not None
+        monkeypatch.setattr(process.stdout, "readline", lambda: '{"number": 0, "sent": []}')
+        with pytest.raises(JavaError, match="produce is request 1, the answer is of 0"):
+            java.produce("t", [b""])
+        assert process.returncode == -signal.SIGKILL
 
 
 def test_without_jpype_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,50 @@
+"""Options that mean the same to more than one command, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Servers = Annotated[
+    str,
+    typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
+]
+"""Where a cluster is reached."""
+
+BrokerTls = Annotated[
+    bool,
+    typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
+]
+
+BrokerCa = Annotated[
+    Path | None,
+    typer.Option("--broker-ca", metavar="FILE", help="TLS to the brokers, checked by this CA."),
+]
+
+Filter = Annotated[
+    str | None,
+    typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+]
+"""A condition on what is read from a capture."""
+
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore", metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."
+    ),
+]
+"""Fields that are not compared."""
+
+OwnFaults = Annotated[
+    str | None,
+    typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
+]
+"""What a scenario may name, for all commands that read one."""
+
+JsonLines = Annotated[bool, typer.Option("--json", help="JSON Lines.")]
+
+JsonBodies = Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")]
+
+JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]
