@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from captures.demand import UNHEARD, Demand, Demands
 from captures.events import Chunk, Event, Opened
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
+from captures.tcp import Endpoint, Segment
 from tests.captures.test_others import QUICK, capture
 from tests.captures.traffic import CLIENT, gist, segments, talk
 
@@ -39,10 +41,8 @@ def test_the_same_exchanges(
 ) -> None:
     random = Random(seed)
     whole = segments(talk(), itertools.cycle(sizes))
-    if swapped:  # without a handshake, and the client has the lower port
-        whole = [
-            one._replace(source=_lower(one.source), target=_lower(one.target)) for one in whole[3:]
-        ]
+    if swapped:
+        whole = turned_round(whole)
     moved = sorted(range(len(whole)), key=lambda at: at + random.choice([0, 0, 0, late]))
     path = capture(tmp_path / "f", [whole[at] for at in moved if at not in missing])
     heard, each = Conversations(), Conversations()
@@ -62,12 +62,19 @@ def places(exchange: Exchange) -> tuple[Any, ...]:
     return exchange.ts, exchange.latency_ms, exchange.request_packet, exchange.response_packet
 
 
-def _lower(end: tuple[str, int]) -> tuple[str, int]:
-    return (end[0], 80) if end == CLIENT else end
+def turned_round(whole: list[Segment]) -> list[Segment]:
+    """Without a handshake, and the client has the lower port: it seems to be the server."""
+
+    def end(one: Endpoint) -> Endpoint:
+        return (one[0], 80) if one == CLIENT else one
+
+    return [one._replace(source=end(one.source), target=end(one.target)) for one in whole[3:]]
 
 
-def test_a_frame_is_gathered(tmp_path: Path) -> None:
-    path = capture(tmp_path / "f", segments(talk(), itertools.repeat(5)))
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_frame_is_gathered(tmp_path: Path, swapped: bool) -> None:
+    whole = segments(talk(), itertools.repeat(5))
+    path = capture(tmp_path / "f", turned_round(whole) if swapped else whole)
     gathered: list[Chunk] = []
 
     def noted(found: Iterable[Event]) -> Iterator[Event]:
