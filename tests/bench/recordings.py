@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from captures.pcapng import Buffer
+from captures.pcapng_writing import Buffer
 from captures.sink import Sink
 from captures.tcp import ACK, ETHERNET, FIN, PSH, SEGMENT, SYN, FlowHeaders, Half
 from captures.writer import CaptureWriter
