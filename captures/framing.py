@@ -13,6 +13,7 @@ from captures.boundary import Search
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest frame; a stream that announces more is no longer taken apart."""
 
+_SIZE = struct.Struct(">i")
 _UNKNOWN: Final = -1 << 40
 """An ordinal that stands for none."""
 
@@ -99,23 +100,26 @@ class Framing:
 
     def _cut(self, piece: _Piece) -> tuple[list[CapturedFrame], bool]:
         """The frames that are complete with these bytes; False: what follows them is none."""
-        self._bytes += piece.data
+        data = piece.data
+        if self._bytes:
+            data, self._bytes = b"".join((self._bytes, data)), bytearray()
         found: list[CapturedFrame] = []
         at = self._enough = 0
-        while len(self._bytes) - at >= 4:
-            (size,) = struct.unpack_from(">i", self._bytes, at)
+        while len(data) - at >= 4:
+            (size,) = _SIZE.unpack_from(data, at)
             if not 0 <= size <= FRAME_LIMIT:
                 self.broken = f"a frame of {size} bytes"
                 break
-            if len(self._bytes) - at < 4 + size:
+            if len(data) - at < 4 + size:
                 self._enough = 4 + size
                 break
-            with memoryview(self._bytes) as view:
-                body = bytes(view[at + 4 : at + 4 + size])  # copied once
-            found.append(CapturedFrame(self._ordinal, piece.ts, body, packet=piece.packet))
+            at += 4
+            found.append(
+                CapturedFrame(self._ordinal, piece.ts, data[at : at + size], packet=piece.packet)
+            )
             self._ordinal += 1
-            at += 4 + size
-        del self._bytes[:at]
+            at += size
+        self._bytes += memoryview(data)[at:]
         if found and self._after_gap:
             found[0].after_gap, self._after_gap = True, False
         # comments name their frame; one that came before its frame was complete waits for it
