@@ -38,6 +38,7 @@ class LiveConnection:
         self._next = 0
         self._problem: Gone | None = None
         self._task = asyncio.create_task(self._read())
+        self._closing: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, address: Address, tls: ssl.SSLContext | None = None) -> Self:
@@ -84,13 +85,16 @@ class LiveConnection:
         await asyncio.gather(*(future for *_, future in self._waiting), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close it; who waits gets Gone."""
+        """Close it; who waits gets Gone. Who is cancelled meanwhile is cancelled alone: it goes on."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await asyncio.wait((self._task,))
         self._writer.close()
-        # who was cancelled while it waited for this end has cancelled it for all who wait
-        with contextlib.suppress(OSError, asyncio.CancelledError):
+        with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 
     async def _read(self) -> None:
