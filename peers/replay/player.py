@@ -27,7 +27,7 @@ from peers.replay.order import Index
 from peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared, expected
 from peers.replay.plan import Left, left_out
 from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split, topic_of
-from peers.replay.sessions import FetchSessions
+from peers.replay.sessions import SESSION_ERRORS, FetchSessions
 from peers.replay.versions import NotReplayable, converted, version_for
 from specs.codec.build import Unfit
 from specs.contents import api
@@ -47,8 +47,11 @@ TRANSIENT: Final = frozenset((5, 6, 14, 15, 16, 51))
 NOT_COORDINATOR, CONCURRENT_TRANSACTIONS: a client asks again, and so does a replay where the recording
 has no error."""
 
-OUT_OF_ORDER: Final = 45
-"""What a producer's next batches get while one is asked again."""
+OF_API: Final = {
+    PRODUCE: frozenset((45,)),  # OUT_OF_ORDER_SEQUENCE_NUMBER: while a batch before is asked again
+    FETCH: SESSION_ERRORS,
+}
+"""API key -> what else is asked again."""
 
 AGAIN: Final = 50
 PAUSE: Final = 0.1
@@ -64,8 +67,8 @@ class _Asked:
     scope: Scope
     body: dict[str, Any]
     coordinator: Coordinator | None
-    futures: list[asyncio.Future[bytes]] = field(default_factory=list)
-    """The answers that are due."""
+    futures: dict[int, asyncio.Future[bytes]] = field(default_factory=dict)
+    """Node id -> its answer, where one is due."""
 
 
 class Player:
@@ -205,8 +208,11 @@ class Player:
         """Send a request to all brokers that it is for. Raises OSError, Unfit."""
         exchange = asked.exchange
         answered = exchange.key != PRODUCE or asked.body["acks"] != 0
-        asked.futures = []
-        for node, body in (await self._parts(asked)).items():
+        asked.futures = {}
+        for node, part in (await self._parts(asked)).items():
+            body = part
+            if exchange.key == FETCH:
+                body = self._sessions.ask((exchange.connection, node), part)
             encoded = api(exchange.key).request.codec(asked.version).encode(body)
             connection = await self._connection(exchange.connection, node)
             future = connection.send(
@@ -214,7 +220,7 @@ class Player:
             )
             await connection.drain()
             if future is not None:
-                asked.futures.append(future)
+                asked.futures[node] = future
 
     async def _parts(self, asked: _Asked) -> dict[int, dict[str, Any]]:
         """Node id -> what it is asked."""
@@ -264,24 +270,27 @@ class Player:
         """The response; asked again where a client would that finds its way."""
         key, version = asked.exchange.key, asked.version
         codec = api(key).response.codec(version)
-        transient = TRANSIENT | {OUT_OF_ORDER} if key == PRODUCE else TRANSIENT
+        transient = TRANSIENT | OF_API.get(key, frozenset())
         for _ in range(AGAIN):
             if key == JOIN_GROUP:
                 await self._join(asked)
-            bodies = [await future for future in asked.futures]
-            error = next(filter(None, (first_error(key, version, body) for body in bodies)), 0)
+            bodies = {node: await future for node, future in asked.futures.items()}
+            found = {node: codec.decode(body) for node, body in bodies.items()}
+            if key == FETCH:
+                for node, body in found.items():
+                    self._sessions.answered((asked.exchange.connection, node), body)
+            error = next(filter(None, (first_error(key, version, body) for body in bodies.values())), 0)
             if error not in transient or asked.exchange.error != "":
                 break
             await asyncio.sleep(PAUSE)
             self._cluster.forget(asked.coordinator)
             await self._send(asked)
-        found = [codec.decode(body) for body in bodies]
-        return found[0] if len(found) == 1 else merge(key, found)
+        return merge(key, list(found.values()))
 
     async def _join(self, asked: _Asked) -> None:
         """Wait for a JoinGroup; if it takes long, let those join again whom it was with."""
         recorded = asked.exchange.response
-        done, _ = await asyncio.wait(asked.futures, timeout=ALONE)
+        done, _ = await asyncio.wait(asked.futures.values(), timeout=ALONE)
         if done or recorded is None or recorded["error_code"]:
             return
         group = asked.body["group_id"]
@@ -289,7 +298,7 @@ class Player:
         for other in others:
             await self._send(other)
         for other in others:
-            (future,) = other.futures
+            (future,) = other.futures.values()
             live = api(JOIN_GROUP).response.codec(other.version).decode(await future)
             assert other.exchange.response is not None  # noqa: S101
             self._learn(other, other.exchange.response, live)

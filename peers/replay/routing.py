@@ -6,7 +6,7 @@ A request whose partitions have several leaders now is taken apart; the answers 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from captures.context.naming import PATHS, group_of
@@ -116,20 +116,20 @@ def topic_of(topic: Mapping[str, Any]) -> Any:
     return topic.get("topic") or topic.get("name") or topic.get("topic_id")
 
 
-def merge(key: int, responses: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """One response made of those of several leaders.
+def merge(key: int, responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One response made of those of several leaders; it fails if one of them does.
 
     >>> parts = [{"topics": [{"name": "t", "partitions": [n]}], "throttle_time_ms": n} for n in (0, 1)]
     >>> merge(2, parts)
     {'topics': [{'name': 't', 'partitions': [0, 1]}], 'throttle_time_ms': 0}
     """
+    if len(responses) == 1:
+        return responses[0]
     names = OF_LEADERS[key]
-    merged: dict[str, Any] = {}
     topics: dict[Any, dict[str, Any]] = {}
     for response in responses:
-        merged = merged or dict(response)
         for topic in response[names.response_topics]:
             known = topics.setdefault(topic_of(topic), {**topic, names.response_partitions: []})
             known[names.response_partitions].extend(topic[names.response_partitions])
-    merged[names.response_topics] = list(topics.values())
-    return merged
+    rest = next((one for one in responses if one.get("error_code")), responses[0])
+    return {**rest, names.response_topics: list(topics.values())}

@@ -19,7 +19,7 @@ from specs.contents import api, key_of
 from specs.frames import RequestHead, request_head
 from specs.headers import RESPONSE_HEADER, response_header_version
 
-METADATA, API_VERSIONS, HEARTBEAT, FIND = 3, 18, 12, 10
+FETCH, METADATA, API_VERSIONS, HEARTBEAT, FIND = 1, 3, 18, 12, 10
 
 Answer = Callable[[RequestHead, dict[str, Any]], Awaitable[dict[str, Any] | None]]
 
@@ -72,12 +72,13 @@ class Broker:
         node = {"node_id": 1, "host": self.address[0], "port": self.address[1]}
         if head.key == API_VERSIONS:
             keys = [
-                {"api_key": key, "min_version": 0, "max_version": 3}
-                for key in (METADATA, HEARTBEAT, FIND)
+                {"api_key": key, "min_version": 0, "max_version": 12 if key == FETCH else 3}
+                for key in (METADATA, HEARTBEAT, FIND, FETCH)
             ]
             return {"api_keys": keys}
         if head.key == METADATA:
-            return {"brokers": [node]}
+            partition = {"partition_index": 0, "leader_id": 1}
+            return {"brokers": [node], "topics": [{"name": "t", "partitions": [partition]}]}
         if head.key == FIND:
             return {"error_code": 0, **node}
         return await self._answer(head, body)
@@ -206,6 +207,44 @@ def test_many_connections_end_whatever_is_under_way() -> None:
     exchanges = [beat(number, number + 1, "a", connection=number) for number in range(30)]
     found = play([*exchanges, beat(40, None, "b", connection=40)], fine)
     assert [outcome.finding for outcome in found] == [False] * 31
+
+
+def fetch(ts: int, epoch: int, offset: int | None) -> Exchange:
+    """The Fetch of a session; offset: of the partition, None if there is nothing new to say of it."""
+    partitions = [] if offset is None else [{"partition": 0, "fetch_offset": offset}]
+    topics = [{"topic": "t", "partitions": partitions}] if partitions else []
+    asked = {"session_id": 7 if epoch else 0, "session_epoch": epoch, "topics": topics}
+    return Exchange(
+        ts, 1, "", "a", 1, FETCH, 12, 0, 30, latency_ms=1e-6,
+        request_body=api(FETCH).request.codec(12).encode(asked),
+        response_body=api(FETCH).response.codec(12).encode({"session_id": 7}),
+    )  # fmt: skip
+
+
+def test_a_fetch_session_that_is_lost_is_begun_again() -> None:
+    answers = [(0, 99), (0, 99), (70, 0), (0, 100), (71, 0), (0, 101), (0, 101)]
+    said = []
+
+    async def loses(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        offsets = [one["fetch_offset"] for topic in body["topics"] for one in topic["partitions"]]
+        said.append((body["session_id"], body["session_epoch"], offsets))
+        error, session = answers.pop(0)
+        return {"error_code": error, "session_id": session}
+
+    exchanges = [
+        fetch(10 * number, number, offset) for number, offset in enumerate((5, None, 6, None, 7))
+    ]
+    found = play(exchanges, loses)
+    assert not any(outcome.finding for outcome in found), found
+    assert said == [
+        (0, 0, [5]),
+        (99, 1, []),
+        (99, 2, [6]),  # lost: all again
+        (0, 0, [6]),
+        (100, 1, []),
+        (0, 0, [6]),
+        (101, 1, [7]),
+    ]
 
 
 def test_an_api_that_the_cluster_lacks() -> None:
