@@ -31,6 +31,7 @@ from peers.replay.connection import Address, LiveConnection
 from peers.replay.order import Index, TooLarge, in_order, index
 from peers.replay.outcome import OF_THE_CLUSTER, Outcome
 from peers.replay.player import Player
+from peers.replay.topics import CREATE_TOPICS, lacking
 from proxy.control.guard import is_loopback
 
 
@@ -150,6 +151,7 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
     except asyncio.CancelledError:
         await cluster.stop()
         raise
+    await _check_topics(cluster, found, asked, output)
     with _counted(output, len(found.order)) as advance:
 
         def done(outcome: Outcome) -> None:
@@ -170,6 +172,20 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
             await player.play(in_order(_exchanges(asked, output), found.order))
         finally:
             await cluster.stop()
+
+
+async def _check_topics(cluster: LiveCluster, found: Index, asked: Replay, output: Output) -> None:
+    """Warn of topics that the recording needs and the cluster does not have."""
+    created = found.needed.created if CREATE_TOPICS in asked.allowed else ()
+    needed = found.needed.partitions(found.topics)
+    said = list(lacking(needed, await cluster.partitions(), created))
+    for what in said:
+        output.note(printable(f"WARNING: {what}"))
+    if said:
+        output.note(
+            "Make them with as many partitions, or expect other answers"
+            + ("; --allow CreateTopics, if the recording shall" if found.needed.created else "")
+        )
 
 
 def _check_own(asked: Replay, address: Address) -> None:

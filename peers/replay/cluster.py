@@ -93,6 +93,13 @@ class LiveCluster:
             await asyncio.sleep(PAUSE)
         return {place: self._leaders[place] for place in places if place in self._leaders}
 
+    async def partitions(self) -> dict[str, int]:
+        """All topics, and how many partitions they have."""
+        # before v1 an empty list asks for all
+        everything = None if self.offered.get(METADATA, (0, 0))[1] else []
+        found = await self._ask(METADATA, {"topics": everything})
+        return {topic["name"]: len(topic["partitions"]) for topic in found["topics"]}
+
     async def coordinator(self, wanted: Coordinator) -> int:
         """The node id of a coordinator. Raises Unreachable."""
         until = asyncio.get_running_loop().time() + self._patience

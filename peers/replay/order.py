@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from captures.context.pairs import TOPIC, pairs
 from captures.exchange import Exchange
+from peers.replay.topics import Needed
 
 SYNC_GROUP: Final = 14
 
@@ -38,6 +39,8 @@ class Index:
     """When the first request was sent, in ns since the epoch."""
     topics: dict[uuid.UUID, str] = field(default_factory=dict)
     """Names by the recorded ids."""
+    needed: Needed = field(default_factory=Needed)
+    """What it asks of topics."""
     assignments: dict[Generation, list[dict[str, Any]]] = field(default_factory=dict)
     """What the leader of a group's generation gave its members."""
 
@@ -49,6 +52,7 @@ def index(exchanges: Iterable[Exchange]) -> Index:
     for number, exchange in enumerate(exchanges):
         times.append((exchange.ts, number, exchange.connection))
         found.topics.update(pairs(exchange, TOPIC))
+        found.needed.add(exchange)
         if exchange.key == SYNC_GROUP and exchange.request and exchange.request["assignments"]:
             place = exchange.request["group_id"], exchange.request["generation_id"]
             found.assignments[place] = exchange.request["assignments"]

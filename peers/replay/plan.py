@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from captures.exchange import SASL_TOKEN, Exchange
@@ -110,12 +110,13 @@ def left_out(exchange: Exchange, allowed: Collection[int] = ()) -> Left | None:
     if request is None:
         why = exchange.undecodable.removeprefix("request: ") or "it was not kept"
         return Left(f"its request can't be read: {why}", expected=False)
-    if key == FETCH and _follower(request):
+    if key == FETCH and is_followers(request):
         return Left("a follower's")
     return None
 
 
-def _follower(request: dict[str, Any]) -> bool:
+def is_followers(request: Mapping[str, Any]) -> bool:
+    """Whether a Fetch is a broker's, by its replica id."""
     state = request.get("replica_state") or {}
     replicas: tuple[int, int] = request.get("replica_id", -1), state.get("replica_id", -1)
     return max(replicas) >= 0

@@ -26,7 +26,7 @@ from peers.replay.offsets import Offsets, partitions
 from peers.replay.order import Index
 from peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared, expected
 from peers.replay.plan import Left, left_out
-from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split, topic_of
+from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, places, split
 from peers.replay.sessions import SESSION_ERRORS, FetchSessions
 from peers.replay.versions import NotReplayable, converted, version_for
 from specs.codec.build import Unfit
@@ -230,13 +230,7 @@ class Player:
         node = self._cluster.node_for(asked.exchange.broker)
         if key not in OF_LEADERS:
             return {node: body}
-        names = OF_LEADERS[key]
-        places = [
-            (topic_of(topic), entry[names.number])
-            for topic in body[names.topics]
-            for entry in topic[names.partitions]
-        ]
-        leaders = await self._cluster.leaders(places)
+        leaders = await self._cluster.leaders(places(key, body))
         found = split(key, body, lambda topic, number: leaders.get((topic, number), node))
         return found or {node: body}
 
@@ -279,7 +273,9 @@ class Player:
             if key == FETCH:
                 for node, body in found.items():
                     self._sessions.answered((asked.exchange.connection, node), body)
-            error = next(filter(None, (first_error(key, version, body) for body in bodies.values())), 0)
+            error = next(
+                filter(None, (first_error(key, version, body) for body in bodies.values())), 0
+            )
             if error not in transient or asked.exchange.error != "":
                 break
             await asyncio.sleep(PAUSE)

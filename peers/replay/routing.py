@@ -111,6 +111,20 @@ def split(
     return found
 
 
+def places(key: int, body: Mapping[str, Any]) -> list[tuple[Any, int]]:
+    """The partitions that leaders are asked for: topic as the request has it, partition.
+
+    >>> places(1, {"topics": [{"topic": "t", "partitions": [{"partition": 0}, {"partition": 1}]}]})
+    [('t', 0), ('t', 1)]
+    """
+    names = OF_LEADERS[key]
+    return [
+        (topic_of(topic), entry[names.number])
+        for topic in body[names.topics]
+        for entry in topic[names.partitions]
+    ]
+
+
 def topic_of(topic: Mapping[str, Any]) -> Any:
     """A topic's name, or its id where it stands without one."""
     return topic.get("topic") or topic.get("name") or topic.get("topic_id")

@@ -137,10 +137,27 @@ def test_what_is_answered_otherwise_is_said(recorded: tuple[Path, object]) -> No
     with EmbeddedCluster(2, topics={"t": 1}) as cluster:
         found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
     assert found.returncode == 1
+    assert "the target has t with 1 partition, and the recording asks for 2" in found.stderr
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     paths = {one["path"] for row in rows for one in row["response"]}
     assert "topics[t].partitions[1]" in paths, found.stdout
     assert "responses[t].partition_responses[1].error_code" in paths, found.stdout
+
+
+def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(1, topics={"gone": 2}) as cluster,
+        Harness(cluster.bootstrap, capture=path) as proxy,
+    ):
+        producer = Producer({"bootstrap.servers": proxy.bootstrap, "message.timeout.ms": 20_000})
+        producer.produce("gone", b"v", partition=1)
+        assert producer.flush(30) == 0
+    with EmbeddedCluster(1, topics={"other": 1}) as cluster:
+        found = replay(path, cluster.bootstrap, "--speed", "max")
+    said = found.stderr.splitlines()
+    assert said[0] == "WARNING: the target lacks gone (2 partitions)"
+    assert said[1] == "Make them with as many partitions, or expect other answers"
 
 
 def test_records_of_today(tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from captures.exchange import Exchange
+from peers.replay.topics import Needed, lacking
+from specs import api
+from specs.contents import key_of
+
+ID = uuid.UUID(int=7)
+
+
+def asked(name: str, version: int, body: dict[str, Any], error: int | None = None) -> Exchange:
+    response = None
+    if error is not None:
+        partition = {"partition_index": 0, "error_code": error}
+        values = {"responses": [{"topic": "t", "partitions": [partition]}]}
+        response = api(name).response.codec(version).encode(values)
+    return Exchange(
+        0, 1, "", "a", 1, key_of(name), version, 0, 0,
+        request_body=api(name).request.codec(version).encode(body), response_body=response,
+    )  # fmt: skip
+
+
+def fetch(
+    version: int, topic: dict[str, Any], *partitions: int, error: int | None = None, **more: Any
+) -> Exchange:
+    entries = [{"partition": number} for number in partitions]
+    body = {"topics": [{**topic, "partitions": entries}], **more}
+    return asked("Fetch", version, body, error)
+
+
+def needed(*exchanges: Exchange) -> Needed:
+    found = Needed()
+    for exchange in exchanges:
+        found.add(exchange)
+    return found
+
+
+def test_topics_and_their_partitions() -> None:
+    produce = {"topic_data": [{"name": "u", "partition_data": [{"index": 3}]}]}
+    lists = {"replica_id": -1, "topics": [{"name": "v", "partitions": [{"partition_index": 0}]}]}
+    found = needed(
+        fetch(4, {"topic": "t"}, 0, 1),
+        fetch(13, {"topic_id": ID}, 2),
+        fetch(13, {"topic_id": uuid.UUID(int=8)}, 0),
+        asked("Produce", 3, produce),
+        asked("ListOffsets", 1, lists),
+        asked("Metadata", 1, {"topics": [{"name": "w"}]}),
+    )
+    assert found.partitions({ID: "t"}) == {"t": 3, "u": 4, "v": 1}
+
+
+def test_what_was_not_there_then_or_asked_by_a_broker_is_not_needed() -> None:
+    found = needed(
+        fetch(4, {"topic": "t"}, 0, error=3),
+        fetch(4, {"topic": "u"}, 0, replica_id=2),
+        fetch(15, {"topic_id": ID}, 0, replica_state={"replica_id": 2}),
+        Exchange(0, 1, "", "a", 1, 1, 4, 0, 0, request_body=b"?"),
+        Exchange(0, 1, "", "a", 1, 1, 99, 0, 0, request_body=b"?"),
+    )
+    assert found.partitions({ID: "t"}) == {}
+
+
+def test_what_the_recording_makes_itself() -> None:
+    found = needed(asked("CreateTopics", 2, {"topics": [{"name": "t"}]}))
+    assert found.created == {"t"}
+    assert list(lacking({"t": 1}, {}, found.created)) == []
+    assert list(lacking({"t": 1}, {}, ())) == ["the target lacks t (1 partition)"]
+
+
+def test_enough_is_nothing_to_say() -> None:
+    assert list(lacking({"t": 2}, {"t": 3, "u": 1}, ())) == []
