@@ -141,8 +141,12 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
     async def dial(address: Address) -> LiveConnection:
         _check_own(asked, address)
         connection = await LiveConnection.open(address, asked.tls)
-        if asked.credentials is not None:
-            await authenticate(connection, asked.credentials)
+        try:
+            if asked.credentials is not None:
+                await authenticate(connection, asked.credentials)
+        except BaseException:
+            await connection.close()
+            raise
         return connection
 
     cluster = LiveCluster(asked.bootstrap, dial)

@@ -1,5 +1,7 @@
 """How a replay authenticates: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677), by what it is given.
 
+It does so again before the live broker's session ends (KIP-368), whenever the recorded client did.
+
 The recorded tokens are of no use: captures do not have them, and SCRAM's are good for one time.
 """
 
@@ -24,6 +26,9 @@ HANDSHAKE: Final = key_of("SaslHandshake")
 AUTHENTICATE: Final = key_of("SaslAuthenticate")
 CLIENT_ID: Final = "barnabas-replay"
 
+RENEWED: Final = 0.85
+"""The part of a session's lifetime after which Java's clients renew it at the earliest."""
+
 ITERATIONS: Final = 1_000_000
 """More than these are not computed for a server that asks for them."""
 
@@ -46,7 +51,7 @@ Tokens = Generator[bytes, bytes, None]
 
 
 async def authenticate(connection: LiveConnection, credentials: Credentials) -> None:
-    """The first exchanges of a connection. Raises Refused, or Gone."""
+    """The first exchanges of a connection, and again before the session ends. Raises Refused, or Gone."""
     answer = await _ask(connection, HANDSHAKE, {"mechanism": credentials.mechanism})
     if answer["error_code"]:
         offered = ", ".join(map(str, answer["mechanisms"]))
@@ -60,7 +65,10 @@ async def authenticate(connection: LiveConnection, credentials: Credentials) -> 
         try:
             token = tokens.send(answer["auth_bytes"])
         except StopIteration:
-            return
+            break
+    if answer["session_lifetime_ms"]:
+        seconds = answer["session_lifetime_ms"] / 1000 * RENEWED
+        connection.lasts(seconds, lambda: authenticate(connection, credentials))
 
 
 def tokens_of(credentials: Credentials, nonce: str) -> Tokens:

@@ -144,6 +144,7 @@ class LiveCluster:
             version = min(NEWEST[key], version_for(key, NEWEST[key], self.offered))
         if self._connection is None:
             raise Gone("no connection")
+        await self._connection.ready()
         layout = api(key).request.layout(version)
         body = api(key).request.codec(version).encode(pruned(values, layout))
         future = self._connection.send(key, version, CLIENT_ID, body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import ssl
 import struct
 from collections import deque
@@ -39,6 +40,9 @@ class LiveConnection:
         self._problem: Gone | None = None
         self._task = asyncio.create_task(self._read())
         self._closing: asyncio.Task[None] | None = None
+        self._ends = math.inf
+        self._renew: Callable[[], Awaitable[None]] | None = None
+        self._renewing = asyncio.Lock()
 
     @classmethod
     async def open(cls, address: Address, tls: ssl.SSLContext | None = None) -> Self:
@@ -74,6 +78,19 @@ class LiveConnection:
             self._waiting.append((correlation_id, key, version, found))
         self._writer.writelines((struct.pack(">i", len(header) + len(body)), header, body))
         return found
+
+    def lasts(self, seconds: float, renew: Callable[[], Awaitable[None]]) -> None:
+        """Whoever asks after so many seconds waits until `renew` has begun anew: sessions of SASL end."""
+        self._ends = asyncio.get_running_loop().time() + seconds
+        self._renew = renew
+
+    async def ready(self) -> None:
+        """Wait until a request may be sent, which must be at once. Raises what `renew` raises."""
+        now = asyncio.get_running_loop().time
+        if now() >= self._ends:
+            async with self._renewing:
+                if now() >= self._ends and self._renew is not None:
+                    await self._renew()
 
     async def drain(self) -> None:
         """Wait while the broker takes less than is sent."""

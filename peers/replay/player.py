@@ -240,8 +240,9 @@ class Player:
         if found is None or found.gone:
             if found is not None:
                 await found.close()
-            self._connections[place] = await self._dial(self._cluster.nodes[node])
-        return self._connections[place]
+            found = self._connections[place] = await self._dial(self._cluster.nodes[node])
+        await found.ready()
+        return found
 
     async def _finish(self, asked: _Asked) -> None:
         """Wait for the answer, learn from it, compare it."""

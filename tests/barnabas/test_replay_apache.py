@@ -32,6 +32,9 @@ pytestmark = pytest.mark.timeout(240)
 RECORDS = 100_000
 IN_GROUPS = 400
 
+SESSION_MS = 2000
+"""How long a session of SASL lasts."""
+
 GROUPS = ("g", "new")
 """The group of the classic protocol, and that of KIP-848."""
 
@@ -192,10 +195,13 @@ def test_over_tls_with_sasl(tmp_path: Path) -> None:
         EmbeddedCluster(2, topics={"t": 2}) as embedded,
         Harness(embedded.bootstrap, capture=path) as proxy,
     ):
-        produce(proxy.bootstrap, IN_GROUPS)
+        few = {"batch.num.messages": 10, "max.in.flight": 1, "enable.idempotence": False}
+        produce(proxy.bootstrap, IN_GROUPS, **few)
+    first, *_, last = sorted(one.ts for one in proxy.exchanges if one.api == "Produce")
     ca = trustme.CA()
     ca.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    with ApacheCluster("3.9.1", settings=settings(ca), timeout=60) as cluster:
+    sessions = {"connections.max.reauth.ms": str(SESSION_MS)}
+    with ApacheCluster("3.9.1", settings=settings(ca) | sessions, timeout=60) as cluster:
         topics(cluster.bootstrap, "t")
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
         scram = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
@@ -203,24 +209,30 @@ def test_over_tls_with_sasl(tmp_path: Path) -> None:
         for future in admin.alter_user_scram_credentials([upsertion]).values():
             future.result(30)
 
-        def asked(mechanism: str, user: str, password: str) -> tuple[int, str]:
+        def asked(mechanism: str, user: str, password: str, *options: str) -> tuple[int, str]:
             file = tmp_path / "password"
             file.write_text(password + "\n")
             sasl = ("--sasl-mechanism", mechanism, "--sasl-username", user)
             found = replay(
                 path,
                 secured(cluster),
-                *("--speed", "max", "--broker-ca", str(tmp_path / "ca.pem")),
+                *("--filter", "api == 'Produce'", "--broker-ca", str(tmp_path / "ca.pem")),
                 *sasl,
+                *options,
                 *("--sasl-password-file", str(file)),
             )
             return found.returncode, found.stdout + found.stderr
 
-        code, said = asked("SCRAM-SHA-256", "bob", "wrong")
+        code, said = asked("SCRAM-SHA-256", "bob", "wrong", "--speed", "max")
         assert code == 3
         assert "not authenticated" in said
+        slow = f"{(last - first) / 1e6 / (SESSION_MS * 2.5):.9f}"
         for count, user in enumerate(
-            (("PLAIN", "alice", PASSWORD), ("SCRAM-SHA-256", "bob", SCRAM_PASSWORD)), start=1
+            (
+                ("PLAIN", "alice", PASSWORD, "--speed", "max"),
+                ("SCRAM-SHA-256", "bob", SCRAM_PASSWORD, "--speed", slow),  # sessions end meanwhile
+            ),
+            start=1,
         ):
             code, said = asked(*user)
             assert "0 without an answer, 0 not replayable" in said

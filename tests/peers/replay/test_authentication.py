@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
-from peers.replay.authentication import Credentials, Refused, tokens_of
+from peers.replay.authentication import Credentials, Refused, authenticate, tokens_of
+from peers.replay.connection import LiveConnection
+from specs.contents import api
+from specs.frames import RequestHead
+from tests.peers.replay.test_player import Broker
 
 # RFC 7677, section 3: an exchange of SCRAM-SHA-256
 NONCE = "rOprNGfwEbeRWgbNEkqO"
@@ -12,6 +19,8 @@ FINAL = (
     b"p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
 )
 SERVER = b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+
+SASL_AUTHENTICATE = 36
 
 USER = Credentials("SCRAM-SHA-256", "user", "pencil")
 
@@ -53,3 +62,27 @@ def test_plain_is_one_token_and_names_are_escaped() -> None:
 
 def test_a_password_is_not_printed() -> None:
     assert "pencil" not in repr(USER)
+
+
+@pytest.mark.parametrize(("lifetime_ms", "times"), [(0, 1), (1, 4), (60_000, 1)])
+def test_it_is_done_again_before_the_session_ends(lifetime_ms: int, times: int) -> None:
+    asked: list[str] = []
+
+    async def answer(head: RequestHead, body: dict[str, Any]) -> dict[str, Any]:
+        asked.append(api(head.key).name)
+        return {"session_lifetime_ms": lifetime_ms} if head.key == SASL_AUTHENTICATE else {}
+
+    async def main() -> None:
+        async with Broker(answer) as address:
+            connection = await LiveConnection.open(address)
+            await authenticate(connection, Credentials("PLAIN", "a", "b"))
+            now = asyncio.get_running_loop().time
+            for _ in range(3):
+                until = now() + 0.001
+                while now() < until:
+                    await asyncio.sleep(0)
+                await asyncio.gather(connection.ready(), connection.ready())
+            await connection.close()
+
+    asyncio.run(main())
+    assert asked == ["SaslHandshake", "SaslAuthenticate"] * times

@@ -5,28 +5,48 @@ import asyncio
 import pytest
 
 from peers.replay.connection import LiveConnection
+from tests.peers.replay.test_player import Broker, fine
 
 
 def test_who_is_cancelled_while_it_closes_is_cancelled_alone() -> None:
     async def main() -> None:
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
-            writer.close()
-            await writer.wait_closed()
-
-        server = await asyncio.start_server(accept, "127.0.0.1", 0)
-        for turns in range(8):  # wherever it is in its closing
-            connection = await LiveConnection.open(server.sockets[0].getsockname()[:2])
-            first, second = (asyncio.create_task(connection.close()) for _ in range(2))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            was_under_way = not first.done()
-            first.cancel()
-            await second
-            if was_under_way:
-                with pytest.raises(asyncio.CancelledError):
-                    await first
-            assert connection.gone
-        server.close()
+        async with Broker(fine) as address:
+            for turns in range(8):  # wherever it is in its closing
+                connection = await LiveConnection.open(address)
+                first, second = (asyncio.create_task(connection.close()) for _ in range(2))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                was_under_way = not first.done()
+                first.cancel()
+                await second
+                if was_under_way:
+                    with pytest.raises(asyncio.CancelledError):
+                        await first
+                assert connection.gone
 
     asyncio.run(main())
+
+
+def test_who_asks_waits_while_the_session_is_renewed() -> None:
+    async def main() -> list[str]:
+        said: list[str] = []
+        async with Broker(fine) as address:
+            connection = await LiveConnection.open(address)
+
+            async def renew() -> None:
+                said.append("begins")
+                await asyncio.sleep(0)
+                connection.lasts(60.0, renew)
+                said.append("is done")
+
+            async def ask() -> None:
+                await connection.ready()
+                said.append("asks")
+
+            await ask()
+            connection.lasts(0.0, renew)
+            await asyncio.gather(ask(), ask())
+            await connection.close()
+        return said
+
+    assert asyncio.run(main()) == ["asks", "begins", "is done", "asks", "asks"]
