@@ -16,6 +16,10 @@ HANDSHAKES: Final = frozenset(map(key_of, ("ApiVersions", "SaslHandshake", "Sasl
 
 TELEMETRY: Final = frozenset(map(key_of, ("GetTelemetrySubscriptions", "PushTelemetry")))
 
+SHARING: Final = frozenset(map(key_of, ("ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge")))
+"""What members of share groups ask (KIP-932). A broker lends each of them records that nobody else has then,
+so what one acknowledged it may not have been lent now, and another one waits for it in vain."""
+
 SENT: Final = frozenset(
     map(
         key_of,
@@ -98,6 +102,8 @@ def left_out(exchange: Exchange, allowed: Collection[int] = ()) -> Left | None:
         return Left("the replay connects by itself")
     if key in TELEMETRY:
         return Left("telemetry")
+    if key in SHARING:
+        return Left("which records a member of a share group is lent is chance", expected=False)
     if key in NEVER:
         return Left("brokers ask it of each other")
     if key not in SENT and key not in allowed:

@@ -31,6 +31,7 @@ from peers.replay.sessions import SESSION_ERRORS, FetchSessions
 from peers.replay.versions import NotReplayable, converted, version_for
 from specs.codec.build import Unfit
 from specs.contents import api
+from specs.error_codes import error_name
 from specs.malformed import Malformed
 
 PRODUCE: Final = 0
@@ -45,7 +46,7 @@ PATIENCE: Final = 60.0
 TRANSIENT: Final = frozenset((5, 6, 14, 15, 16, 51))
 """LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE,
 NOT_COORDINATOR, CONCURRENT_TRANSACTIONS: a client asks again, and so does a replay where the recording
-has no error."""
+has none of them."""
 
 OF_API: Final = {
     PRODUCE: frozenset((45,)),  # OUT_OF_ORDER_SEQUENCE_NUMBER: while a batch before is asked again
@@ -266,6 +267,8 @@ class Player:
         key, version = asked.exchange.key, asked.version
         codec = api(key).response.codec(version)
         transient = TRANSIENT | OF_API.get(key, frozenset())
+        recorded = asked.exchange.error
+        again = recorded is not None and recorded not in map(error_name, transient)
         for _ in range(AGAIN):
             if key == JOIN_GROUP:
                 await self._join(asked)
@@ -277,7 +280,7 @@ class Player:
             error = next(
                 filter(None, (first_error(key, version, body) for body in bodies.values())), 0
             )
-            if error not in transient or asked.exchange.error != "":
+            if error not in transient or not again:
                 break
             await asyncio.sleep(PAUSE)
             self._cluster.forget(asked.coordinator)

@@ -58,6 +58,12 @@ def topics(bootstrap: str, *names: str) -> None:
     until(led, "the topics have leaders")
 
 
+def leaders(bootstrap: str) -> int:
+    """How many brokers lead the partitions of a topic."""
+    found = AdminClient({"bootstrap.servers": bootstrap}).list_topics("t", timeout=30)
+    return len({partition.leader for partition in found.topics["t"].partitions.values()})
+
+
 def transactions(bootstrap: str) -> None:
     producer = Producer(
         {"bootstrap.servers": bootstrap, "transactional.id": "tx", "client.id": "tx"}
@@ -133,9 +139,10 @@ def state(bootstrap: str) -> Any:
     )
 
 
-def replayed(version: str, path: Path) -> tuple[Any, list[dict[str, Any]], str]:
-    with ApacheCluster(version) as cluster:
+def replayed(version: str, path: Path, nodes: int = 1) -> tuple[Any, list[dict[str, Any]], str]:
+    with ApacheCluster(version, nodes, timeout=30 + 30 * nodes) as cluster:
         topics(cluster.bootstrap, "t", "u")
+        assert leaders(cluster.bootstrap) == min(nodes, 2)
         found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
         rows = [json.loads(row) for row in found.stdout.splitlines()]
         assert found.returncode == (1 if rows else 0), found.stderr
@@ -155,8 +162,8 @@ def test_producers_transactions_and_groups(tmp_path: Path) -> None:
 
     path = tmp_path / "run.pcapng"
     before = record("3.9.1", path, run)
-    for version in ("3.9.1", "4.3.1"):
-        after, rows, said = replayed(version, path)
+    for version, nodes in (("3.9.1", 1), ("4.3.1", 3)):
+        after, rows, said = replayed(version, path, nodes)
         assert after == before, (version, rows, said)
         assert unexplained(rows) == [], said
 

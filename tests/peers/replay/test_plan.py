@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from captures.exchange import SASL_TOKEN, Exchange
-from peers.replay.plan import NEVER, SENT, left_out
+from peers.replay.plan import NEVER, SENT, SHARING, left_out
 from specs import api
 from specs.contents import NAMES, key_of
 
@@ -63,3 +63,13 @@ def test_what_can_not_be(exchange: Exchange, reason: str) -> None:
 def test_all_that_is_named_exists_and_nothing_is_both() -> None:
     assert set(NAMES) >= SENT | NEVER
     assert not SENT & NEVER
+    assert not SHARING & (SENT | NEVER)
+
+
+@pytest.mark.parametrize("name", ["ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge"])
+def test_share_groups_are_not_replayable_even_if_allowed(name: str) -> None:
+    for allowed in ((), (key_of(name),)):
+        left = left_out(asked(name, api(name).versions[1]), allowed)
+        assert left is not None
+        assert left.reason == "which records a member of a share group is lent is chance"
+        assert not left.expected

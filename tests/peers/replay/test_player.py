@@ -171,6 +171,10 @@ def test_what_is_not_ready_is_asked_again() -> None:
     (found,) = play([beat(0, 5, "a")], later)
     assert not found.finding
     assert errors == []
+    errors += [14, 79]
+    (same,) = play([beat(0, 5, "a", error=79)], later)
+    assert not same.finding
+    assert errors == []
     errors.append(16)
     (same,) = play([beat(0, 5, "a", error=16)], later)
     assert not same.finding
