@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -16,9 +17,11 @@ from captures.exchange import Exchange
 from captures.filters import Filter
 from captures.inside import inside
 from captures.writer import CaptureWriter
-from proxy.rules import Rules
-from proxy.server import Proxy
 from specs import NAMES
+
+if TYPE_CHECKING:
+    from proxy.rules import Rules
+    from proxy.server import Proxy
 
 
 @dataclass(slots=True)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from barnabas.addresses import format_address
+from barnabas.addresses import format_address, is_loopback
 from barnabas.capture_input import exchanges, opened, watched
 from barnabas.loop import run
+from barnabas.memory import keep_freed
 from barnabas.output import Output
-from barnabas.parsing import parse_filter
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.difference import ABSENT, Difference
@@ -32,7 +32,6 @@ from peers.replay.order import Index, TooLarge, in_order, index
 from peers.replay.outcome import OF_THE_CLUSTER, Outcome
 from peers.replay.player import Player
 from peers.replay.topics import CREATE_TOPICS, lacking
-from proxy.control.guard import is_loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +112,7 @@ def replay(asked: Replay, output: Output | None = None) -> int:
     SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
     """
     output = output or Output()
+    keep_freed()
     for address in asked.bootstrap:
         _check_own(asked, address)
     try:
@@ -204,9 +204,12 @@ def _check_own(asked: Replay, address: Address) -> None:
 def _exchanges(asked: Replay, output: Output, doing: str = "") -> Iterator[Exchange]:
     """The exchanges of the capture that shall be replayed; with a progress bar if it says of what."""
     reader = opened(asked.path)
-    passes = None if asked.only is None else parse_filter(asked.only, {})
     found = exchanges(reader, watched(reader, output, doing) if doing else reader)
-    return (exchange for exchange in found if passes is None or passes(exchange))
+    if asked.only is None:
+        return found
+    from barnabas.parsing import parse_filter  # what else it parses takes long to import
+
+    return filter(parse_filter(asked.only, {}), found)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from barnabas.addresses import format_address
+from barnabas.addresses import format_address, is_loopback
 from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
@@ -139,11 +139,11 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
 def check(control: Control) -> None:
     """Raises Trouble if the control port is not on loopback, or what it needs is not installed."""
     try:
-        from proxy.control import api, guard, serving  # noqa: F401
+        from proxy.control import api, serving  # noqa: F401
     except ImportError as problem:
         line = f"--control needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
-    if not guard.is_loopback(control.address[0]):
+    if not is_loopback(control.address[0]):
         where = format_address(control.address)
         raise Trouble(f"--control {where}: it listens on loopback only, e.g. 127.0.0.1:0")
 

@@ -127,6 +127,22 @@ class Identities:
                 self.producer_is(one, other)
 
 
+def copied(body: Any) -> Any:
+    """A body whose fields may be set; what stands in them, and arrays of numbers and texts, is shared.
+
+    >>> body = {"a": [{"b": b"..."}]}
+    >>> other = copied(body)
+    >>> other == body, other["a"][0] is body["a"][0]
+    (True, False)
+    """
+    if isinstance(body, dict):
+        return {
+            name: copied(value) if isinstance(value, dict | list) else value
+            for name, value in body.items()
+        }
+    return [copied(item) for item in body] if body and isinstance(body[0], dict) else body
+
+
 def replaced(body: Any, name: str, change: Callable[[Any], Any]) -> Any:
     """A body with a field, wherever it stands, as `change` makes it.
 

@@ -8,8 +8,8 @@ for now.
 from __future__ import annotations
 
 import asyncio
-import copy
 import heapq
+import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -19,7 +19,7 @@ from captures.exchange import Exchange
 from peers.replay.batches import Sequences, renewed
 from peers.replay.cluster import LiveCluster
 from peers.replay.connection import Dial, LiveConnection
-from peers.replay.identities import Identities, Scope, replaced, scope_of
+from peers.replay.identities import Identities, Scope, copied, replaced, scope_of
 from peers.replay.joining import ALONE, Joined
 from peers.replay.leading import Leading
 from peers.replay.offsets import Offsets, partitions
@@ -35,6 +35,8 @@ from specs.error_codes import error_name
 from specs.malformed import Malformed
 
 PRODUCE: Final = 0
+BY_ID: Final = 13
+"""From this version of Produce on topics have ids and no names."""
 FETCH: Final = 1
 SYNC_GROUP: Final = 14
 JOIN_GROUP: Final = 11
@@ -183,7 +185,7 @@ class Player:
         scope = scope_of(request)
         if key == FETCH:
             request = self._sessions.whole(exchange.connection, request)
-        body = copy.deepcopy(converted(key, request, exchange.version, version, self._index.topics))
+        body = copied(converted(key, request, exchange.version, version, self._index.topics))
         self._offsets.translate(key, "request", body)
         if key == PRODUCE:
             self._renew(body)
@@ -323,11 +325,9 @@ class Player:
         key = asked.exchange.key
         self._identities.learn(recorded, live, asked.scope)
         if key == PRODUCE:
-            names = {
-                self._identities.live("topic", topic, asked.scope): name
-                for topic, name in self._index.topics.items()
-            }
-            self._offsets.learn(recorded, live, names)
+            self._offsets.learn(
+                recorded, live, self._live_names() if asked.version >= BY_ID else {}
+            )
         elif key == JOIN_GROUP:
             group = asked.body["group_id"]
             self._leading.learn(group, live)
@@ -341,6 +341,12 @@ class Player:
                 (recorded["producer_id"], recorded["producer_epoch"]),
                 (asked.body["producer_id"], asked.body["producer_epoch"]),
             )
+
+    def _live_names(self) -> dict[uuid.UUID, str]:
+        return {
+            self._identities.live("topic", topic, None): name
+            for topic, name in self._index.topics.items()
+        }
 
 
 async def _closed(connection: LiveConnection) -> None:

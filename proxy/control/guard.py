@@ -6,7 +6,6 @@ Origin; and where it has its own name resolved to 127.0.0.1, that name is in Hos
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 from collections.abc import Iterable
 
@@ -20,18 +19,6 @@ Address = tuple[str, int]
 def new_token() -> str:
     """A token that can't be guessed: 32 random bytes as text."""
     return secrets.token_urlsafe(32)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can connect to an address.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
-    [True, True, True, False, False]
-    """
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def hosts(address: Address) -> tuple[str, ...]:
