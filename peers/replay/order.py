@@ -6,6 +6,7 @@ Captures tell of an exchange when it is over; what was asked before it may still
 from __future__ import annotations
 
 import uuid
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -31,8 +32,9 @@ class TooLarge(ValueError):
 class Index:
     """What must be known of a recording before the first request is sent."""
 
-    order: list[int] = field(default_factory=list)
-    """The exchanges, by their number in the order in which they ended, in the order of requests."""
+    order: array[int] = field(default_factory=lambda: array("q"))
+    """The exchanges, by their number in the order in which they ended, in the order of requests: 8 bytes
+    of each, however long the recording is."""
     last: dict[int, int] = field(default_factory=dict)
     """Connection -> number of its last exchange in that order."""
     began: int = 0
@@ -48,18 +50,18 @@ class Index:
 def index(exchanges: Iterable[Exchange]) -> Index:
     """Read all exchanges once; nothing but what stands in Index is kept."""
     found = Index()
-    times: list[tuple[int, int, int]] = []
-    for number, exchange in enumerate(exchanges):
-        times.append((exchange.ts, number, exchange.connection))
+    times, connections = array("q"), array("q")
+    for exchange in exchanges:
+        times.append(exchange.ts)
+        connections.append(exchange.connection)
         found.topics.update(pairs(exchange, TOPIC))
         found.needed.add(exchange)
         if exchange.key == SYNC_GROUP and exchange.request and exchange.request["assignments"]:
             place = exchange.request["group_id"], exchange.request["generation_id"]
             found.assignments[place] = exchange.request["assignments"]
-    times.sort()
-    found.order = [number for _, number, _ in times]
-    found.last = {connection: number for _, number, connection in times}
-    found.began = times[0][0] if times else 0
+    found.order = array("q", sorted(range(len(times)), key=times.__getitem__))
+    found.last = {connections[number]: number for number in found.order}
+    found.began = min(times, default=0)
     return found
 
 
