@@ -9,38 +9,30 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from captures.errors import first_error
 from captures.exchange import Exchange
-from peers.replay.batches import Sequences, renewed
 from peers.replay.cluster import LiveCluster
 from peers.replay.connection import Dial, LiveConnection
-from peers.replay.identities import Identities, Scope, copied, replaced, scope_of
 from peers.replay.joining import ALONE, Joined
-from peers.replay.leading import Leading
-from peers.replay.offsets import Offsets, partitions
 from peers.replay.order import Index
-from peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared, expected
+from peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared
 from peers.replay.plan import Left, left_out
 from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, places, split
 from peers.replay.sessions import SESSION_ERRORS, FetchSessions
-from peers.replay.versions import NotReplayable, converted, version_for
+from peers.replay.translation import Translation
+from peers.replay.versions import NotReplayable
 from specs.codec.build import Unfit
 from specs.contents import api
 from specs.error_codes import error_name
 from specs.malformed import Malformed
 
 PRODUCE: Final = 0
-BY_ID: Final = 13
-"""From this version of Produce on topics have ids and no names."""
 FETCH: Final = 1
-SYNC_GROUP: Final = 14
 JOIN_GROUP: Final = 11
-END_TXN: Final = 26
 
 PATIENCE: Final = 60.0
 """Seconds after which a response that was answered in the recording is no longer waited for."""
@@ -67,7 +59,6 @@ class _Asked:
 
     exchange: Exchange
     version: int
-    scope: Scope
     body: dict[str, Any]
     coordinator: Coordinator | None
     futures: dict[int, asyncio.Future[bytes]] = field(default_factory=dict)
@@ -99,15 +90,11 @@ class Player:
         self._index = index
         self._speed = speed
         self._allowed = frozenset(allowed)
-        self._shift_ms = shift_ms
         self._ignore = tuple(ignore)
         self._done = done
         self._patience = patience
-        self._identities = Identities()
-        self._offsets = Offsets(index.topics)
-        self._sequences = Sequences()
+        self._translation = Translation(index, shift_ms)
         self._sessions = FetchSessions()
-        self._leading = Leading(index.assignments)
         self._joined: Joined[_Asked] = Joined()
         self._connections: dict[tuple[int, int], LiveConnection] = {}
         self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
@@ -176,36 +163,6 @@ class Player:
         answered = exchange.ts + int(exchange.latency_ms * 1e6)
         task = asyncio.create_task(self._finish(asked))
         heapq.heappush(self._under_way, (answered, number, task))
-
-    def _prepared(self, exchange: Exchange) -> _Asked:
-        """A request in the live cluster's terms. Raises NotReplayable, Malformed."""
-        key, request = exchange.key, exchange.request
-        assert request is not None  # noqa: S101
-        version = version_for(key, exchange.version, self._cluster.offered)
-        scope = scope_of(request)
-        if key == FETCH:
-            request = self._sessions.whole(exchange.connection, request)
-        body = copied(converted(key, request, exchange.version, version, self._index.topics))
-        self._offsets.translate(key, "request", body)
-        if key == PRODUCE:
-            self._renew(body)
-        elif key in OF_LEADERS:  # epochs of the recorded log; -1: not known
-            body = replaced(body, "current_leader_epoch", lambda _: -1)
-            body = replaced(body, "last_fetched_epoch", lambda _: -1)
-        elif key == SYNC_GROUP:
-            member = self._identities.live("member", request["member_id"], scope)
-            generation = self._identities.live("generation", request["generation_id"], scope)
-            body["assignments"] = self._leading.given(request, member, generation)
-        body = self._identities.translate(body, scope)
-        coordinator = coordinator_of(key, exchange.version, exchange.request_body or b"", request)
-        return _Asked(exchange, version, scope, body, coordinator)
-
-    def _renew(self, body: dict[str, Any]) -> None:
-        for place, entry in partitions(body, "index"):
-            if entry["records"]:
-                entry["records"] = renewed(
-                    entry["records"], place, self._identities, self._sequences, self._shift_ms
-                )
 
     async def _send(self, asked: _Asked) -> None:
         """Send a request to all brokers that it is for. Raises OSError, Unfit."""
@@ -305,48 +262,43 @@ class Player:
             assert other.exchange.response is not None  # noqa: S101
             self._learn(other, other.exchange.response, live)
 
+    def _prepared(self, exchange: Exchange) -> _Asked:
+        """A request in the live cluster's terms. Raises NotReplayable, Malformed."""
+        request = exchange.request
+        assert request is not None  # noqa: S101
+        if exchange.key == FETCH:
+            request = self._sessions.whole(exchange.connection, request)
+        version, body = self._translation.request(exchange, request, self._cluster.offered)
+        raw = exchange.request_body or b""
+        coordinator = coordinator_of(exchange.key, exchange.version, raw, request)
+        return _Asked(exchange, version, body, coordinator)
+
     def _outcome(self, asked: _Asked, live: dict[str, Any]) -> Outcome:
-        exchange, recorded = asked.exchange, asked.exchange.response
+        exchange, version = asked.exchange, asked.version
+        recorded = exchange.response
         if recorded is None:
-            return Outcome(exchange, version=asked.version, response=live)
+            return Outcome(exchange, version=version, response=live)
         self._learn(asked, recorded, live)
-        versions = exchange.version, asked.version
-        known = self._identities, self._offsets
+        versions = exchange.version, version
         try:
-            wanted = expected(exchange.key, versions, recorded, known, asked.scope)
+            wanted = self._translation.response(exchange, recorded, version)
         except NotReplayable as problem:
             return Outcome(
-                exchange, version=asked.version, response=live, problem=f"not compared: {problem}"
+                exchange, version=version, response=live, problem=f"not compared: {problem}"
             )
         found = compared(exchange.key, versions, wanted, live, self._ignore)
-        return Outcome(exchange, version=asked.version, response=live, differences=found)
+        return Outcome(exchange, version=version, response=live, differences=found)
 
     def _learn(self, asked: _Asked, recorded: dict[str, Any], live: dict[str, Any]) -> None:
-        key = asked.exchange.key
-        self._identities.learn(recorded, live, asked.scope)
-        if key == PRODUCE:
-            self._offsets.learn(
-                recorded, live, self._live_names() if asked.version >= BY_ID else {}
-            )
-        elif key == JOIN_GROUP:
-            group = asked.body["group_id"]
-            self._leading.learn(group, live)
-            if not recorded["error_code"] and not live["error_code"]:
-                again = replace(asked, body={**asked.body, "member_id": live["member_id"]})
-                member, generation = recorded["member_id"], recorded["generation_id"]
-                self._joined.note(group, generation, member, again)
-        elif key == END_TXN and recorded.get("producer_id", -1) >= 0 > live.get("producer_id", -1):
-            # without KIP-890 the producer goes on as it is
-            self._identities.producer_is(
-                (recorded["producer_id"], recorded["producer_epoch"]),
-                (asked.body["producer_id"], asked.body["producer_epoch"]),
-            )
-
-    def _live_names(self) -> dict[uuid.UUID, str]:
-        return {
-            self._identities.live("topic", topic, None): name
-            for topic, name in self._index.topics.items()
-        }
+        self._translation.learn(asked.exchange, asked.version, asked.body, live)
+        if (
+            asked.exchange.key == JOIN_GROUP
+            and not recorded["error_code"]
+            and not live["error_code"]
+        ):
+            again = replace(asked, body={**asked.body, "member_id": live["member_id"]})
+            member, generation = recorded["member_id"], recorded["generation_id"]
+            self._joined.note(asked.body["group_id"], generation, member, again)
 
 
 async def _closed(connection: LiveConnection) -> None:

@@ -173,7 +173,10 @@ def _id_of(name: str, names: Mapping[uuid.UUID, str]) -> uuid.UUID:
 def _check(value: Any, layout: Layout, before: Layout, where: str) -> None:
     """Raises NotReplayable for a field that says something which the version can't say."""
     slots = {slot.name: slot for slot in layout.slots}
-    defaults = {slot.name: slot.default for slot in before.slots}
+    defaults = {
+        slot.name: slot.node.struct.defaults() if slot.node.struct else slot.default
+        for slot in before.slots
+    }
     nodes = {slot.name: slot.node for slot in before.slots}
     for name, inner in value.items():
         if name not in slots:

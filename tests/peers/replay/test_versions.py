@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import itertools
 import uuid
 from typing import Any
 
 import pytest
 
+from peers.replay.plan import SENT
 from peers.replay.versions import NotReplayable, converted, pruned, version_for
 from specs import api, records
 from specs.records import Record
@@ -121,3 +123,17 @@ def test_fields_that_are_kept_all_the_same() -> None:
         "throttle_time_ms": 0,
         "responses": [{"topic_id": ID, "partitions": []}],
     }
+
+
+@pytest.mark.parametrize("key", sorted(SENT))
+def test_what_says_nothing_is_no_obstacle(key: int) -> None:
+    first, last = api(key).versions
+    versions = range(first, last + 1)
+    for before, after in itertools.product(versions, versions):
+        body = api(key).request.layout(before).defaults()
+        try:
+            found = converted(key, body, before, after, {})
+        except NotReplayable as problem:
+            assert str(problem).startswith("0 "), (before, after)  # keys, groups, members at once
+        else:
+            api(key).request.codec(after).encode(found)

@@ -1,0 +1,108 @@
+"""Recorded exchanges in the live cluster's terms, by all that its answers have told so far."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from captures.exchange import Exchange
+from peers.replay.batches import Sequences, renewed
+from peers.replay.identities import Identities, copied, replaced, scope_of
+from peers.replay.leading import Leading
+from peers.replay.offsets import Offsets, partitions
+from peers.replay.order import Index
+from peers.replay.outcome import expected
+from peers.replay.routing import OF_LEADERS
+from peers.replay.versions import converted, version_for
+
+PRODUCE: Final = 0
+JOIN_GROUP: Final = 11
+SYNC_GROUP: Final = 14
+END_TXN: Final = 26
+
+BY_ID: Final = 13
+"""From this version of Produce on topics have ids and no names."""
+
+
+class Translation:
+    """What is known of the live cluster. shift_ms: added to the timestamps of records."""
+
+    def __init__(self, index: Index, shift_ms: int = 0) -> None:
+        self._index = index
+        self._shift_ms = shift_ms
+        self._identities = Identities()
+        self._offsets = Offsets(index.topics)
+        self._sequences = Sequences()
+        self._leading = Leading(index.assignments)
+
+    def request(
+        self, exchange: Exchange, request: dict[str, Any], offered: Mapping[int, tuple[int, int]]
+    ) -> tuple[int, dict[str, Any]]:
+        """The version and the body of a request. offered: API key -> versions that the cluster takes.
+
+        Raises NotReplayable, Malformed.
+        """
+        key = exchange.key
+        version = version_for(key, exchange.version, offered)
+        scope = scope_of(request)
+        body = copied(converted(key, request, exchange.version, version, self._index.topics))
+        self._offsets.translate(key, "request", body)
+        if key == PRODUCE:
+            self._renew(body)
+        elif key in OF_LEADERS:  # epochs of the recorded log; -1: not known
+            body = replaced(body, "current_leader_epoch", lambda _: -1)
+            body = replaced(body, "last_fetched_epoch", lambda _: -1)
+        elif key == SYNC_GROUP:
+            member = self._identities.live("member", request["member_id"], scope)
+            generation = self._identities.live("generation", request["generation_id"], scope)
+            body["assignments"] = self._leading.given(request, member, generation)
+        return version, self._identities.translate(body, scope)
+
+    def response(
+        self, exchange: Exchange, recorded: dict[str, Any], version: int
+    ) -> dict[str, Any]:
+        """What the live response should say, by the recorded one. version: of the live one.
+
+        Raises NotReplayable if that version's terms can't be told.
+        """
+        known = self._identities, self._offsets
+        versions = exchange.version, version
+        return expected(exchange.key, versions, recorded, known, _scope(exchange))
+
+    def learn(
+        self, exchange: Exchange, version: int, asked: dict[str, Any], live: dict[str, Any]
+    ) -> None:
+        """Take what a live response tells beside the recorded one. version, asked: of the live request."""
+        recorded = exchange.response
+        if recorded is None:
+            return
+        self._identities.learn(recorded, live, _scope(exchange))
+        if exchange.key == PRODUCE:
+            self._offsets.learn(recorded, live, self._live_names() if version >= BY_ID else {})
+        elif exchange.key == JOIN_GROUP:
+            self._leading.learn(asked["group_id"], live)
+        elif exchange.key == END_TXN and (
+            recorded.get("producer_id", -1) >= 0 > live.get("producer_id", -1)
+        ):  # without KIP-890 the producer goes on as it is
+            self._identities.producer_is(
+                (recorded["producer_id"], recorded["producer_epoch"]),
+                (asked["producer_id"], asked["producer_epoch"]),
+            )
+
+    def _renew(self, body: dict[str, Any]) -> None:
+        for place, entry in partitions(body, "index"):
+            if entry["records"]:
+                entry["records"] = renewed(
+                    entry["records"], place, self._identities, self._sequences, self._shift_ms
+                )
+
+    def _live_names(self) -> dict[uuid.UUID, str]:
+        return {
+            self._identities.live("topic", topic, None): name
+            for topic, name in self._index.topics.items()
+        }
+
+
+def _scope(exchange: Exchange) -> str | None:
+    return scope_of(exchange.request or {})
