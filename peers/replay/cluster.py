@@ -96,7 +96,7 @@ class LiveCluster:
     async def partitions(self) -> dict[str, int]:
         """All topics, and how many partitions they have."""
         # before v1 an empty list asks for all
-        everything = None if self.offered.get(METADATA, (0, 0))[1] else []
+        everything: list[Any] | None = None if self.offered.get(METADATA, (0, 0))[1] else []
         found = await self._ask(METADATA, {"topics": everything})
         return {topic["name"]: len(topic["partitions"]) for topic in found["topics"]}
 

@@ -132,7 +132,7 @@ def _topics(entries: Entries) -> list[dict[str, Any]]:
 def _forgotten(entries: Entries) -> list[dict[str, Any]]:
     """These partitions as a request says that it no longer wants them."""
     topics: dict[Any, dict[str, Any]] = {}
-    for (name, number), (own, _) in entries.items():
-        named = {field: own[field] for field in NAMED if field in own}
-        topics.setdefault(name, {**named, "partitions": []})["partitions"].append(number)
+    for (topic, number), (own, _) in entries.items():
+        named: dict[str, Any] = {name: own[name] for name in NAMED if name in own}
+        topics.setdefault(topic, {**named, "partitions": []})["partitions"].append(number)
     return list(topics.values())
