@@ -66,3 +66,8 @@ def test_the_arrays_are_there_in_all_versions() -> None:
             response = api(key).response.layout(version).defaults()
             assert names.topics in request, (key, version)
             assert names.response_topics in response, (key, version)
+
+
+def test_an_answer_fails_if_that_of_one_leader_does() -> None:
+    parts = [{"error_code": code, "session_id": code, "responses": []} for code in (0, 71, 0)]
+    assert merge(1, parts)["error_code"] == 71
