@@ -66,7 +66,8 @@ class Conversations:
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
-            self._open[event.connection] = _Conversation(event.connection, client, broker)
+            conversation = _Conversation(event.connection, client, event.server, broker)
+            self._open[event.connection] = conversation
             return
         conversation = self._open.get(event.connection)
         if conversation is None:
@@ -96,9 +97,10 @@ class Conversations:
 class _Conversation:
     """One connection: pairs what its two flows hold."""
 
-    def __init__(self, number: int, client: str, broker: int | None) -> None:
+    def __init__(self, number: int, client: str, server: str, broker: int | None) -> None:
         self.number = number
         self.client = client
+        self.server = server
         self.broker = broker
         self.undecoded = 0
         self.lossy = False
@@ -303,6 +305,7 @@ class _Conversation:
             pending,
             connection=self.number,
             client_address=self.client,
+            server_address=self.server,
             broker=self.broker,
             received=came,
             answered=left,
