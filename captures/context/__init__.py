@@ -2,8 +2,9 @@
 
 Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
 (KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
-number; and captures of others name a broker by its address. One context hears all exchanges of a proxy or a capture in the order in which they end. What
-began before it listened, it can't know: then it says so (`complete`, None), and never guesses.
+number; and captures of others name a broker by its address. One context hears all exchanges of a
+proxy or a capture in the order in which they end. What began before it listened, it can't know: then
+it says so (`complete`, None), and never guesses.
 """
 
 from __future__ import annotations
