@@ -63,7 +63,8 @@ def responses(_: NoSettings) -> See:
             del given_up[exchange.connection]
             if waits.losses == mine.losses:
                 yield _passed_over(waits, mine)
-        if before is None or before.ordinal <= mine.ordinal:
+        # behind a gap requests are numbered anew
+        if before is None or before.losses != mine.losses or before.ordinal <= mine.ordinal:
             latest[exchange.connection] = mine
         # what a proxy sent on changed stands behind the others of its packet: there time decides
         elif mine.end > before.end or mine.packet == before.packet:

@@ -61,6 +61,13 @@ def test_what_is_missing_where_the_capture_has_a_gap_was_not_passed_over() -> No
     assert found("responses", metadata(2), metadata(1, answer=False, losses=1)) == []
 
 
+def test_behind_a_gap_requests_are_numbered_anew() -> None:
+    gap = {"losses": 1}
+    assert found("responses", metadata(2, 1), metadata(1, 9, **gap)) == []
+    again = metadata(6, 1, **gap), metadata(5, 9, **gap)
+    assert len(found("responses", metadata(2, 1), metadata(1, 9, **gap), *again)) == 1
+
+
 def test_acks_0_has_no_response() -> None:
     asked: dict[str, Any] = {"error": None, "connection": 1}
     assert found("responses", metadata(2), produce(1, ["a"], acks=0, **asked)) == []
