@@ -93,10 +93,7 @@ def proxy(bootstrap: str) -> Iterator[RunningProxy]:
                 process.wait(DEADLINE)
             finally:
                 process.kill()
-        running.complaints += [
-            *_complaints(process.returncode, Path(stderr.name)),
-            *_unread(capture),
-        ]
+        running.complaints += _complaints(process.returncode, Path(stderr.name), capture)
         running.findings += _findings(capture)
 
 
