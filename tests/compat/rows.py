@@ -13,7 +13,7 @@ from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster
 from tests.compat.cells import Cell, Verdict, judge
 from tests.compat.clients.common import PARTITIONS
-from tests.compat.plan import EMBEDDED, JOBS, UNREADABLE, gap, number
+from tests.compat.plan import EMBEDDED, FOUND, JOBS, UNREADABLE, gap, number
 from tests.compat.processes import proxy, run_client, wire
 
 SETTINGS: Final = {
@@ -69,18 +69,20 @@ def _of_client(
             verdict, reason = judge(direct.result(), proxied.result(), running.listeners)
             yield Cell(broker, client, job, verdict, reason, time.monotonic() - begun)
     for name, seen in (("proxy", running), ("wire", wired)):
-        if complaints := list(_unknown(broker, seen.complaints)):
-            yield Cell(broker, client, name, Verdict.UNREAD, "; ".join(complaints))
-        if seen.findings:
-            yield Cell(broker, client, f"check, {name}", Verdict.WRONG, "; ".join(seen.findings))
+        if complaints := _unknown(seen.complaints, UNREADABLE.get(broker, ())):
+            yield Cell(broker, client, name, Verdict.UNREAD, complaints)
+        if findings := _unknown(seen.findings, FOUND.get(broker, ())):
+            yield Cell(broker, client, f"check, {name}", Verdict.WRONG, findings)
     if wired.trouble:
         say(f"{broker}: {client} not captured on the wire: {wired.trouble}")
     elif not wired.exchanges:
         yield Cell(broker, client, "wire", Verdict.UNREAD, "no exchange was captured")
 
 
-def _unknown(broker: str, complaints: Sequence[str]) -> Iterator[str]:
-    known = UNREADABLE.get(broker, ())
-    for one in complaints:
-        if not any(re.fullmatch(text, one) for text in known):
-            yield one
+def _unknown(said: Sequence[str], known: Sequence[str]) -> str:
+    """All that is not known, in a line.
+
+    >>> _unknown(["a: 1", "b"], [r"a: \\d"])
+    'b'
+    """
+    return "; ".join(one for one in said if not any(re.fullmatch(text, one) for text in known))
