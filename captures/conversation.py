@@ -66,8 +66,8 @@ class Conversations:
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
-            conversation = _Conversation(event.connection, client, event.server, broker)
-            self._open[event.connection] = conversation
+            ends = client, event.server
+            self._open[event.connection] = _Conversation(event.connection, *ends, broker)
             return
         conversation = self._open.get(event.connection)
         if conversation is None:

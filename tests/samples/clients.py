@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from confluent_kafka import Consumer, Producer
@@ -28,10 +28,12 @@ def until(ready: Callable[[], Any], meanwhile: Callable[[], Any], what: str) -> 
         meanwhile()
 
 
-def produce(bootstrap: str, topic: str, count: int, *, size: int = 20, **settings: Any) -> None:
+def produce(
+    bootstrap: str, topic: str, count: int, *, size: int = 20, more: Mapping[str, str] | None = None
+) -> None:
     """Send records one by one with librdkafka."""
     own = {"bootstrap.servers": bootstrap, "client.id": "writer", "linger.ms": 0, "log_level": 0}
-    producer = Producer({**own, **settings})
+    producer = Producer({**own, **(more or {})})
     for number in range(count):
         value = f"order {number} ".ljust(size, "x")
         producer.produce(topic, key=f"k{number}", value=value, partition=number % 2)

@@ -42,7 +42,7 @@ PASSWORD: Final = "correct-horse-battery-staple"
 def embedded(path: Path) -> None:
     """A producer and a consumer in a group, through the proxy to the embedded cluster."""
     with EmbeddedCluster(3, topics={TOPIC: 2}) as cluster, proxy(cluster.bootstrap, path) as where:
-        clients.produce(where, TOPIC, 12, **{"compression.type": "lz4"})
+        clients.produce(where, TOPIC, 12, more={"compression.type": "lz4"})
         _read_and_commit(where, 12)
 
 
@@ -306,7 +306,7 @@ def sasl(path: Path) -> None:
                 "sasl.username": "alice",
                 "sasl.password": PASSWORD,
             }
-            clients.produce(where, TOPIC, 4, **alice)
+            clients.produce(where, TOPIC, 4, more=alice)
             _read_and_commit(where, 4, **alice)
 
 

@@ -70,7 +70,8 @@ def connecting(
     """Each try on a connection of its own, which begins `opened` ms before it."""
     found = []
     for number in range(count):
-        at, where = 1 + number * (1 + pause), {"connection": first + number, "host": host}
+        at = 1 + number * (1 + pause)
+        where: dict[str, Any] = {"connection": first + number, "host": host}
         offered = {"error_code": 0, "api_keys": []}
         found += [
             exchange("ApiVersions", 0, {}, offered, at=at - opened, took=opened / 2, **where),

@@ -62,7 +62,7 @@ def test_what_is_missing_where_the_capture_has_a_gap_was_not_passed_over() -> No
 
 
 def test_behind_a_gap_requests_are_numbered_anew() -> None:
-    gap = {"losses": 1}
+    gap: dict[str, Any] = {"losses": 1}
     assert found("responses", metadata(2, 1), metadata(1, 9, **gap)) == []
     again = metadata(6, 1, **gap), metadata(5, 9, **gap)
     assert len(found("responses", metadata(2, 1), metadata(1, 9, **gap), *again)) == 1
