@@ -19,6 +19,9 @@ from specs.error_codes import ERROR_CODES
 FETCHES: Final = (1, 78)
 """Fetch and ShareFetch: see `fetch_loops`."""
 
+METADATA: Final = 3
+"""What clients ask of each broker that they come to: on another connection it is no retry."""
+
 RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
 
 HOLDS = (
@@ -69,7 +72,7 @@ def backoff(settings: Backoff) -> See:
         here = exchange.connection, request
         client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}", request
         before, since = failed.get(here), exchange.ts
-        if before is None:
+        if before is None and exchange.key != METADATA:
             before, since = latest.get(client), begun.get(exchange.connection, -1)
             if before is not None and since >= before.end:
                 failed.pop((before.connection, request), None)  # it goes on here

@@ -110,3 +110,15 @@ def test_hosts_and_clients_have_their_own() -> None:
     assert found("backoff", *(hosts[number % 3][number] for number in range(18))) == []
     names = [coordinator(1 + n * 3, connection=n, host="h", client=f"c{n}") for n in range(9)]
     assert found("backoff", *names) == []
+
+
+def test_metadata_is_asked_of_each_broker_that_a_client_comes_to() -> None:
+    partitions = {"error_code": 3, "name": "t", "is_internal": False, "partitions": []}
+    answer = {"brokers": [], "controller_id": 1, "topics": [partitions]}
+
+    def asked(at: float, connection: int) -> Exchange:
+        where: dict[str, Any] = {"connection": connection, "host": "10.1.1.1"}
+        return exchange("Metadata", 1, {"topics": [{"name": "t"}]}, answer, at=at, **where)
+
+    assert found("backoff", *(asked(1 + number * 3, number) for number in range(9))) == []
+    assert len(found("backoff", *(asked(1 + number * 3, 1) for number in range(9)))) == 1
