@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from captures.boundary import Search
-from captures.demand import UNHEARD, Demands
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
@@ -67,9 +66,7 @@ class Conversations:
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
-            self._open[event.connection] = _Conversation(
-                event.connection, client, broker, event.demands
-            )
+            self._open[event.connection] = _Conversation(event, client, broker)
             return
         conversation = self._open.get(event.connection)
         if conversation is None:
@@ -103,13 +100,12 @@ class Conversations:
 class _Conversation:
     """One connection: pairs what its two flows hold."""
 
-    def __init__(
-        self, number: int, client: str, broker: int | None, demands: Demands = UNHEARD
-    ) -> None:
-        self.number = number
+    def __init__(self, opened: Opened, client: str, broker: int | None) -> None:
+        self.number = opened.connection
         self.client = client
+        self.server = opened.server
         self.broker = broker
-        self.demands = demands
+        self.demands = opened.demands
         self.undecoded = 0
         self.lossy = False
         """Whether frames are missing: then a response may answer one of those."""
@@ -313,6 +309,7 @@ class _Conversation:
             pending,
             connection=self.number,
             client_address=self.client,
+            server_address=self.server,
             broker=self.broker,
             received=came,
             answered=left,

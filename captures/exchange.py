@@ -209,6 +209,8 @@ class Exchange:
     """The same of the response, as the client saw it."""
     ordinal: int = field(default=0, compare=False)
     """The request's number among those of its connection, from 0; counted in captures only."""
+    server_address: str = field(default="", compare=False)
+    """Where the client connected, as ip:port; known in captures only."""
     losses: int = field(default=0, compare=False)
     """How often the capture had lost something, anywhere, when the exchange was over: between two
     that say the same nothing is missing."""

@@ -10,6 +10,7 @@ def outcome(
     *,
     connection: int,
     client_address: str,
+    server_address: str = "",
     broker: int | None,
     received: int | None = None,
     answered: int | None = None,
@@ -52,4 +53,5 @@ def outcome(
         request_packet=pending.packet,
         response_packet=packet,
         ordinal=pending.ordinal,
+        server_address=server_address,
     )

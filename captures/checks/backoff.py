@@ -1,4 +1,8 @@
-"""`backoff`: what failed for the moment is tried again after a pause."""
+"""`backoff`: what failed for the moment is tried again after a pause.
+
+On the same connection, or on one that the client opened right behind the error. Several clients may
+bear one name on one host: connections that were there before are not taken for one another's.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from specs.error_codes import ERROR_CODES
 
 FETCHES: Final = (1, 78)
 """Fetch and ShareFetch: see `fetch_loops`."""
+
+METADATA: Final = 3
+"""What clients ask of each broker that they come to: on another connection it is no retry."""
 
 RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
 
@@ -35,28 +42,46 @@ class Backoff:
 
 @dataclass(slots=True)
 class _Failed:
+    connection: int
     end: int
     first: Evidence
     hasty: int = 0
 
 
+_Request = tuple[int, int]
+"""API and hash of the body."""
+
+
 def backoff(settings: Backoff) -> See:
-    """The same request on the same connection, over and over, right behind a retriable error."""
-    failed: Memory[tuple[int, int, int], _Failed] = Memory()
+    """The same request, over and over, right behind a retriable error."""
+    failed: Memory[tuple[int, _Request], _Failed] = Memory()
+    latest: Memory[tuple[str, _Request], _Failed] = Memory()
+    """The last that failed of a client, on whichever connection."""
+    begun: Memory[int, int] = Memory()
+    """When the first request of a connection came."""
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        if exchange.ordinal == 0:
+            begun[exchange.connection] = exchange.ts
         if exchange.key in FETCHES or exchange.request_body is None:
             return
         error, end = exchange.error, answered(exchange)
         if error not in RETRIABLE or end is None:
             return
-        key = (exchange.connection, exchange.key, hash(exchange.request_body))
-        before = failed.get(key)
-        if before is None or not 0 <= exchange.ts - before.end < settings.least_ms * MS:
-            failed[key] = _Failed(end, evidence(exchange))
+        request = exchange.key, hash(exchange.request_body)
+        here = exchange.connection, request
+        client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}", request
+        before, since = failed.get(here), exchange.ts
+        if before is None and exchange.key != METADATA:
+            before, since = latest.get(client), begun.get(exchange.connection, -1)
+            if before is not None and since >= before.end:
+                failed.pop((before.connection, request), None)  # it goes on here
+        if before is None or not 0 <= since - before.end < settings.least_ms * MS:
+            failed[here] = latest[client] = _Failed(exchange.connection, end, evidence(exchange))
             return
         pause = exchange.ts - before.end
-        before.end = end
+        failed[here] = latest[client] = before
+        before.connection, before.end = exchange.connection, end
         before.hasty += 1
         if before.hasty == settings.times:
             yield Finding(

@@ -25,7 +25,8 @@ METADATA: Final = 3
 NOT_LEADER_OR_FOLLOWER: Final = 6
 
 HOLDS = (
-    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known; leader epochs in Metadata v7+ "
+    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of others from "
+    "the addresses in Metadata, if one cluster is in them); leader epochs in Metadata v7+ "
     "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
     "Produce v10+ and Fetch v16+ (KIP-951)"
 )
@@ -74,11 +75,14 @@ def leaders(settings: Leaders) -> See:
         if exchange.key == METADATA:
             for place, leader in _metadata(exchange, client, end):
                 _tell(clients.setdefault(place, _Told()), leader)
-        elif exchange.broker is not None and not _follower(request):
-            for one in _asked(exchange, client, context):
-                told = clients.setdefault(one.place, _Told())
-                yield from _judged(exchange, one, told, settings)
-                _learn(exchange, one, told, end)
+            return
+        broker = context.brokers.node(exchange)
+        if broker is None or _follower(request):
+            return
+        for one in _asked(exchange, client, context):
+            told = clients.setdefault(one.place, _Told())
+            yield from _judged(exchange, broker, one, told, settings)
+            _learn(exchange, broker, one, told, end)
 
     return see
 
@@ -95,8 +99,10 @@ class _Asked:
     answer: dict[str, Any] | None
 
 
-def _judged(exchange: Exchange, one: _Asked, told: _Told, settings: Leaders) -> Iterator[Finding]:
-    leader, broker = told.leader, exchange.broker
+def _judged(
+    exchange: Exchange, broker: int, one: _Asked, told: _Told, settings: Leaders
+) -> Iterator[Finding]:
+    leader = told.leader
     if leader is None or leader.node in (broker, -1) or broker in told.preferred:
         told.refused.pop(exchange.connection, None)
         return
@@ -126,7 +132,7 @@ def _judged(exchange: Exchange, one: _Asked, told: _Told, settings: Leaders) -> 
     )
 
 
-def _learn(exchange: Exchange, one: _Asked, told: _Told, end: int) -> None:
+def _learn(exchange: Exchange, broker: int, one: _Asked, told: _Told, end: int) -> None:
     if one.answer is None:
         return
     preferred = one.answer.get("preferred_read_replica", -1)
@@ -140,7 +146,7 @@ def _learn(exchange: Exchange, one: _Asked, told: _Told, end: int) -> None:
         exchange.key == PRODUCE
         and not one.answer["error_code"]
         and told.leader is not None
-        and told.leader.node != exchange.broker
+        and told.leader.node != broker
     ):
         told.leader = None  # only a leader takes records: what was said before is out of date
 

@@ -37,7 +37,8 @@ ADVICE: Final = (
 class _Batch:
     connection: int
     ordinal: int
-    """Of its request on that connection."""
+    """Of its request on that connection; behind a gap they are numbered anew."""
+    losses: int
     ts: int
     end: int
     """When the client heard what came of it."""
@@ -50,6 +51,7 @@ class _Batch:
         """Whether the other one was sent behind it, before its response came."""
         return (
             self.connection == other.connection
+            and self.losses == other.losses
             and self.ordinal < other.ordinal
             and other.ts < self.end
         )
@@ -68,6 +70,7 @@ def order(_: NoSettings) -> See:
             mine = _Batch(
                 exchange.connection,
                 exchange.ordinal,
+                exchange.losses,
                 exchange.ts,
                 NEVER if end is None else end,
                 one.checksum,

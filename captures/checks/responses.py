@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from captures.context import Context
 from captures.context.memory import Memory
+from captures.conversation import NOT_CAPTURED
 from captures.exchange import SASL_TOKEN, STRAY, Exchange
 
 PRODUCE: Final = 0
@@ -38,6 +39,8 @@ def responses(_: NoSettings) -> See:
         if exchange.key == STRAY:
             yield _stray(exchange)
             return
+        if NOT_CAPTURED in exchange.note:
+            return  # it stood in a gap
         end = answered(exchange)
         mine = _Ended(
             exchange.ordinal,
@@ -60,7 +63,8 @@ def responses(_: NoSettings) -> See:
             del given_up[exchange.connection]
             if waits.losses == mine.losses:
                 yield _passed_over(waits, mine)
-        if before is None or before.ordinal <= mine.ordinal:
+        # behind a gap requests are numbered anew
+        if before is None or before.losses != mine.losses or before.ordinal <= mine.ordinal:
             latest[exchange.connection] = mine
         # what a proxy sent on changed stands behind the others of its packet: there time decides
         elif mine.end > before.end or mine.packet == before.packet:

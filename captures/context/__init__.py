@@ -2,8 +2,9 @@
 
 Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
 (KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
-number. One context hears all exchanges of a proxy or a capture in the order in which they end. What
-began before it listened, it can't know: then it says so (`complete`, None), and never guesses.
+number; and captures of others name a broker by its address. One context hears all exchanges of a
+proxy or a capture in the order in which they end. What began before it listened, it can't know: then
+it says so (`complete`, None), and never guesses.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 
+from captures.context.brokers import Brokers
 from captures.context.groups import Group, learn_group
 from captures.context.members import Members
 from captures.context.memory import Memory
@@ -36,6 +38,8 @@ class Context:
     """What members of groups with heartbeats of their own are subscribed to and assigned."""
     producers: Memory[int, str] = field(default_factory=Memory)
     """The transactional id of a producer by its producer id."""
+    brokers: Brokers = field(default_factory=Brokers)
+    """Which broker a connection of a capture of others goes to."""
 
     def learn(self, exchange: Exchange) -> None:
         """Take what an exchange teaches. Bodies that can't be read teach nothing."""
@@ -47,10 +51,11 @@ class Context:
         learn_group(self.groups, exchange)
         self.sessions.learn(exchange)
         self.members.learn(exchange)
+        self.brokers.learn(exchange)
 
     @property
     def forgotten(self) -> int:
         """How many entries were forgotten because there were too many."""
-        memories = (self.topics, self.groups, self.producers)
+        memories = (self.topics, self.groups, self.producers, self.brokers)
         own = sum(memory.forgotten for memory in memories)
         return own + self.sessions.forgotten + self.members.forgotten

@@ -89,6 +89,7 @@ def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
             if path.suffix in (".py", ".typed", ".yaml") and "__pycache__" not in path.parts
         }
         assert expected <= set(names)
+    assert not [name for name in names if "/samples/" in name]
 
 
 @pytest.mark.parametrize("path", [None, "."])

@@ -7,7 +7,7 @@ import itertools
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +179,10 @@ def tshark(path: Path, *arguments: str) -> list[str]:
     return run.stdout.splitlines()
 
 
-def kafka_seen(path: Path) -> list[tuple[int, int]]:
-    """(packet, correlation id) of the frames that tshark finds in it."""
-    chosen = ["-d", "tcp.port==19092,kafka", "-Y", "kafka"]
+def kafka_seen(path: Path, ports: Collection[int] = (19092,)) -> list[tuple[int, int]]:
+    """(packet, correlation id) of the frames that tshark finds in it on these ports."""
+    chosen = [word for port in ports for word in ("-d", f"tcp.port=={port},kafka")]
+    chosen += ["-Y", " or ".join(f"kafka and tcp.port=={port}" for port in ports)]
     fields = ["-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a"]
     return sorted(
         (int(line.split("\t")[0]), int(number))

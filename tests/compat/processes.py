@@ -1,4 +1,4 @@
-"""The processes of a cell: a client with a deadline, and the proxy as a person starts it."""
+"""The processes of a cell: a client with a deadline; the proxy and a capture as a person starts them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
@@ -18,6 +18,7 @@ from typing import IO, Any, Final
 from captures.checks import CHECKS
 from captures.checks.running import run
 from captures.conversation import Conversations
+from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from specs import api
 from tests.compat.cells import Side
@@ -96,7 +97,54 @@ def proxy(bootstrap: str) -> Iterator[RunningProxy]:
         running.findings += _findings(capture)
 
 
+@dataclass(slots=True)
+class Wire:
+    """`barnabas capture` beside a cluster."""
+
+    trouble: str = ""
+    """Why there is nothing: capturing needs a right that most users don't have."""
+    exchanges: int = 0
+    complaints: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def wire(bootstrap: str) -> Iterator[Wire]:
+    """Capture what passes on loopback from and to brokers; what it shows is known at its end."""
+    ports = [address.rpartition(":")[2] for address in bootstrap.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        capture = Path(folder) / "wire.pcapng"
+        options = [option for port in ports for option in ("--port", port)]
+        with subprocess.Popen(
+            [*_BARNABAS, "capture", "--interface", LOOPBACK, "--out", str(capture), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=HERE,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            wired = Wire()
+            try:
+                ready = process.stdout.readline()
+                yield wired
+                process.send_signal(signal.SIGINT)
+                process.wait(DEADLINE)
+            finally:
+                process.kill()
+            if not ready:
+                wired.trouble = process.stderr.read().strip()
+                return
+        # what brokers said to each other before it began can't be read: no complaint
+        exchanges = list(Conversations().exchanges(CaptureReader(capture)))
+        wired.exchanges = len(exchanges)
+        wired.complaints += _unread(exchanges)
+        wired.findings += _findings(capture)
+
+
 _BARNABAS: Final = (sys.executable, "-m", "barnabas.cli")
+
+LOOPBACK: Final = "lo" if sys.platform == "linux" else "lo0"
 
 _UNREAD: Final = re.compile(r"\d+ frames passed on undecoded|Traceback.*|lost \d+ packets", re.S)
 
@@ -106,14 +154,19 @@ def _complaints(code: int, said: Path, capture: Path) -> Iterator[str]:
         yield f"the proxy ended with {code}"
     yield from _UNREAD.findall(said.read_text())
     conversations = Conversations()
-    unread = {
-        f"{api(exchange.key).name} v{exchange.version} {exchange.undecodable}"
-        for exchange in conversations.exchanges(CaptureReader(capture))
-        if exchange.undecodable
-    }
-    yield from sorted(unread)
+    yield from _unread(conversations.exchanges(CaptureReader(capture)))
     if conversations.undecoded or conversations.skipped:
         yield f"unknown in its capture: {conversations.undecoded} frames"
+
+
+def _unread(exchanges: Iterable[Exchange]) -> list[str]:
+    return sorted(
+        {
+            f"{api(exchange.key).name} v{exchange.version} {exchange.undecodable}"
+            for exchange in exchanges
+            if exchange.undecodable
+        }
+    )
 
 
 def _findings(capture: Path) -> Iterator[str]:

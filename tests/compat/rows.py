@@ -13,8 +13,8 @@ from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster
 from tests.compat.cells import Cell, Verdict, judge
 from tests.compat.clients.common import PARTITIONS
-from tests.compat.plan import EMBEDDED, JOBS, UNREADABLE, gap, number
-from tests.compat.processes import proxy, run_client
+from tests.compat.plan import EMBEDDED, FOUND, JOBS, UNREADABLE, gap, number
+from tests.compat.processes import proxy, run_client, wire
 
 SETTINGS: Final = {
     "num.partitions": str(PARTITIONS),
@@ -56,7 +56,7 @@ def _of_client(
             yield Cell(broker, client, job, Verdict.IMPOSSIBLE, reason)
     if not possible:
         return
-    with proxy(bootstrap) as running, ThreadPoolExecutor(2) as pool:
+    with wire(bootstrap) as wired, proxy(bootstrap) as running, ThreadPoolExecutor(2) as pool:
         for job in possible:
             say(f"{broker}: {client}, {job}")
             begun = time.monotonic()
@@ -68,11 +68,21 @@ def _of_client(
             direct, proxied = on("direct", bootstrap), on("proxied", running.listen)
             verdict, reason = judge(direct.result(), proxied.result(), running.listeners)
             yield Cell(broker, client, job, verdict, reason, time.monotonic() - begun)
-    known = UNREADABLE.get(broker, ())
-    complaints = [
-        one for one in running.complaints if not any(re.fullmatch(text, one) for text in known)
-    ]
-    if complaints:
-        yield Cell(broker, client, "proxy", Verdict.UNREAD, "; ".join(complaints))
-    if running.findings:
-        yield Cell(broker, client, "check", Verdict.WRONG, "; ".join(running.findings))
+    for name, seen in (("proxy", running), ("wire", wired)):
+        if complaints := _unknown(seen.complaints, UNREADABLE.get(broker, ())):
+            yield Cell(broker, client, name, Verdict.UNREAD, complaints)
+        if findings := _unknown(seen.findings, FOUND.get(broker, ())):
+            yield Cell(broker, client, f"check, {name}", Verdict.WRONG, findings)
+    if wired.trouble:
+        say(f"{broker}: {client} not captured on the wire: {wired.trouble}")
+    elif not wired.exchanges:
+        yield Cell(broker, client, "wire", Verdict.UNREAD, "no exchange was captured")
+
+
+def _unknown(said: Sequence[str], known: Sequence[str]) -> str:
+    """All that is not known, in a line.
+
+    >>> _unknown(["a: 1", "b"], [r"a: \\d"])
+    'b'
+    """
+    return "; ".join(one for one in said if not any(re.fullmatch(text, one) for text in known))

@@ -58,6 +58,18 @@ def test_the_proxy_names_its_listeners_and_complains_of_nothing() -> None:
         assert processes.run_client("confluent", "produce", asked).addresses <= brokers
 
 
+def test_what_passes_on_the_wire_is_checked_where_it_may_be_captured() -> None:
+    with EmbeddedCluster(2) as cluster:
+        asked = {"bootstrap": cluster.bootstrap, "version": [], "name": "t"}
+        with processes.wire(cluster.bootstrap) as wired:
+            assert processes.run_client("confluent", "produce", asked).problem is None
+        if wired.trouble:
+            assert "right to open raw sockets" in " ".join(wired.trouble.split())
+            return
+        assert wired.exchanges > 10
+        assert (wired.complaints, wired.findings) == ([], [])
+
+
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="connections are read in /proc")
 def test_connections_of_a_process_and_its_children_are_seen() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -24,21 +24,24 @@ def exchange(
     at: float,
     took: float = 1,
     connection: int = 1,
+    host: str | None = None,
     broker: int | None = 1,
+    server: str = "",
     client: str = "app",
     correlation_id: int | None = None,
     losses: int = 0,
 ) -> Exchange:
     """Asked `at` ms and answered `took` ms later; without a response it never was.
 
-    Packets are numbered by the time of the request.
+    Packets are numbered by the time of the request. A client is on a host of its connection's own unless
+    it is named.
     """
     declared = api(name)
     sent = None if request is None else declared.request.codec(version).encode(request)
     came = None if response is None else declared.response.codec(version).encode(response)
     number = int(at * 10)
     return Exchange(
-        *(int(at * MS), connection, f"10.0.0.{connection}:5000", client, broker),
+        *(int(at * MS), connection, f"{host or f'10.0.0.{connection}'}:5000", client, broker),
         *(declared.key, version, number if correlation_id is None else correlation_id, 10),
         latency_ms=None if response is None else took,
         request_body=sent,
@@ -46,6 +49,7 @@ def exchange(
         request_packet=number + 1,
         response_packet=0 if response is None else number + 2,
         losses=losses,
+        server_address=server,
     )
 
 

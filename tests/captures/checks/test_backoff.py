@@ -62,3 +62,63 @@ def test_what_works_or_can_not_be_retried_is_asked_as_often_as_one_likes() -> No
 def test_a_pause_in_between_begins_anew() -> None:
     later = [coordinator(500 + number * 3) for number in range(3)]
     assert found("backoff", *tries(2, 3), *later) == []
+
+
+def connecting(
+    pause: float, count: int, *, opened: float = 0.5, host: str = "10.1.1.1", first: int = 1
+) -> list[Exchange]:
+    """Each try on a connection of its own, which begins `opened` ms before it."""
+    found = []
+    for number in range(count):
+        at = 1 + number * (1 + pause)
+        where: dict[str, Any] = {"connection": first + number, "host": host}
+        offered = {"error_code": 0, "api_keys": []}
+        found += [
+            exchange("ApiVersions", 0, {}, offered, at=at - opened, took=opened / 2, **where),
+            coordinator(at, **where),
+        ]
+    return found
+
+
+def test_a_new_connection_is_no_pause() -> None:
+    findings = found("backoff", *connecting(2, 4))
+    assert whats(findings) == [
+        (
+            "warning",
+            "FindCoordinator was tried again 3 times in a row on COORDINATOR_NOT_AVAILABLE, the last "
+            "time after 2 ms",
+        )
+    ]
+    assert [one.connection for one in findings[0].evidence] == [1, 4]
+    assert found("backoff", *connecting(2, 3)) == []
+    assert found("backoff", *connecting(20, 9)) == []
+
+
+def test_from_connection_to_connection_and_on_the_same_ones() -> None:
+    moves = connecting(2, 3)
+    stays = [coordinator(10 + number * 3, connection=3, host="10.1.1.1") for number in range(9)]
+    assert len(found("backoff", *moves, *stays)) == 1
+
+
+def test_connections_that_were_there_before_are_of_others() -> None:
+    """So are several clients with one name on one host."""
+    assert found("backoff", *connecting(2, 9, opened=2.5)) == []
+
+
+def test_hosts_and_clients_have_their_own() -> None:
+    hosts = [connecting(2, 9, host=f"10.1.1.{number}", first=number * 9) for number in range(3)]
+    assert found("backoff", *(hosts[number % 3][number] for number in range(18))) == []
+    names = [coordinator(1 + n * 3, connection=n, host="h", client=f"c{n}") for n in range(9)]
+    assert found("backoff", *names) == []
+
+
+def test_metadata_is_asked_of_each_broker_that_a_client_comes_to() -> None:
+    partitions = {"error_code": 3, "name": "t", "is_internal": False, "partitions": []}
+    answer = {"brokers": [], "controller_id": 1, "topics": [partitions]}
+
+    def asked(at: float, connection: int) -> Exchange:
+        where: dict[str, Any] = {"connection": connection, "host": "10.1.1.1"}
+        return exchange("Metadata", 1, {"topics": [{"name": "t"}]}, answer, at=at, **where)
+
+    assert found("backoff", *(asked(1 + number * 3, number) for number in range(9))) == []
+    assert len(found("backoff", *(asked(1 + number * 3, 1) for number in range(9)))) == 1

@@ -11,7 +11,14 @@ NOT_LEADER = 6
 S = 1000.0
 
 
-def metadata(at: float, leader: int, epoch: int = 5, **more: Any) -> Exchange:
+def metadata(
+    at: float,
+    leader: int,
+    epoch: int = 5,
+    brokers: dict[int, str] | None = None,
+    cluster: str | None = None,
+    **more: Any,
+) -> Exchange:
     partition = {
         "error_code": 0,
         "partition_index": 0,
@@ -22,7 +29,10 @@ def metadata(at: float, leader: int, epoch: int = 5, **more: Any) -> Exchange:
         "offline_replicas": [],
     }
     topic = {"error_code": 0, "name": "orders", "is_internal": False, "partitions": [partition]}
-    answer = {"throttle_time_ms": 0, "brokers": [], "topics": [topic]}
+    named = [
+        {"node_id": node, "host": host, "port": 9092} for node, host in (brokers or {}).items()
+    ]
+    answer = {"brokers": named, "cluster_id": cluster, "topics": [topic]}
     return exchange("Metadata", 7, {"topics": None}, answer, at=at, **more)
 
 
@@ -158,3 +168,28 @@ def test_followers_and_brokers_of_unknown_id_are_let_alone() -> None:
 
 def test_what_another_client_was_told_does_not_count() -> None:
     assert found("leaders", metadata(0, 2, client="other"), fetch(3 * S, epoch=5)) == []
+
+
+NODES = {1: "10.9.0.1", 2: "10.9.0.2"}
+FIRST: dict[str, Any] = {"broker": None, "server": "10.9.0.1:9092"}
+
+
+def test_in_a_capture_of_others_a_broker_is_known_by_its_address() -> None:
+    told = metadata(0, 2, brokers=NODES, broker=None)
+    refused = [produce(n * S, ["a"], error=NOT_LEADER, **FIRST) for n in (2, 3, 4)]
+    findings = found("leaders", told, fetch(3 * S, epoch=5, **FIRST), *refused)
+    assert [what.partition(" by a client")[0] for _, what in whats(findings)] == [
+        "orders[0] was asked of broker 1",
+        "orders[0] was asked of broker 1 3 times in vain",
+    ]
+    second = {**FIRST, "server": "10.9.0.2:9092"}
+    assert found("leaders", told, fetch(3 * S, epoch=5, **second)) == []
+    assert found("leaders", metadata(0, 2, broker=None), fetch(3 * S, epoch=5, **FIRST)) == []
+
+
+def test_under_another_address_nobody_knows_which_broker_it_is() -> None:
+    told = metadata(0, 2, brokers={1: "kafka-1.example.org", 2: "10.9.0.2"}, broker=None)
+    assert found("leaders", told, fetch(3 * S, epoch=5, **FIRST)) == []
+    other_port = {**FIRST, "server": "10.9.0.1:9093"}
+    told = metadata(0, 2, brokers=NODES, broker=None)
+    assert found("leaders", told, fetch(3 * S, epoch=5, **other_port)) == []

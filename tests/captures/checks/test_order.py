@@ -116,3 +116,9 @@ def test_what_asks_for_no_answer_is_not_sent_again() -> None:
     unasked = produce(1, ["a"], acks=0, error=None)
     again = (produce(2, ["b"], offset=0), produce(20, ["a"], offset=1))
     assert found("order", unasked, *again) == []
+
+
+def test_behind_a_gap_requests_are_numbered_anew() -> None:
+    earlier, later = produce(1, ["a"], offset=1, took=9), produce(2, ["b"], offset=0, took=9)
+    later.losses = 1
+    assert found("order", earlier, later) == []

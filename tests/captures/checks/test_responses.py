@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from captures.checks.finding import MS
-from captures.conversation import Conversations, Event
+from captures.conversation import NOT_CAPTURED, Conversations, Event
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import Exchange
 from tests.captures.checks.given import exchange, found, frames, produce, whats
@@ -61,6 +61,13 @@ def test_what_is_missing_where_the_capture_has_a_gap_was_not_passed_over() -> No
     assert found("responses", metadata(2), metadata(1, answer=False, losses=1)) == []
 
 
+def test_behind_a_gap_requests_are_numbered_anew() -> None:
+    gap: dict[str, Any] = {"losses": 1}
+    assert found("responses", metadata(2, 1), metadata(1, 9, **gap)) == []
+    again = metadata(6, 1, **gap), metadata(5, 9, **gap)
+    assert len(found("responses", metadata(2, 1), metadata(1, 9, **gap), *again)) == 1
+
+
 def test_acks_0_has_no_response() -> None:
     asked: dict[str, Any] = {"error": None, "connection": 1}
     assert found("responses", metadata(2), produce(1, ["a"], acks=0, **asked)) == []
@@ -88,6 +95,19 @@ def test_a_response_that_nobody_asked_for() -> None:
     # the capture may have begun between a request and its response
     assert strays(stray, *asked) == []
     assert strays(*asked, Lost(4, "arrived", "request", 3 * MS, 99), stray) == []
+
+
+def test_a_response_that_stood_in_a_gap_is_not_missed() -> None:
+    later = chunk("request", 2, request(8, topics=[])), chunk("response", 4, response(8))
+    gap = Lost(4, "arrived", "response", 3 * MS, 99)
+    asked = chunk("request", 1, request(7, topics=[]))
+    exchanges = list(
+        Conversations(strays=True).exchanges(
+            [Opened(4, 0, "127.0.0.1:5", "127.0.0.1:9092", {}), asked, later[0], gap, later[1]]
+        )
+    )
+    assert [(one.correlation_id, one.note) for one in exchanges] == [(7, NOT_CAPTURED), (8, "")]
+    assert found("responses", *exchanges) == []
 
 
 def test_strays_are_given_only_where_they_are_asked_for() -> None:

@@ -1,0 +1,53 @@
+"""Node ids of brokers: a capture of ours says them, in one of others they follow from addresses.
+
+Metadata names each broker's host and port. Where a connection goes to just that address it is that
+broker; under another name, or behind another port, nobody knows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from captures.context.memory import Memory
+from captures.context.reading import fields
+from captures.exchange import Exchange
+
+METADATA: Final = 3
+
+
+class Brokers:
+    """The brokers of one cluster, by their addresses as clients are told them."""
+
+    def __init__(self) -> None:
+        self._nodes: Memory[str, int | None] = Memory()
+        """None: it was said of several."""
+        self._cluster: str | None = None
+        self._several = False
+
+    @property
+    def forgotten(self) -> int:
+        """How many were forgotten because there were too many."""
+        return self._nodes.forgotten
+
+    def learn(self, exchange: Exchange) -> None:
+        """Take what a Metadata response says."""
+        if exchange.key != METADATA:
+            return
+        paths = ("brokers.node_id", "brokers.host", "brokers.port", "cluster_id")
+        response = fields(exchange, "response", *paths)
+        if not response:
+            return
+        cluster = response.get("cluster_id") or self._cluster  # from v2
+        self._several = self._several or self._cluster not in (None, cluster)
+        self._cluster = cluster
+        for broker in response["brokers"]:
+            host, port, node = broker["host"], broker["port"], broker["node_id"]
+            address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            if self._nodes.setdefault(address, node) != node:
+                self._nodes[address] = None
+
+    def node(self, exchange: Exchange) -> int | None:
+        """The broker that was asked; None: not known, or of one among several clusters."""
+        if exchange.broker is not None or self._several:
+            return exchange.broker
+        return self._nodes.get(exchange.server_address)

@@ -1,0 +1,324 @@
+"""The real captures in captures/samples: what is in each, what the checks say, what tshark sees.
+
+Looked at by eye when they were made; who makes them anew (`python -m tests.samples`) looks again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.cli import app
+from captures.checks import CHECKS
+from captures.checks.running import run
+from captures.conversation import Conversations
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from tests.captures.traffic import kafka_seen, tshark
+from tests.samples.recipes import PASSWORD, SAMPLES
+
+FOLDER = Path(__file__).parents[2] / "captures" / "samples"
+
+NAMES = tuple(name for name, _ in SAMPLES)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a file holds."""
+
+    apis: dict[str, int]
+    """Exchanges by API."""
+    findings: dict[str, int] = field(default_factory=dict)
+    """By check."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Conversations that do not speak Kafka."""
+    gaps: int = 0
+    skipped: int = 0
+    """Bytes of frames that began before the capture, or stand in a gap."""
+    cut: int = 0
+    """Segments of which not all was kept."""
+    unread: int = 0
+    """Frames that nobody asked for, as far as the file goes."""
+
+
+EXPECTED = {
+    "embedded.pcapng": Sample(
+        {
+            "ApiVersions": 12,
+            "Fetch": 4,
+            "FindCoordinator": 2,
+            "GetTelemetrySubscriptions": 2,
+            "Heartbeat": 1,
+            "JoinGroup": 1,
+            "LeaveGroup": 1,
+            "ListOffsets": 2,
+            "Metadata": 6,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 6,
+            "SyncGroup": 1,
+        }
+    ),
+    "kip-848.pcapng": Sample(
+        {
+            "ApiVersions": 8,
+            "ConsumerGroupHeartbeat": 11,
+            "Fetch": 9,
+            "FindCoordinator": 5,
+            "ListOffsets": 2,
+            "Metadata": 12,
+            "OffsetCommit": 1,
+            "OffsetFetch": 3,
+            "Produce": 6,
+        }
+    ),
+    "transactions.pcapng": Sample(
+        {
+            "ApiVersions": 7,
+            "EndTxn": 2,
+            "Fetch": 3,
+            "FindCoordinator": 6,
+            "InitProducerId": 3,
+            "JoinGroup": 2,
+            "LeaveGroup": 1,
+            "ListOffsets": 1,
+            "Metadata": 6,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 3,
+            "SyncGroup": 1,
+            "TxnOffsetCommit": 1,
+        }
+    ),
+    "old-formats.pcap": Sample(
+        {
+            "ApiVersions": 5,
+            "Fetch": 2,
+            "FindCoordinator": 3,
+            "JoinGroup": 1,
+            "LeaderAndIsr": 2,
+            "LeaveGroup": 1,
+            "ListOffsets": 2,
+            "Metadata": 6,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 4,
+            "SyncGroup": 1,
+            "UpdateMetadata": 2,
+        },
+        gaps=2,
+    ),
+    "rebalance.pcap.gz": Sample(
+        {
+            "ApiVersions": 13,
+            "Fetch": 34,
+            "FindCoordinator": 3,
+            "Heartbeat": 1,
+            "JoinGroup": 5,
+            "LeaveGroup": 2,
+            "ListOffsets": 2,
+            "Metadata": 9,
+            "OffsetCommit": 1,
+            "OffsetFetch": 3,
+            "Produce": 8,
+            "SyncGroup": 3,
+        }
+    ),
+    "beside.pcapng": Sample(
+        {
+            "ApiVersions": 10,
+            "Fetch": 5,
+            "FindCoordinator": 2,
+            "GetTelemetrySubscriptions": 2,
+            "Heartbeat": 1,
+            "JoinGroup": 1,
+            "LeaveGroup": 1,
+            "ListOffsets": 2,
+            "Metadata": 6,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 4,
+            "SyncGroup": 1,
+        },
+        left_out={"HTTP": 1, "TLS": 1, "unknown": 1},
+    ),
+    "midway.pcap": Sample(
+        {"ApiVersions": 2, "Fetch": 7, "Metadata": 1, "OffsetCommit": 1, "Produce": 5},
+        gaps=4,
+        skipped=232,
+    ),
+    "cut-short.pcap.zst": Sample(
+        {
+            "ApiVersions": 7,
+            "Fetch": 3,
+            "FindCoordinator": 4,
+            "Heartbeat": 1,
+            "JoinGroup": 2,
+            "LeaveGroup": 1,
+            "ListOffsets": 2,
+            "Metadata": 11,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 5,
+            "SyncGroup": 1,
+        },
+        gaps=13,
+        skipped=3454,
+        cut=13,
+    ),
+    "faults.pcapng": Sample(
+        {
+            "ApiVersions": 18,
+            "Fetch": 9,
+            "FindCoordinator": 2,
+            "GetTelemetrySubscriptions": 2,
+            "Heartbeat": 1,
+            "JoinGroup": 1,
+            "LeaveGroup": 1,
+            "ListOffsets": 2,
+            "Metadata": 7,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 7,
+            "SyncGroup": 1,
+        }
+    ),
+    "wrong.pcap": Sample(
+        {
+            "ApiVersions": 2,
+            "Fetch": 14,
+            "FindCoordinator": 1,
+            "JoinGroup": 1,
+            "LeaveGroup": 1,
+            "ListTransactions": 1,
+            "Metadata": 3,
+            "OffsetCommit": 1,
+            "Produce": 13,
+            "SyncGroup": 1,
+        },
+        findings={
+            "correlation_ids": 1,
+            "versions": 1,
+            "leaders": 1,
+            "backoff": 2,
+            "fetch_loops": 1,
+            "commits": 1,
+        },
+        gaps=2,
+        skipped=326,
+    ),
+    "sasl.pcapng": Sample(
+        {
+            "ApiVersions": 5,
+            "Fetch": 3,
+            "FindCoordinator": 3,
+            "Heartbeat": 1,
+            "JoinGroup": 2,
+            "LeaveGroup": 1,
+            "ListOffsets": 2,
+            "Metadata": 6,
+            "OffsetCommit": 1,
+            "OffsetFetch": 1,
+            "Produce": 2,
+            "SaslAuthenticate": 5,
+            "SaslHandshake": 5,
+            "SyncGroup": 1,
+        }
+    ),
+    "tls.pcapng": Sample({}, left_out={"TLS": 2}),
+}
+
+
+def read(name: str) -> tuple[CaptureReader, Conversations, list[Exchange]]:
+    reader, conversations = CaptureReader(FOLDER / name), Conversations(strays=True)
+    return reader, conversations, list(conversations.exchanges(reader))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_in_it(name: str) -> None:
+    reader, conversations, exchanges = read(name)
+    kinds: Counter[str] = Counter()
+    for (_, kind), count in reader.left_out.items():
+        kinds[kind] += count
+    seen = Sample(
+        dict(Counter(one.api for one in exchanges)),
+        dict(Counter(check.name for check, _ in run(exchanges, CHECKS))),
+        dict(kinds),
+        conversations.losses,
+        conversations.skipped,
+        reader.packets.cut,
+        conversations.undecoded,
+    )
+    assert seen == EXPECTED[name]
+    assert [one.undecodable for one in exchanges if one.undecodable] == []
+    assert not reader.truncated
+    assert reader.foreign == 0
+
+
+def test_the_readme_has_all_files_and_no_others() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| (\d+) ", (FOLDER / "README.md").read_text(), re.M)
+    counts = {name: sum(sample.apis.values()) for name, sample in EXPECTED.items()}
+    assert {name: int(count) for name, count in rows} == counts
+    assert {path.name for path in FOLDER.iterdir()} == {*NAMES, *EXPECTED, "README.md"}
+
+
+def test_they_are_small() -> None:
+    sizes = [path.stat().st_size for path in FOLDER.iterdir()]
+    assert max(sizes) < 100_000
+    assert sum(sizes) < 500_000
+
+
+def test_the_password_is_not_to_be_found() -> None:
+    data = (FOLDER / "sasl.pcapng").read_bytes()
+    assert PASSWORD.encode() not in data
+    _, _, exchanges = read("sasl.pcapng")
+    said = {one.sasl for one in exchanges if one.api == "SaslAuthenticate"}
+    assert said == {"PLAIN alice → authenticated"}
+
+
+def test_what_the_rules_did_is_said_and_can_be_rehearsed() -> None:
+    _, _, exchanges = read("faults.pcapng")
+    assert Counter(rule for one in exchanges for rule in one.rules) == {
+        "slow produce": 2,
+        "the leader is busy": 1,
+        "the connection is cut": 1,
+        "a commit is overtaken": 1,
+    }
+    done = CliRunner().invoke(app, ["rehearse", "--check", str(FOLDER / "faults.pcapng")])
+    assert done.exit_code == 0
+    assert "0 of 103 messages were decided otherwise" in done.output
+
+
+@pytest.mark.needs_tshark
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "tls.pcapng"])
+def test_tshark_reads_the_same(name: str) -> None:
+    reader, conversations, exchanges = read(name)
+    ports = {int(one.server_address.rpartition(":")[2]) for one in exchanges}
+    seen = Counter(kafka_seen(FOLDER / name, ports))
+    requests = Counter((one.request_packet, one.correlation_id) for one in exchanges)
+    responses = Counter(
+        (one.response_packet, one.correlation_id) for one in exchanges if one.response_packet
+    )
+    if reader.packets.cut:  # tshark does not look for the next frame
+        assert len(tshark(FOLDER / name, "-e", "frame.number")) == 190
+        return
+    assert requests <= seen
+    if not reader.meta:  # of ours, it has the responses as they arrived
+        assert responses <= seen
+        # answers to what was asked before the capture began
+        assert (seen - requests - responses).total() <= conversations.losses
+
+
+@pytest.mark.needs_tshark
+def test_tshark_decrypts_with_the_keys_in_the_file() -> None:
+    path = FOLDER / "tls.pcapng"
+    ports = [int(port) for port, _ in read(path.name)[0].left_out]
+    chosen = [word for port in ports for word in ("-d", f"tls.port=={port},kafka")]
+    lines = tshark(path, *chosen, "-Y", "kafka.api_key", "-e", "kafka.api_key")
+    keys = {int(key) for line in lines for key in line.split(",")}
+    assert keys == {0, 3, 18}

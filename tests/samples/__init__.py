@@ -1,0 +1,1 @@
+"""How the files in captures/samples were made: `python -m tests.samples` makes them again."""

@@ -1,0 +1,357 @@
+"""One function a sample: who speaks with whom, and who records it."""
+
+from __future__ import annotations
+
+import gzip
+import http.server
+import shutil
+import socket
+import socketserver
+import ssl
+import subprocess
+import tempfile
+import threading
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import zstandard
+
+from captures.checks import CHECKS, Check
+from captures.checks.finding import Finding
+from captures.checks.running import run
+from captures.conversation import Conversations
+from captures.reader import CaptureReader
+from peers.apache import ApacheCluster
+from peers.apache.client import JavaClient
+from peers.embedded import EmbeddedCluster
+from tests.samples import clients, wrong_client
+from tests.samples.recorders import bare, dumpcap, ports, proxy, tcpdump
+
+HERE: Final = Path(__file__).parent
+
+TOPIC: Final = "orders"
+TWO: Final = {"num.partitions": "2"}
+PASSWORD: Final = "correct-horse-battery-staple"
+"""Not to be found in the sample."""
+
+
+def embedded(path: Path) -> None:
+    """A producer and a consumer in a group, through the proxy to the embedded cluster."""
+    with EmbeddedCluster(3, topics={TOPIC: 2}) as cluster, proxy(cluster.bootstrap, path) as where:
+        clients.produce(where, TOPIC, 12, more={"compression.type": "lz4"})
+        _read_and_commit(where, 12)
+
+
+def _read_and_commit(where: str, count: int, **settings: Any) -> None:
+    reader = clients.member(where, TOPIC, **settings)
+    clients.read(count, reader)
+    reader.commit(asynchronous=False)
+    reader.close()
+
+
+def kip_848(path: Path) -> None:
+    """Two members of a group of KIP-848."""
+    protocol = {"group.protocol": "consumer"}
+    beats = {
+        "group.consumer.heartbeat.interval.ms": "1000",
+        "group.consumer.min.heartbeat.interval.ms": "500",
+    }
+    with (
+        ApacheCluster("4.3.1", 1, settings=TWO | beats, timeout=90) as cluster,
+        proxy(cluster.bootstrap, path) as where,
+    ):
+        clients.produce(where, TOPIC, 12)
+        first = clients.member(where, TOPIC, "first", **protocol)
+        clients.read(12, first)
+        first.commit(asynchronous=False)
+        second = clients.member(where, TOPIC, "second", **protocol)
+        clients.settle(first, second, each=1)
+        second.close()
+        clients.settle(first, each=2)
+        first.close()
+
+
+def transactions(path: Path) -> None:
+    """An aborted transaction, a committed one with offsets, and a consumer that reads committed records."""
+    own = {"transactional.id": "payments", "client.id": "payments"}
+    reads = {"isolation.level": "read_committed", "fetch.max.wait.ms": "300"}
+    with (
+        ApacheCluster("4.3.1", 1, settings=TWO, timeout=90) as cluster,
+        proxy(cluster.bootstrap, path) as where,
+        JavaClient("4.3.1", {"bootstrap.servers": where, "enable.metrics.push": "false"}) as java,
+    ):
+        for outcome in ("abort", "commit"):
+            values = [f"{outcome} {number}".encode() for number in range(4)]
+            more: dict[str, Any] = {}
+            if outcome == "commit":
+                more = {"group": "readers", "offsets": {0: 2}}
+            java.produce(
+                TOPIC, values, settings=own, partitions=[0, 1] * 2, outcome=outcome, **more
+            )
+        got = java.consume(TOPIC, 4, group="others", settings=reads)
+        assert {one.value for one in got} == {f"commit {number}".encode() for number in range(4)}
+
+
+def old_formats(path: Path) -> None:
+    """Java 0.10.2.1: message sets of magic 1 and no transactions; a group with range assignment."""
+    with (
+        ApacheCluster("0.10.2.1", 1, settings=TWO, timeout=90) as cluster,
+        JavaClient("0.10.2.1", {"bootstrap.servers": cluster.bootstrap}) as java,
+        tcpdump(ports(cluster.bootstrap), path),
+    ):
+        gzipped = {"client.id": "writer", "compression.type": "gzip"}
+        java.produce(TOPIC, [f"order {n}".encode() * 4 for n in range(12)], settings=gzipped)
+        java.consume(TOPIC, 12, group="readers", settings={"client.id": "reader"})
+
+
+def rebalance(path: Path) -> None:
+    """aiokafka's group of two on three brokers, which copy the records from each other meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "plain.pcap"
+        slow = {"replica.fetch.wait.max.ms": "2000"}  # fewer packets
+        with (
+            ApacheCluster("3.9.1", 3, settings=TWO | slow, timeout=90) as cluster,
+            tcpdump(ports(cluster.bootstrap), plain),
+        ):
+            clients.aiokafka_group(cluster.bootstrap, TOPIC, 8)
+        path.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+
+
+def beside(path: Path) -> None:
+    """Kafka, HTTP, TLS and something else, side by side."""
+    with ExitStack() as stack:
+        cluster = stack.enter_context(EmbeddedCluster(1, topics={TOPIC: 2}))
+        others = [stack.enter_context(one) for one in (_http(), _tls(), _lines())]
+        where = [*ports(cluster.bootstrap), *(port for port, _ in others)]
+        stack.enter_context(dumpcap(where, path))
+        clients.produce(cluster.bootstrap, TOPIC, 8)
+        for _, speak in others:
+            speak()
+        _read_and_commit(cluster.bootstrap, 8)
+
+
+Other = tuple[int, Callable[[], None]]
+"""A port, and what speaks to it."""
+
+
+@contextmanager
+def _serving(server: socketserver.BaseServer) -> Iterator[None]:
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Page(http.server.BaseHTTPRequestHandler):
+    server_version, sys_version = "sample", ""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"a page")
+
+    def log_message(self, *said: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def _http() -> Iterator[Other]:
+    with http.server.HTTPServer(("127.0.0.1", 0), _Page) as server, _serving(server):
+        port = server.server_port
+
+        def get() -> None:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
+                answer.read()
+
+        yield port, get
+
+
+class _Upper(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        for line in self.rfile:
+            self.wfile.write(line.upper())
+
+
+@contextmanager
+def _lines() -> Iterator[Other]:
+    with socketserver.TCPServer(("127.0.0.1", 0), _Upper) as server, _serving(server):
+        port = server.server_address[1]
+        yield port, lambda: _say(socket.create_connection(("127.0.0.1", port)))
+
+
+def _say(connected: socket.socket) -> None:
+    with connected:
+        connected.sendall(b"a protocol of lines, of which nobody here knows\n")
+        connected.recv(100)
+
+
+@contextmanager
+def _tls() -> Iterator[Other]:
+    import trustme
+
+    authority = trustme.CA(organization_name="sample", organization_unit_name="sample")
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate = authority.issue_cert(
+        "127.0.0.1", organization_name="sample", organization_unit_name="sample"
+    )
+    certificate.configure_cert(server_side)
+    client_side = ssl.create_default_context()
+    authority.configure_trust(client_side)
+    with socketserver.TCPServer(("127.0.0.1", 0), _Upper) as server:
+        server.socket = server_side.wrap_socket(server.socket, server_side=True)
+        port = server.server_address[1]
+
+        def say() -> None:
+            plain = socket.create_connection(("127.0.0.1", port))
+            _say(client_side.wrap_socket(plain, server_hostname="127.0.0.1"))
+
+        with _serving(server):
+            yield port, say
+
+
+def midway(path: Path) -> None:
+    """A producer and a consumer that had begun before."""
+    with ApacheCluster("4.3.1", 1, settings=TWO, timeout=90) as cluster:
+        where = cluster.bootstrap
+        reader = clients.member(where, TOPIC)
+        clients.produce(where, TOPIC, 4)
+        clients.read(4, reader)
+        with tcpdump(ports(where), path):
+            clients.produce(where, TOPIC, 8)
+            clients.read(8, reader)
+            reader.commit(asynchronous=False)
+        reader.close()
+
+
+def cut_short(path: Path) -> None:
+    """Packets of which only the first 300 bytes were kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "plain.pcap"
+        with (
+            ApacheCluster("3.9.1", 1, settings=TWO, timeout=90) as cluster,
+            tcpdump(ports(cluster.bootstrap), plain, "-s", "300"),
+        ):
+            clients.produce(cluster.bootstrap, TOPIC, 8, size=20)
+            clients.produce(cluster.bootstrap, TOPIC, 8, size=1000)
+            _read_and_commit(cluster.bootstrap, 16)
+        path.write_bytes(zstandard.compress(plain.read_bytes()))
+
+
+def faults(path: Path) -> None:
+    """What rules do to a healthy producer and consumer, and why."""
+    with (
+        EmbeddedCluster(3, topics={TOPIC: 2}) as cluster,
+        proxy(cluster.bootstrap, path, "--scenario", str(HERE / "faults.yaml")) as where,
+    ):
+        clients.produce(where, TOPIC, 12)
+        _read_and_commit(where, 12)
+
+
+def wrong(path: Path) -> None:
+    """A client that does wrong what a client can do wrong."""
+    slow = {"replica.fetch.wait.max.ms": "5000"}
+    with ApacheCluster("3.9.1", 2, settings=TWO | slow, timeout=90) as cluster:
+        clients.produce(cluster.bootstrap, TOPIC, 4)
+        for attempt in range(20):  # on a busy machine haste takes its time
+            with tcpdump(ports(cluster.bootstrap), path):
+                wrong_client.run(cluster.brokers, TOPIC, f"readers-{attempt}")
+            found = Counter(check.name for check, _ in findings(path))
+            if found == SHOWN:
+                return
+        raise RuntimeError(f"{path.name} shows {dict(found)}")
+
+
+SHOWN: Final = {
+    "correlation_ids": 1,
+    "versions": 1,
+    "leaders": 1,
+    "fetch_loops": 1,
+    "commits": 1,
+    "backoff": 2,
+}
+
+
+def findings(path: Path) -> Iterator[tuple[Check, Finding]]:
+    """What the checks say of a file."""
+    return run(Conversations(strays=True).exchanges(CaptureReader(path)), CHECKS)
+
+
+def sasl(path: Path) -> None:
+    """SASL/PLAIN; the password is asterisks."""
+    plain, secured = "PLAINTEXT://127.0.0.1:{port}", "SASL_PLAINTEXT://127.0.0.1:{spare_port}"
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    settings = {
+        "listeners": f"{plain},CONTROLLER://127.0.0.1:{{controller_port}},{secured}",
+        "advertised.listeners": f"{plain},{secured}",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
+            f'{module} required user_alice="{PASSWORD}";'
+        ),
+    }
+    with ApacheCluster("3.9.1", 1, settings=TWO | settings, timeout=90) as cluster:
+        spare = f"127.0.0.1:{cluster.nodes[1].node.spare_port}"
+        with proxy(spare, path) as where:
+            alice = {
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.username": "alice",
+                "sasl.password": PASSWORD,
+            }
+            clients.produce(where, TOPIC, 4, more=alice)
+            _read_and_commit(where, 4, **alice)
+
+
+def tls(path: Path) -> None:
+    """TLS 1.3 between a client and the proxy; the keys stand in the file, as editcap puts them there."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with EmbeddedCluster(1, topics={TOPIC: 2}) as cluster:
+            unused = folder / "unused.pcapng"
+            data = {"XDG_DATA_HOME": str(folder)}
+            free = _free_port()
+            options = ("--client-tls", "--broker-ports", f"{free}-{free + 2}")
+            with proxy(cluster.bootstrap, unused, *options, environment=data) as where:
+                around = [*ports(where), free, free + 1, free + 2]
+                context = ssl.create_default_context(cafile=folder / "barnabas" / "ca" / "ca.pem")
+                context.keylog_filename = str(folder / "keys")
+                with tcpdump(around, folder / "plain.pcap"):
+                    clients.aiokafka_produce(
+                        where, TOPIC, 4, security_protocol="SSL", ssl_context=context
+                    )
+        editcap = shutil.which("editcap") or "editcap"
+        whole, keys = folder / "whole.pcapng", f"tls,{folder / 'keys'}"
+        subprocess.run(
+            [editcap, "--inject-secrets", keys, folder / "plain.pcap", whole], check=True
+        )
+        bare(whole, path)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+SAMPLES: Final[tuple[tuple[str, Callable[[Path], None]], ...]] = (
+    ("embedded.pcapng", embedded),
+    ("kip-848.pcapng", kip_848),
+    ("transactions.pcapng", transactions),
+    ("old-formats.pcap", old_formats),
+    ("rebalance.pcap.gz", rebalance),
+    ("beside.pcapng", beside),
+    ("midway.pcap", midway),
+    ("cut-short.pcap.zst", cut_short),
+    ("faults.pcapng", faults),
+    ("wrong.pcap", wrong),
+    ("sasl.pcapng", sasl),
+    ("tls.pcapng", tls),
+)

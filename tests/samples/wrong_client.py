@@ -1,0 +1,194 @@
+"""A client that does wrong what a client can do wrong; each thing once, on connections of its own."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import time
+from typing import Any, Final
+
+from specs.contents import api
+from specs.frames import Frame, decode_frame, encode_frame
+from specs.records import Record, build
+
+GRACE: Final = 1.2
+"""Seconds in which a client may still ask whom it was told of before."""
+
+_SOON: Final = 10.0
+
+
+class Connection:
+    """A connection to a broker; `ask` waits for the answer, `send` does not."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._socket = socket.create_connection(address, timeout=_SOON)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._numbers = itertools.count(1)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._socket.close()
+
+    def frame(
+        self, name: str, version: int, body: dict[str, Any], number: int | None = None
+    ) -> bytes:
+        """A request."""
+        header = {
+            "request_api_key": api(name).key,
+            "request_api_version": version,
+            "correlation_id": next(self._numbers) if number is None else number,
+            "client_id": "wrong",
+        }
+        return encode_frame(Frame("request", api(name).key, version, header, body))
+
+    def send(self, data: bytes) -> None:
+        """Send what was made before."""
+        self._socket.sendall(data)
+
+    def hear(self, name: str, version: int) -> dict[str, Any]:
+        """The next response."""
+        size = int.from_bytes(self._exactly(4))
+        data = self._exactly(size)
+        return decode_frame(data, "response", key=api(name).key, version=version).body
+
+    def ask(self, name: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its response."""
+        self.send(self.frame(name, version, body))
+        return self.hear(name, version)
+
+    def closed(self) -> bool:
+        """Whether the broker hangs up."""
+        return self._socket.recv(1) == b""
+
+    def _exactly(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = self._socket.recv(size - len(data))
+            if not more:
+                raise ConnectionError("the broker hung up")
+            data += more
+        return data
+
+
+Address = tuple[str, int]
+
+
+def run(brokers: dict[int, Address], topic: str, group: str) -> None:
+    """All of it, against a cluster with the topic."""
+    first = brokers[min(brokers)]
+    with Connection(first) as one:
+        one.ask("ApiVersions", 0, {})
+        found = one.ask("Metadata", 7, {"topics": [{"name": topic}], **_NO_TOPICS})
+        partitions = found["topics"][0]["partitions"]
+        leader = next(one["leader_id"] for one in partitions if one["partition_index"] == 0)
+        other = next(node for node in brokers if node != leader)
+        _ids_again(one, topic)
+    _not_offered(first)
+    time.sleep(GRACE)
+    _not_the_leader(brokers[other], topic)
+    _past_the_end(brokers[leader], topic)
+    _nobodys_commit(first, brokers, group, topic)
+
+
+_NO_TOPICS: Final = {"allow_auto_topic_creation": False}
+
+
+def _ids_again(one: Connection, topic: str) -> None:
+    asked = one.frame("Metadata", 7, {"topics": [{"name": topic}], **_NO_TOPICS}, number=77)
+    one.send(asked * 2)
+    for _ in range(2):
+        one.hear("Metadata", 7)
+
+
+def _not_offered(first: Address) -> None:
+    with Connection(first) as one:
+        one.ask("ApiVersions", 0, {})
+        one.send(one.frame("ListTransactions", 2, _ANYTHING))
+        one.closed()
+
+
+_ANYTHING: Final = {
+    "state_filters": [],
+    "producer_id_filters": [],
+    "duration_filter": -1,
+    "transactional_id_pattern": None,
+}
+
+
+def _not_the_leader(other: Address, topic: str) -> None:
+    """Over and over without a pause: on one connection, and each time on a new one."""
+    records = build([Record(0, round(time.time() * 1000), None, b"for somebody else")])
+    partition = {"index": 0, "records": records}
+    body = {
+        "transactional_id": None,
+        "acks": -1,
+        "timeout_ms": 1000,
+        "topic_data": [{"name": topic, "partition_data": [partition]}],
+    }
+    with Connection(other) as one:
+        for _ in range(5):
+            one.ask("Produce", 9, body)
+    again = body | {"timeout_ms": 1001}
+    for _ in range(8):
+        with Connection(other) as one:
+            one.ask("Produce", 9, again)
+
+
+def _past_the_end(leader: Address, topic: str) -> None:
+    partition = {"partition": 0, "fetch_offset": 1_000_000, "partition_max_bytes": 1000}
+    with Connection(leader) as one:
+        for _ in range(12):
+            one.ask(
+                "Fetch",
+                4,
+                {
+                    "replica_id": -1,
+                    "max_wait_ms": 100,
+                    "min_bytes": 1,
+                    "max_bytes": 1000,
+                    "isolation_level": 0,
+                    "topics": [{"topic": topic, "partitions": [partition]}],
+                },
+            )
+
+
+def _nobodys_commit(first: Address, brokers: dict[int, Address], group: str, topic: str) -> None:
+    with Connection(first) as one:
+        while (found := one.ask("FindCoordinator", 0, {"key": group}))["error_code"]:
+            time.sleep(0.2)
+    with Connection(brokers[found["node_id"]]) as one:
+        asked = {
+            "group_id": group,
+            "session_timeout_ms": 6000,
+            "rebalance_timeout_ms": 6000,
+            "member_id": "",
+            "protocol_type": "consumer",
+            "protocols": [{"name": "range", "metadata": bytes(6)}],
+        }
+        while (joined := one.ask("JoinGroup", 1, asked))["error_code"]:
+            time.sleep(0.2)
+        me = {
+            "group_id": group,
+            "generation_id": joined["generation_id"],
+            "member_id": joined["member_id"],
+        }
+        one.ask(
+            "SyncGroup",
+            0,
+            {**me, "assignments": [{"member_id": me["member_id"], "assignment": b""}]},
+        )
+        partition = {"partition_index": 0, "committed_offset": 1, "committed_metadata": None}
+        one.ask(
+            "OffsetCommit",
+            2,
+            {
+                "group_id": group,
+                "member_id": me["member_id"],
+                "generation_id_or_member_epoch": joined["generation_id"] - 1,
+                "retention_time_ms": -1,
+                "topics": [{"name": topic, "partitions": [partition]}],
+            },
+        )
+        one.ask("LeaveGroup", 0, {"group_id": group, "member_id": me["member_id"]})
