@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from barnabas.memory import keep_freed
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from captures.conversation import Conversations, Event
@@ -18,6 +19,7 @@ from captures.wording import plural
 
 def opened(*paths: Path) -> CaptureReader:
     """Captures, read as one. Raises Trouble if one can't be read or is none."""
+    keep_freed()
     for path in paths:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise Trouble(f"can't read the capture {path}: it is no file; save it to one")

@@ -18,7 +18,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from barnabas.addresses import format_address, is_loopback
 from barnabas.capture_input import exchanges, opened, watched
 from barnabas.loop import run
-from barnabas.memory import keep_freed
 from barnabas.output import Output
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -112,7 +111,6 @@ def replay(asked: Replay, output: Output | None = None) -> int:
     SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
     """
     output = output or Output()
-    keep_freed()
     for address in asked.bootstrap:
         _check_own(asked, address)
     try:

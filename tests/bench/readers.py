@@ -55,9 +55,11 @@ def records(path: Path) -> int:
 
 
 def _exchanges(path: Path) -> Iterator[Any]:
+    from barnabas.memory import keep_freed
     from captures.conversation import Conversations
     from captures.reader import CaptureReader
 
+    keep_freed()  # as each command does
     conversations = Conversations(strays=True)
     yield from conversations.exchanges(CaptureReader(path))
     lost = conversations.losses, conversations.undecoded, conversations.skipped
