@@ -69,5 +69,7 @@ def test_the_arrays_are_there_in_all_versions() -> None:
 
 
 def test_an_answer_fails_if_that_of_one_leader_does() -> None:
-    parts = [{"error_code": code, "session_id": code, "responses": []} for code in (0, 71, 0)]
+    parts: list[dict[str, object]] = [
+        {"error_code": code, "session_id": code, "responses": []} for code in (0, 71, 0)
+    ]
     assert merge(1, parts)["error_code"] == 71
