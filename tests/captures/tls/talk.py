@@ -42,6 +42,8 @@ class Ends:
         self.session: ssl.SSLSession | None = None
         """That of the last connection, to be resumed."""
         self.resumed = False
+        self.greeting = 0
+        """How much of the last connection's wire is handshake."""
         for context in (self.server, self.client):
             context.minimum_version = context.maximum_version = version
             if suite:
@@ -81,6 +83,7 @@ class Ends:
 
         while both("do_handshake"):
             pass
+        self.greeting = len(wire)
         for direction, data in said:
             one, other = (client, server) if direction == "request" else (server, client)
             one.write(data)
