@@ -81,7 +81,8 @@ class Decryption:
             if isinstance(state, _Tls):
                 self._count(state)
             else:
-                yield from (state.opened, *state.held)
+                yield state.opened
+                yield from state.held
         self._open.clear()
 
     def _begin(self, begun: _Begun, event: Chunk | Lost | Closed) -> Iterator[Event]:
@@ -94,7 +95,8 @@ class Decryption:
         opened = begun.opened
         if not tls:
             del self._open[opened.connection]
-            yield from (opened, *begun.held)
+            yield opened
+            yield from begun.held
             if not isinstance(event, Chunk):
                 yield event
             return

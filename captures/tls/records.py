@@ -77,7 +77,8 @@ class Records:
             self._at = match.start() if match else max(self._at, len(self._bytes) - 3)
         start = self._at + 5
         if len(self._bytes) < start:
-            return self._wait(5)
+            self._wait(5)
+            return None
         header = bytes(self._bytes[self._at : start])
         length = int.from_bytes(header[3:])
         sound = 20 <= header[0] <= 24 and header[1] == 3 and length <= _LONGEST
@@ -85,7 +86,8 @@ class Records:
             self.broken = True
             return None
         if len(self._bytes) < start + length:
-            return self._wait(5 + length)
+            self._wait(5 + length)
+            return None
         record = Record(header, bytes(self._bytes[start : start + length]))
         if not self.seeking:
             self._at = start + length

@@ -49,8 +49,8 @@ def test_exchanges_and_what_was_left_out(capture: Path) -> None:
     assert {row["correlation_id"] for row in rows} == set(range(1, 14))
     assert {row["connection"] for row in rows} == {1}
     assert said.splitlines() == [
-        "not Kafka, left out: 3 connections (2 TLS on port 443, 1 HTTP on port 443)",
         HOW,
+        "not Kafka, left out: 3 connections (2 TLS on port 443, 1 HTTP on port 443)",
         "1 packet without TCP",
     ]
 

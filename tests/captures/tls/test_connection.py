@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import ssl
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from captures.tls import connection
 from captures.tls.connection import (
     DAMAGED,
     LOST,
+    NO_CRYPTOGRAPHY,
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
@@ -102,9 +104,7 @@ def test_keys_that_are_wrong(version: ssl.TLSVersion, suite: str, tmp_path: Path
     assert found.trouble == OTHER_KEYS
 
 
-def test_keys_that_never_fit_are_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_that_never_fit_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wire = Ends(tmp_path / "keys").wire(TALK)
     text = (tmp_path / "keys").read_bytes().replace(b"SERVER_TRAFFIC", b"X")
     swapped = text.replace(b"CLIENT_TRAFFIC", b"SERVER_TRAFFIC")
@@ -228,10 +228,10 @@ def test_a_gap_behind_which_nothing_fits(tmp_path: Path) -> None:
     assert found.trouble == LOST
 
 
-@pytest.mark.parametrize("first", [b"\x16\3\1\0\5\1\0\0\1\0", b"\x16\3\1\0\4\1\xff\0\0", b"\x16\3\1\0\4\2\0\0\0"])
-def test_a_hello_that_is_none(first: bytes) -> None:
+@pytest.mark.parametrize("message", [b"\1\0\0\1\0", b"\1\xff\0\0", b"\2\0\0\0"])
+def test_a_hello_that_is_none(message: bytes) -> None:
     found = Connection(KeyLog())
-    assert list(found.feed("request", first)) == []
+    assert list(found.feed("request", b"\x16\3\1\0" + bytes([len(message)]) + message)) == []
     assert found.trouble == NOT_WHOLE
 
 
@@ -250,5 +250,16 @@ def test_anything_else_is_never_data(tmp_path: Path) -> None:
             got[direction] += found.feed(direction, data)
         for direction in BOTH:
             said = list(itertools.takewhile(lambda one: isinstance(one, bytes), got[direction]))
-            assert whole[direction].startswith(b"".join(one for one in said if isinstance(one, bytes)))
+            assert whole[direction].startswith(
+                b"".join(one for one in said if isinstance(one, bytes))
+            )
             assert got[direction][len(said) :] in ([], [Missing(0)])
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    monkeypatch.delitem(sys.modules, "captures.tls.protection", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, wire) == dict.fromkeys(BOTH, b"")
+    assert found.trouble == NO_CRYPTOGRAPHY
