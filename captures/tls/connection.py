@@ -89,10 +89,7 @@ class _Half:
 
     def read(self, record: Record, modern: bool) -> bytes:
         """The application data in a record; `modern`: of TLS 1.3."""
-        if modern:
-            encrypted = record.kind == APPLICATION_DATA
-        else:
-            encrypted = self.fitted or record.kind != CHANGE_CIPHER_SPEC
+        encrypted = record.kind == APPLICATION_DATA or not modern
         plain = self._opened(record) if encrypted else None
         if self.records.seeking:
             if plain is None:
@@ -197,28 +194,22 @@ class Connection:
         if known is not None or record.kind != HANDSHAKE:
             return
         half.hello += record.body
-        while len(half.hello) >= 4 and not self._trouble:
-            end = 4 + int.from_bytes(half.hello[1:4])
-            if end > _HELLO_LIMIT:
-                self._trouble = NOT_WHOLE
-            if len(half.hello) < end:
-                return
-            message = bytes(half.hello[:end])
-            del half.hello[:end]
-            try:
-                if direction == "request":
-                    self._random = client_random(message)
-                    half.hello.clear()
-                    return
-                found = server_hello(message)
-            except NoHello:
-                self._trouble = NOT_WHOLE
-                return
-            if not found.retry:
-                self._server = found
-                half.hello.clear()
-                self._trouble = self._agree(found)
-                return
+        end = 4 + int.from_bytes(half.hello[1:4])
+        if end > _HELLO_LIMIT:
+            self._trouble = NOT_WHOLE
+        if self._trouble or len(half.hello) < end:
+            return
+        message = bytes(half.hello[:end])
+        try:
+            if direction == "request":
+                self._random = client_random(message)
+            else:
+                # or a HelloRetryRequest: it says of version and suite what the ServerHello will
+                self._server = server_hello(message)
+                self._trouble = self._agree(self._server)
+        except NoHello:
+            self._trouble = NOT_WHOLE
+        half.hello.clear()
 
     def _agree(self, server: ServerHello) -> str:
         """Look for the keys; returns why they are of no use."""

@@ -15,8 +15,6 @@ TLS_1_2: Final = 0x0303
 TLS_1_3: Final = 0x0304
 
 _SUPPORTED_VERSIONS: Final = 43
-_RETRY: Final = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
-"""The random of a ServerHello that is a HelloRetryRequest: SHA-256 of "HelloRetryRequest"."""
 
 
 class NoHello(ValueError):
@@ -30,11 +28,6 @@ class ServerHello(NamedTuple):
     version: int
     suite: int
     compression: int
-
-    @property
-    def retry(self) -> bool:
-        """Whether it only asks for another ClientHello."""
-        return self.random == _RETRY
 
 
 def client_random(message: bytes) -> bytes:

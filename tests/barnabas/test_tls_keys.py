@@ -134,6 +134,13 @@ def test_a_file_that_is_no_key_log(tmp_path: Path) -> None:
     assert read_keys(None) is None
 
 
+def test_a_key_log_that_is_too_large(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Ends(keys).wire(talk())
+    monkeypatch.setattr("barnabas.tls_keys._LIMIT", 100)
+    with pytest.raises(Trouble, match="give the part of that time"):
+        read_keys(keys)
+
+
 def test_without_the_package(capture: Path, keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "captures.tls.protection", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)

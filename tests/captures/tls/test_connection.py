@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from captures.tls import connection
 from captures.tls.connection import (
@@ -19,10 +20,13 @@ from captures.tls.connection import (
     NO_KEYS,
     NOT_WHOLE,
     OTHER_KEYS,
+    RENEGOTIATED,
     Connection,
     Missing,
 )
-from captures.tls.keylog import KeyLog
+from captures.tls.keylog import MASTER, KeyLog
+from captures.tls.protection import SUITES as SUITES_READ
+from captures.tls.protection import prf
 from specs.frames import Direction
 from tests.captures.tls.talk import SUITES, Ends
 from tests.captures.traffic import Said
@@ -130,6 +134,15 @@ def test_suites_that_are_not_read(
     assert found.trouble.startswith(said)
 
 
+def test_compression_is_not_read(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys", *SUITES[1]).wire(TALK)
+    hello = bytearray(wire[1][1])
+    hello[5 + 38 + 1 + hello[5 + 38] + 2] = 1
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, [wire[0], ("response", bytes(hello)), *wire[2:]]) == dict.fromkeys(BOTH, b"")
+    assert found.trouble.startswith("cipher suite 0xc02b")
+
+
 def test_versions_that_are_not_read(tmp_path: Path) -> None:
     wire = Ends(tmp_path / "keys", *SUITES[1]).wire(TALK)
     older = [(wire[0]), ("response", wire[1][1].replace(b"\3\3", b"\3\2", 2)), *wire[2:]]
@@ -217,6 +230,60 @@ def test_a_damaged_record_ends_its_direction(tmp_path: Path) -> None:
     assert found.trouble == DAMAGED
 
 
+def test_what_is_no_record_ends_its_direction(tmp_path: Path) -> None:
+    ends = Ends(tmp_path / "keys")
+    wire = ends.wire(TALK)
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire)
+    assert list(found.feed("request", b"\0\0\0\0\0")) == [Missing(0)]
+    assert found.trouble == DAMAGED
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire[:2])
+    assert list(found.feed("request", b"\0\0\0\0\0")) == []
+    assert found.trouble == NOT_WHOLE
+
+
+def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
+    """OpenSSL renegotiates no more: the record that would begin it is made by hand."""
+    ends = Ends(tmp_path / "keys", *SUITES[1])
+    wire = ends.wire(TALK)
+    keys = keys_in(tmp_path / "keys")
+    found = Connection(keys)
+    closing = [at for at, (direction, _) in enumerate(wire) if direction == "request"][-1]
+    assert read(found, wire[:closing]) == SPOKEN
+    random, suite = wire[0][1][11:43], SUITES_READ[0xC02B]
+    master = keys.secret(MASTER, random)
+    assert master is not None
+    block = prf(suite, master, b"key expansion" + wire[1][1][11:43] + random, 40)
+    # Finished was the first, then the talk: a record up to 16,384 bytes
+    number = 1 + 1 + 3 + 1
+    body = b"explicit" + AESGCM(block[:16]).encrypt(
+        block[32:36] + b"explicit", b"\1", number.to_bytes(8) + b"\x14\3\3\0\1"
+    )
+    record = b"\x14\3\3" + len(body).to_bytes(2) + body
+    assert list(found.feed("request", record)) == [Missing(0)]
+    assert found.trouble == RENEGOTIATED
+
+
+def test_trials_count_from_the_last_that_fitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_TRIALS", 5)
+    said: list[Said] = [("request", bytes(100))] * 40
+    ends = Ends(tmp_path / "keys")
+    wire = ends.wire(said)
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire[: ends.greeting])
+    got = 0
+    for at, (direction, data) in enumerate(wire[ends.greeting :]):
+        if at % 4 == 1:
+            found.lose(direction, len(data))
+        else:
+            got += sum(isinstance(one, bytes) for one in found.feed(direction, data))
+    assert got == 30
+    assert not found.trouble
+
+
 def test_a_gap_behind_which_nothing_fits(tmp_path: Path) -> None:
     wire = Ends(tmp_path / "keys").wire(TALK)
     found = Connection(keys_in(tmp_path / "keys"))
@@ -233,6 +300,9 @@ def test_a_hello_that_is_none(message: bytes) -> None:
     found = Connection(KeyLog())
     assert list(found.feed("request", b"\x16\3\1\0" + bytes([len(message)]) + message)) == []
     assert found.trouble == NOT_WHOLE
+    for _ in range(100):
+        assert list(found.feed("request", b"\x16\3\1\x40\0" + bytes(16384))) == []
+    assert len(found._halves["request"].hello) <= 16
 
 
 def test_anything_else_is_never_data(tmp_path: Path) -> None:

@@ -152,8 +152,8 @@ def test_keys_in_the_file(wire: list[Said], expected: list[Any], tmp_path: Path)
 
 @pytest.mark.needs_tshark
 def test_keys_that_editcap_has_put_into_the_file(expected: list[Any], tmp_path: Path) -> None:
-    keys, capture = (DATA / f"{SAMPLES[0]}.{ending}" for ending in ("keys", "pcap"))
-    command = ["editcap", "--inject-secrets", f"tls,{keys}", str(capture), tmp_path / "f.pcapng"]
+    keys, wire = DATA / f"{SAMPLES[0]}.keys", DATA / f"{SAMPLES[0]}.pcap"
+    command = ["editcap", "--inject-secrets", f"tls,{keys}", str(wire), str(tmp_path / "f.pcapng")]
     subprocess.run(command, check=True, capture_output=True)
     assert gist(read(CaptureReader(tmp_path / "f.pcapng"))) == expected
 
@@ -197,6 +197,8 @@ def test_cut_anywhere(wire: list[Said], keys: KeyLog, expected: list[Any], tmp_p
             there = whole[one[4]]
             assert one[:6] == there[:6]
             assert one[6] in (there[6], None)
+        assert reader.tls.read + reader.tls.unread.total() == (end > 3)
+        assert reader.tls.read or end < 30
 
 
 def test_lost_segments_cost_what_they_carried(tmp_path: Path, expected: list[Any]) -> None:
@@ -274,11 +276,28 @@ def test_a_hello_in_pieces() -> None:
     assert dict(seen.unread) == {NOT_WHOLE: 1}
 
 
+def test_a_hello_is_the_beginning_whoever_spoke_first() -> None:
+    late = OPENED._replace(whole=False)
+    hello = chunk(b"\x16\3\1\0\5\1\0\0\1\0")
+    assert fed(late, hello)[0] == [OPENED]
+    turned = OPENED._replace(client=OPENED.server, server=OPENED.client)
+    assert fed(late, hello._replace(direction="response"))[0] == [turned]
+
+
 def test_remarks_on_packets_stay() -> None:
     hello = b"\x16\3\1\0\5\1\0\0\1\0"
     remark = ({"text": "look here"},)
     found, _ = fed(OPENED, chunk(hello, comments=remark))
     assert found == [OPENED, chunk(b"", comments=remark)]
+
+
+def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
+    decryption = Decryption(KeyLog(), Seen(), Recognition().left_out)
+    remarks = [chunk(b"", comments=({"text": "odd"},))] * 20
+    assert [one for event in (OPENED, *remarks) for one in decryption.feed(event)] == [
+        OPENED,
+        *remarks,
+    ]
 
 
 def test_nothing_is_kept_of_those_that_ended() -> None:

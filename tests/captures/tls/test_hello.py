@@ -20,16 +20,10 @@ def test_a_server_of_tls_1_2() -> None:
     for message in (hello(), hello(session=b"s" * 32), hello(b"\xff\1\0\1\0")):
         found = server_hello(message)
         assert (found.random, found.version, found.suite) == (RANDOM, 0x0303, 0xC02F)
-        assert not found.retry
 
 
 def test_a_server_of_tls_1_3_says_so_in_an_extension() -> None:
     assert server_hello(hello(b"\0\x33\0\2ab\0\x2b\0\2\3\4", b"s" * 32)).version == 0x0304
-
-
-def test_a_retry() -> None:
-    known = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c"
-    assert server_hello(hello(random=bytes.fromhex(known))).retry
 
 
 def test_a_client() -> None:
