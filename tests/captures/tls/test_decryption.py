@@ -294,10 +294,8 @@ def test_remarks_on_packets_stay() -> None:
 def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
     decryption = Decryption(KeyLog(), Seen(), Recognition().left_out)
     remarks = [chunk(b"", comments=({"text": "odd"},))] * 20
-    assert [one for event in (OPENED, *remarks) for one in decryption.feed(event)] == [
-        OPENED,
-        *remarks,
-    ]
+    events: list[Event] = [OPENED, *remarks]
+    assert [one for event in events for one in decryption.feed(event)] == events
 
 
 def test_nothing_is_kept_of_those_that_ended() -> None:
