@@ -27,6 +27,8 @@ from tests.captures.traffic import (
     exchanges,
     gist,
     ip_packet,
+    produce,
+    response,
     segments,
     talk,
     tshark,
@@ -93,6 +95,26 @@ def test_packets_and_times_are_those_of_the_record_that_ends(
         at for at, so_far in zip(sent, reached, strict=True) if so_far >= end
     )
     assert events[0].ts_ns % 10**9 == (events[0].packet - 1) * 10**6
+
+
+def test_what_a_reader_asks_for_is_plaintext(tmp_path: Path) -> None:
+    """It says how much of a frame is missing: that is no number of bytes on the wire."""
+    said: list[Said] = []
+    for number in range(1, 9):
+        said.append(("request", produce(number, bytes(number * 9000))))
+        said.append(("response", response(number, 0, 7)))
+    found = segments(Ends(tmp_path / "keys").wire(said), every(100))
+    reader = CaptureReader(
+        capture(tmp_path / "f", found), keys=KeyLog((tmp_path / "keys").read_bytes())
+    )
+    at_once = Conversations().exchanges(iter(list(reader)))
+    asking = Conversations().exchanges(reader)
+    packets = [
+        [(one.request_packet, one.response_packet) for one in several]
+        for several in (at_once, asking)
+    ]
+    assert len(packets[0]) == 8
+    assert packets[0] == packets[1]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
