@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from captures.reader import CaptureReader
-from captures.tls.connection import NO_KEYS
-from captures.tls.keylog import KeyLog
-from captures.wording import plural
+
+if TYPE_CHECKING:
+    from captures.reader import CaptureReader
+    from captures.tls.keylog import KeyLog
 
 HOW: Final = (
     "TLS is read with its keys: --tls-keys FILE, which a client or broker wrote as its SSLKEYLOGFILE; "
@@ -24,6 +24,8 @@ def read_keys(path: Path | None) -> KeyLog | None:
     """The key log in a file; None if none was given. Raises Trouble if it has no keys."""
     if path is None:
         return None
+    from captures.tls.keylog import KeyLog
+
     try:
         import captures.tls.protection  # noqa: F401
     except ImportError as problem:
@@ -50,6 +52,9 @@ def read_keys(path: Path | None) -> KeyLog | None:
 
 def tls_remarks(reader: CaptureReader) -> Iterator[str]:
     """What is to be said of TLS in a capture that was read."""
+    from captures.tls.connection import NO_KEYS
+    from captures.wording import plural
+
     seen = reader.tls
     left_out = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")
     if seen.read:
