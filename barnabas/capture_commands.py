@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from barnabas.options import Filter, Ignore, JsonBodies, JsonLines, OwnFaults
+from barnabas.options import Filter, Ignore, JsonBodies, JsonLines, OwnFaults, TlsKeys
 from barnabas.proxy_command import read_scenario
+from barnabas.tls_keys import read_keys
 from barnabas.trouble import Trouble
 
 capture_app = typer.Typer()
@@ -40,6 +41,7 @@ def decode_command(
         str | None,
         typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
     ] = None,
+    tls_keys: TlsKeys = None,
     request: Annotated[
         str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
     ] = None,
@@ -68,13 +70,16 @@ def decode_command(
             )
         from barnabas.decode import decode
 
-        raise typer.Exit(decode(files, as_json=as_json, frames_only=frames, only=only))
+        keys = read_keys(tls_keys)
+        raise typer.Exit(decode(files, as_json=as_json, frames_only=frames, only=only, keys=keys))
     from barnabas.decode_hex import Asked, decode_hex
 
     if frames:
         raise Trouble("--frames is for a capture file")
     if only is not None:
         raise Trouble("--filter is for a capture file")
+    if tls_keys is not None:
+        raise Trouble("--tls-keys is for a capture file")
     text = request if request is not None else response
     assert text is not None  # noqa: S101
     direction: Literal["request", "response"] = "response" if request is None else "request"
@@ -101,12 +106,16 @@ def summary_command(
     ] = None,
     only: Filter = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
+    tls_keys: TlsKeys = None,
     as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
 ) -> None:
     """Say what a capture comes to: counts, errors, latencies, versions, client software."""
     from barnabas.summary import summary
 
-    raise typer.Exit(summary(files, tuple(by or ()), only=only, most=most, as_json=as_json))
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        summary(files, tuple(by or ()), only=only, most=most, as_json=as_json, keys=keys)
+    )
 
 
 @capture_app.command(
@@ -125,12 +134,13 @@ def serve_command(
     speed: Annotated[
         float, typer.Option(metavar="N", min=0, help="2 answers twice as fast; 0 at once.")
     ] = 1.0,
+    tls_keys: TlsKeys = None,
 ) -> None:
     """Answer clients as the recorded brokers did; say what was asked and never recorded (exit code 1)."""
     from barnabas.addresses import parse_address
     from barnabas.serve import serve
 
-    raise typer.Exit(serve(file, parse_address(listen, zero=True), speed))
+    raise typer.Exit(serve(file, parse_address(listen, zero=True), speed, read_keys(tls_keys)))
 
 
 @capture_app.command(
@@ -147,12 +157,16 @@ def grep_command(
     fixed: Annotated[
         bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
     ] = False,
+    tls_keys: TlsKeys = None,
     as_json: JsonBodies = False,
 ) -> None:
     """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
     from barnabas.grep import grep
 
-    raise typer.Exit(grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json))
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json, keys=keys)
+    )
 
 
 @capture_app.command(
@@ -170,14 +184,24 @@ def diff_command(
         typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
     ] = False,
     only: Filter = None,
+    tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
 ) -> None:
     """Compare two captures exchange by exchange; exit code 1 if anything differs."""
     from barnabas.diff import diff
 
     ignored = tuple(ignore or ())
+    keys = read_keys(tls_keys)
     raise typer.Exit(
-        diff(left, right, ignore=ignored, everything=everything, only=only, as_json=as_json)
+        diff(
+            left,
+            right,
+            ignore=ignored,
+            everything=everything,
+            only=only,
+            as_json=as_json,
+            keys=keys,
+        )
     )
 
 
@@ -219,6 +243,7 @@ def rehearse_command(
     check: Annotated[
         bool, typer.Option("--check", help="Compare with what the capture says was decided.")
     ] = False,
+    tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
     faults: OwnFaults = None,
 ) -> None:
@@ -230,7 +255,10 @@ def rehearse_command(
         raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")
     known = own_faults(faults)
     scenario = read_scenario(files[0], known) if len(files) == 2 else None
-    raise typer.Exit(rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known))
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known, keys=keys)
+    )
 
 
 @capture_app.command(
@@ -260,6 +288,7 @@ def check_command(
         str | None,
         typer.Option("--checks", metavar="MODULE:TUPLE", help="Checks of your own beside ours."),
     ] = None,
+    tls_keys: TlsKeys = None,
     list_them: Annotated[
         bool, typer.Option("--list", help="What is checked, for which versions, which thresholds.")
     ] = False,
@@ -274,4 +303,4 @@ def check_command(
         return
     if file is None:
         raise Trouble("check takes a capture, or --list; see --help")
-    raise typer.Exit(check(file, wanted, form=form))
+    raise typer.Exit(check(file, wanted, form=form, keys=read_keys(tls_keys)))

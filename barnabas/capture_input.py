@@ -9,27 +9,29 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from barnabas.memory import keep_freed
 from barnabas.output import Output
+from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from captures.conversation import Conversations, Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
+from captures.tls.keylog import KeyLog
 from captures.wording import plural
 
 
-def opened(*paths: Path) -> CaptureReader:
-    """Captures, read as one. Raises Trouble if one can't be read or is none."""
+def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
+    """Captures, read as one; `keys` are those of TLS. Raises Trouble if one can't be read or is none."""
     keep_freed()
     for path in paths:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise Trouble(f"can't read the capture {path}: it is no file; save it to one")
         try:
-            reader = CaptureReader(path)
+            reader = CaptureReader(path, keys=keys)
         except OSError as problem:
             raise Trouble(f"can't read the capture {path}: {problem.strerror}") from None
         except CaptureError as problem:
             raise Trouble(f"{path} is no capture: {problem}") from None
-    return reader if len(paths) == 1 else CaptureReader(*paths)
+    return reader if len(paths) == 1 else CaptureReader(*paths, keys=keys)
 
 
 def remarks(reader: CaptureReader) -> Iterator[str]:
@@ -47,9 +49,6 @@ def remarks(reader: CaptureReader) -> Iterator[str]:
         more = ", ..." if len(reader.left_out) > 8 else ""
         total = plural(sum(reader.left_out.values()), "connection")
         yield f"not Kafka, left out: {total} ({said}{more})"
-    tls = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")
-    if tls:
-        yield "TLS can't be read here, with or without its keys: `barnabas proxy` shows what is inside"
     packets = reader.packets
     if packets.foreign:
         yield f"{plural(packets.foreign, 'packet')} without TCP"
@@ -67,7 +66,16 @@ def named(reader: CaptureReader) -> str:
 
 
 def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
-    """The events; with a progress bar if the output goes elsewhere than to the same terminal."""
+    """The events, and at their end what is to be said of TLS: the output may lack what it hides.
+
+    With a progress bar if the output goes elsewhere than to the same terminal.
+    """
+    yield from _with_bar(reader, output, doing)
+    for remark in tls_remarks(reader):
+        output.note(remark)
+
+
+def _with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
     if output.out.is_terminal or not output.err.is_terminal:
         yield from reader
         return

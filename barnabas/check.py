@@ -19,6 +19,7 @@ from captures.checks.finding import SEVERITIES, Check, Finding
 from captures.checks.running import run
 from captures.conversation import Conversations
 from captures.exchange import Exchange
+from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
 
 Format = Literal["text", "json", "sarif", "junit"]
@@ -30,14 +31,19 @@ STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def check(
-    path: Path, checks: Sequence[Check], *, form: Format = "text", output: Output | None = None
+    path: Path,
+    checks: Sequence[Check],
+    *,
+    form: Format = "text",
+    keys: KeyLog | None = None,
+    output: Output | None = None,
 ) -> int:
     """Print what the checks find in a capture; returns the exit code. Raises Trouble.
 
     Notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
-    reader = opened(path)
+    reader = opened(path, keys=keys)
     conversations = Conversations(strays=True)
     found: list[tuple[Check, Finding]] = []
     counts: Counter[str] = Counter()

@@ -13,6 +13,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.conversation import Conversations
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
+from captures.tls.keylog import KeyLog
 
 
 def decode(
@@ -21,6 +22,7 @@ def decode(
     as_json: bool,
     frames_only: bool,
     only: str | None = None,
+    keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
@@ -32,7 +34,7 @@ def decode(
         if frames_only:
             raise Trouble("--filter is about exchanges: give it without --frames")
         output.passes = parse_filter(only, output.context.topics)
-    reader = opened(*paths)
+    reader = opened(*paths, keys=keys)
     conversations = Conversations()
     try:
         if frames_only:

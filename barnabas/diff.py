@@ -14,6 +14,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.comparison import Compared, TooLarge, compare
 from captures.difference import ABSENT, OF_THE_RUN, Difference
 from captures.exchange import Exchange
+from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
 
 
@@ -25,6 +26,7 @@ def diff(
     everything: bool = False,
     only: str | None = None,
     as_json: bool = False,
+    keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
     """Print what differs; returns the exit code, FINDINGS if anything does. Raises Trouble.
@@ -34,7 +36,7 @@ def diff(
     """
     output = output or Output()
     fields = ignore if everything else (*OF_THE_RUN, *ignore)
-    one, other = _exchanges(left, only, output), _exchanges(right, only, output)
+    one, other = (_exchanges(path, only, keys, output) for path in (left, right))
     same = different = missing = more = 0
     try:
         for found in compare(one, other, fields):
@@ -53,8 +55,10 @@ def diff(
     return FINDINGS if different or missing or more else FINE
 
 
-def _exchanges(path: Path, only: str | None, output: Output) -> Iterator[Exchange]:
-    reader = opened(path)
+def _exchanges(
+    path: Path, only: str | None, keys: KeyLog | None, output: Output
+) -> Iterator[Exchange]:
+    reader = opened(path, keys=keys)
     passes = None if only is None else parse_filter(only, {})
     found = exchanges(reader, watched(reader, output, "reading"))
     return (exchange for exchange in found if passes is None or passes(exchange))

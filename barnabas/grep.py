@@ -13,6 +13,7 @@ from barnabas.output import Output
 from barnabas.show import line
 from barnabas.trouble import FINDINGS, FINE, Trouble
 from captures.search import Found, search
+from captures.tls.keylog import KeyLog
 from captures.wording import printable, shorten
 
 PLACES = 5
@@ -29,6 +30,7 @@ def grep(
     any_case: bool = False,
     fixed: bool = False,
     as_json: bool = False,
+    keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
     """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
@@ -44,14 +46,20 @@ def grep(
         ) from None
     count = 0
     for path in paths:
-        count += _one(path, pattern, as_json, output, several=len(paths) > 1)
+        count += _one(path, pattern, as_json, keys, output, several=len(paths) > 1)
     return FINE if count else FINDINGS
 
 
 def _one(
-    path: Path, pattern: re.Pattern[str], as_json: bool, output: Output, *, several: bool
+    path: Path,
+    pattern: re.Pattern[str],
+    as_json: bool,
+    keys: KeyLog | None,
+    output: Output,
+    *,
+    several: bool,
 ) -> int:
-    reader = opened(path)
+    reader = opened(path, keys=keys)
     count = 0
     for exchange in exchanges(reader, watched(reader, output, "searching")):
         output.context.learn(exchange)

@@ -37,6 +37,14 @@ Ignore = Annotated[
 ]
 """Fields that are not compared."""
 
+TlsKeys = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-keys", metavar="FILE", help="The keys of captured TLS, as SSLKEYLOGFILE has them."
+    ),
+]
+"""A key log, for all commands that read captures: `barnabas.tls_keys` reads it."""
+
 OwnFaults = Annotated[
     str | None,
     typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),

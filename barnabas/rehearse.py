@@ -14,6 +14,7 @@ from captures.events import Note
 from captures.exchange import iso
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
+from captures.tls.keylog import KeyLog
 from captures.wording import printable
 from proxy.faults import FAULTS, Fault
 from proxy.rehearsal import Rehearsal, Rehearsed, Reload
@@ -27,6 +28,7 @@ def rehearse(
     as_json: bool = False,
     check: bool = False,
     faults: tuple[Fault, ...] = FAULTS,
+    keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
     """Print what the rules decide; None: the capture's own scenario, with its reloads.
@@ -36,7 +38,7 @@ def rehearse(
     connections. Returns the exit code. Raises Trouble.
     """
     output = output or Output()
-    reader = opened(path)
+    reader = opened(path, keys=keys)
     own = scenario is None
     if own:
         scenario = _own(reader, faults)

@@ -23,6 +23,7 @@ from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.difference import ABSENT, Difference
 from captures.exchange import Exchange
+from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
 from peers.replay.authentication import Credentials, authenticate
 from peers.replay.cluster import LiveCluster, Unreachable
@@ -49,6 +50,8 @@ class Replay:
     as_json: bool = False
     tls: ssl.SSLContext | None = None
     credentials: Credentials | None = None
+    keys: KeyLog | None = None
+    """Those of TLS in the capture."""
 
 
 @dataclass(slots=True)
@@ -201,7 +204,7 @@ def _check_own(asked: Replay, address: Address) -> None:
 
 def _exchanges(asked: Replay, output: Output, doing: str = "") -> Iterator[Exchange]:
     """The exchanges of the capture that shall be replayed; with a progress bar if it says of what."""
-    reader = opened(asked.path)
+    reader = opened(asked.path, keys=asked.keys)
     found = exchanges(reader, watched(reader, output, doing) if doing else reader)
     if asked.only is None:
         return found

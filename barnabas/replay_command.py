@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from barnabas.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines
+from barnabas.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines, TlsKeys
+from barnabas.tls_keys import read_keys
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def replay_command(
     sasl_password_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Its first line is the password.")
     ] = None,
+    tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
 ) -> None:
     """Ask a live cluster what recorded clients asked; exit code 1 if any answer is another one."""
@@ -102,6 +104,7 @@ def replay_command(
         as_json=as_json,
         tls=make_tls(tls).broker,
         credentials=_credentials(sasl_mechanism, sasl_username, sasl_password_file),
+        keys=read_keys(tls_keys),
     )
     raise typer.Exit(replay(asked))
 

@@ -14,6 +14,7 @@ from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.exchange import Exchange
+from captures.tls.keylog import KeyLog
 from captures.wording import plural
 from peers.recorded.broker import RecordedBroker
 
@@ -21,20 +22,26 @@ LIMIT = 1 << 30
 """Bytes of messages that are kept in memory at most."""
 
 
-def serve(path: Path, listen: tuple[str, int], speed: float, output: Output | None = None) -> int:
+def serve(
+    path: Path,
+    listen: tuple[str, int],
+    speed: float,
+    keys: KeyLog | None = None,
+    output: Output | None = None,
+) -> int:
     """Answer until SIGINT or SIGTERM; FINDINGS if anything was asked that was never recorded.
 
     Raises Trouble if it can't start.
     """
     output = output or Output()
-    broker = RecordedBroker(_exchanges(path, output), speed=speed, say=output.note)
+    broker = RecordedBroker(_exchanges(path, keys, output), speed=speed, say=output.note)
     if not broker.answers.recorded:
         raise Trouble(f"{path} has no requests to answer", COULD_NOT_RUN)
     return run(_main(broker, listen, output))
 
 
-def _exchanges(path: Path, output: Output) -> list[Exchange]:
-    reader = opened(path)
+def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange]:
+    reader = opened(path, keys=keys)
     found: list[Exchange] = []
     size = 0
     for exchange in exchanges(reader, watched(reader, output, "reading")):

@@ -17,6 +17,7 @@ from barnabas.trouble import FINE, Trouble
 from captures.conversation import Conversations
 from captures.exchange import iso
 from captures.overview import KINDS, Overview, Row
+from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable, ranges, size
 
 MOST = 20
@@ -30,6 +31,7 @@ def summary(
     only: str | None = None,
     most: int = MOST,
     as_json: bool = False,
+    keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the tables; returns the exit code. Raises Trouble.
@@ -44,7 +46,7 @@ def summary(
     passes = None if only is None else parse_filter(only, output.context.topics)
     overview = Overview(by or KINDS)
     conversations = Conversations()
-    reader = opened(*paths)
+    reader = opened(*paths, keys=keys)
     for exchange in exchanges(reader, watched(reader, output, "reading"), conversations):
         output.context.learn(exchange)
         if passes is None or passes(exchange):

@@ -14,7 +14,8 @@ BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
 
 SECTION, INTERFACE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 5, 6
-_OBSOLETE, _SIMPLE = 2, 3
+_OBSOLETE, _SIMPLE, _SECRETS = 2, 3, 10
+_TLS_KEY_LOG: Final = 0x544C534B
 NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
 """Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
 of the system, custom blocks."""
@@ -101,6 +102,13 @@ class Statistics(NamedTuple):
     file_offset: int
 
 
+class Secrets(NamedTuple):
+    """A Decryption Secrets Block with a TLS key log."""
+
+    key_log: bytes
+    file_offset: int
+
+
 class Other(NamedTuple):
     """A block of a kind that is skipped."""
 
@@ -114,7 +122,7 @@ class Truncated(NamedTuple):
     file_offset: int
 
 
-Block = Section | Interface | Packet | Statistics | Other | Truncated
+Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated
 
 
 def read_blocks(file: BinaryIO) -> Iterator[Block]:
@@ -238,6 +246,12 @@ class _Body:
             names = [value for code, value in options if code == SHB_USERAPPL]
             name = names[0].decode(errors="replace") if names else ""
             return Section(self.comments(options), name, self.offset)
+        if kind == _SECRETS:
+            secrets, length = self.fields("2I")
+            if length > len(self.data) - 8:
+                raise self.fault(4, f"{length} bytes of secrets in a shorter block")
+            if secrets == _TLS_KEY_LOG:
+                return Secrets(self.data[8 : 8 + length], self.offset)
         return Other(kind, self.offset)
 
     def described(self, count: int) -> Interface:

@@ -25,6 +25,7 @@ from captures.pcapng import (
     CaptureError,
     Other,
     Packet,
+    Secrets,
     Section,
     Statistics,
     Truncated,
@@ -32,6 +33,8 @@ from captures.pcapng import (
 from captures.reassembly import Reassembler
 from captures.recognition import Kind, Recognition
 from captures.tcp import Endpoint
+from captures.tls.decryption import Decryption, Seen
+from captures.tls.keylog import KeyLog
 from captures.usual import Usual, usual
 
 FORMAT: Final = 1
@@ -44,11 +47,18 @@ class CaptureReader:
     Several files of others are read as one, merged by time: what two of them hold is there once, and
     packets are numbered as in the file that mergecap would make. Files of ours follow each other.
 
+    TLS of others is read where its keys are in `keys`, or in the file (Decryption Secrets Blocks).
+
     Raises OSError, and CaptureError if one is no capture; iterating may raise the same.
     """
 
-    def __init__(self, *paths: Path) -> None:
+    def __init__(self, *paths: Path, keys: KeyLog | None = None) -> None:
         self.paths = paths
+        self.keys = KeyLog()
+        """The keys of TLS known so far."""
+        self.tls = Seen()
+        """What was found of TLS so far."""
+        self._given_keys = keys
         self.meta: dict[str, Any] = {}
         """What the first section of ours says of itself; {} in files of others."""
         self.notes: list[Note] = []
@@ -77,6 +87,9 @@ class CaptureReader:
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
         self.left_out = Counter()
+        self.tls, self.keys = Seen(), KeyLog()
+        if self._given_keys is not None:
+            self.keys.update(self._given_keys)
         join: _Join | None = None
         number = 0
         files: list[CaptureFile] = []
@@ -97,7 +110,10 @@ class CaptureReader:
                         if join is not None:
                             yield from join.end()
                         base = 0 if join is None else join.highest
-                        join = _Join(ours, base, self.left_out)
+                        decryption = Decryption(self.keys, self.tls, self.left_out)
+                        join = _Join(ours, base, self.left_out, decryption)
+                elif isinstance(block, Secrets):
+                    self.keys.add(block.key_log)
                 elif isinstance(block, Other):
                     number += block.kind in NUMBERED
                 elif isinstance(block, Truncated):
@@ -143,7 +159,9 @@ class _Join:
     flow of ours that has lost its name gets a negative number.
     """
 
-    def __init__(self, ours: bool, base: int, left_out: Counter[tuple[int, Kind]]) -> None:
+    def __init__(
+        self, ours: bool, base: int, left_out: Counter[tuple[int, Kind]], decryption: Decryption
+    ) -> None:
         # a file of ours repeats nothing: what is missing will not come
         self.flows = Reassembler(patience=0) if ours else Reassembler()
         self._highest = base
@@ -151,6 +169,7 @@ class _Join:
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
         self._recognition = Recognition(base, left_out)
+        self._decryption = decryption
 
     @property
     def highest(self) -> int:
@@ -185,7 +204,13 @@ class _Join:
             return ()
         if self.ours:
             return (named,)
-        return self._recognition.feed(named)
+        if self._decryption.lets_through(named):
+            return self._recognition.feed(named)
+        return self._recognised(self._decryption.feed(named))
+
+    def _recognised(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            yield from self._recognition.feed(event)
 
     def _named(self, event: reassembly.Event) -> Event | None:
         if isinstance(event, Data):
@@ -220,6 +245,7 @@ class _Join:
     def end(self) -> Iterator[Event]:
         for event in self.flows.end():
             yield from self.event(event)
+        yield from self._recognised(self._decryption.end())
         self._recognition.end()
 
 

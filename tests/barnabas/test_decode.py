@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli import app
+from barnabas.tls_keys import HOW
 from barnabas.trouble import Trouble
 from tests.captures.traffic import Said, ip_packet, segments, talk, write_pcap
 
@@ -48,8 +49,8 @@ def test_exchanges_and_what_was_left_out(capture: Path) -> None:
     assert {row["correlation_id"] for row in rows} == set(range(1, 14))
     assert {row["connection"] for row in rows} == {1}
     assert said.splitlines() == [
+        HOW,
         "not Kafka, left out: 3 connections (2 TLS on port 443, 1 HTTP on port 443)",
-        "TLS can't be read here, with or without its keys: `barnabas proxy` shows what is inside",
         "1 packet without TCP",
     ]
 

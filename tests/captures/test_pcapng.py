@@ -18,6 +18,7 @@ from captures.pcapng import (
     Interface,
     Other,
     Packet,
+    Secrets,
     Section,
     Statistics,
     Truncated,
@@ -114,6 +115,15 @@ def test_times_are_of_the_interface(order: str, options: str, time: int, ts_ns: 
     assert (found.ts_ns, found.linktype, found.data) == (ts_ns, 1, b"abc")
 
 
+@pytest.mark.parametrize("order", "<>")
+def test_secrets(order: str) -> None:
+    """A key log of TLS; what is of another kind is skipped."""
+    tls, ssh = (struct.pack(order + "II", kind, 5) for kind in (0x544C534B, 0x5353484B))
+    data = foreign(order) + block(order, 0xA, tls + b"a log\0\0\0")
+    found = blocks(data + block(order, 0xA, ssh + b"other\0\0\0"))
+    assert found[2:] == [Secrets(b"a log", len(foreign(order))), Other(0xA, len(data))]
+
+
 def test_sections_and_interfaces_of_any_byte_order() -> None:
     one = foreign(">") + block(">", 1, struct.pack(">HHI", 113, 0, 0))
     two = foreign("<", linktype=101, snaplen=2)
@@ -166,6 +176,7 @@ def test_a_pipe_that_was_cut_off() -> None:
         (foreign("<", options=struct.pack("<HH", 9, 2) + b"abcd"), 36, "an option of 2 bytes"),
         (foreign("<", options=struct.pack("<HH", 1, 5) + b"abcd"), 48, "goes past the block"),
         (HEAD + block("<", 6, struct.pack("<5I", 0, 0, 0, 5, 5) + b"abcd"), len(HEAD) + 20, "5"),
+        (HEAD + block("<", 0xA, struct.pack("<IIxxxx", 0x544C534B, 5)), len(HEAD) + 12, "5 bytes"),
     ],
 )
 def test_what_is_broken_is_named(data: bytes, offset: int, reason: str) -> None:
@@ -192,6 +203,7 @@ WHOLE = (
     + foreign(">", options=bytes.fromhex("000900018a000000 000e0008 0000000000000001"))
     + enhanced(">", 7, b"data")
     + block(">", 3, bytes(8))
+    + block(">", 0xA, struct.pack(">II", 0x544C534B, 6) + b"# keys\0\0")
 )
 
 

@@ -1,0 +1,1 @@
+"""TLS in captures, read with the keys that one of its ends has logged."""

@@ -1,0 +1,246 @@
+"""A TLS connection read along with keys of a log: bytes of both directions in, what they hide out.
+
+No I/O, bounded memory. The tag of a record says which key and number it has, so nothing of an encrypted
+handshake need be understood: application data begins at the first record that its key opens, and a
+KeyUpdate was where the next key does. Behind a gap the numbers that are possible are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from captures.tls.hello import (
+    TLS_1_2,
+    TLS_1_3,
+    NoHello,
+    ServerHello,
+    client_random,
+    server_hello,
+)
+from captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
+from captures.tls.records import APPLICATION_DATA, CHANGE_CIPHER_SPEC, HANDSHAKE, Record, Records
+from specs.frames import Direction
+
+if TYPE_CHECKING:
+    from captures.tls.protection import Open, Suite
+
+NO_KEYS: Final = "keys not logged"
+NOT_WHOLE: Final = "handshake not whole in the capture"
+OTHER_KEYS: Final = "the logged keys do not fit"
+DAMAGED: Final = "a damaged record"
+RENEGOTIATED: Final = "keys changed by renegotiation"
+LOST: Final = "no record fits behind a gap"
+NO_CRYPTOGRAPHY: Final = "the package cryptography is missing: pip install 'barnabas[capture]'"
+
+_HELLO_LIMIT: Final = 1 << 16
+"""Bytes of a hello at most."""
+_TRIALS: Final = 1 << 14
+"""Records that are tried in vain, one after the other, before a direction is given up."""
+
+
+class Missing(NamedTuple):
+    """Bytes are missing before what comes next; 0: what comes next is missing, to the end."""
+
+    bytes: int
+
+
+class _Keys:
+    """What opens the records of a direction, and the next key if there is a way to have one."""
+
+    def __init__(self, opened: Open, suite: Suite | None = None, secret: bytes = b"") -> None:
+        self.open = opened
+        self._suite = suite
+        self._secret = secret
+        self._next: _Keys | None = None
+
+    @property
+    def next(self) -> _Keys | None:
+        if self._next is None and self._suite is not None:
+            from captures.tls.protection import next_secret
+
+            self._next = _traffic(self._suite, next_secret(self._suite, self._secret))
+        return self._next
+
+
+def _traffic(suite: Suite, secret: bytes) -> _Keys:
+    from captures.tls.protection import traffic
+
+    return _Keys(traffic(suite, secret), suite, secret)
+
+
+class _Half:
+    """One direction."""
+
+    def __init__(self) -> None:
+        self.records = Records()
+        self.hello = bytearray()
+        """The beginning of its handshake, until the hello in it is read."""
+        self.keys: _Keys | None = None
+        self.fitted = False
+        """Whether its key has opened a record."""
+        self.tried = False
+        self.trouble = ""
+        self.lost = 0
+        """Bytes that are missing, and nobody was told."""
+        self._number = 0
+        """That of the next record."""
+        self._vain = 0
+
+    def read(self, record: Record, modern: bool) -> bytes:
+        """The application data in a record; `modern`: of TLS 1.3."""
+        encrypted = record.kind == APPLICATION_DATA or not modern
+        plain = self._opened(record) if encrypted else None
+        if self.records.seeking:
+            if plain is None:
+                self.records.passed_over()
+                self._in_vain()
+            else:
+                self.records.found(record)
+        if plain is None:
+            if encrypted and self.fitted and not self.records.seeking:
+                self.trouble = self.trouble or DAMAGED
+            return b""
+        self.records.none_missing()
+        kind, content = plain
+        if kind == CHANGE_CIPHER_SPEC:
+            self.trouble = RENEGOTIATED
+        return content if kind == APPLICATION_DATA else b""
+
+    def _opened(self, record: Record) -> tuple[int, bytes] | None:
+        assert self.keys is not None  # noqa: S101
+        self.tried = True
+        keys: _Keys | None = self.keys
+        first, more = self._number, self.records.missing
+        while keys is not None:
+            for number in range(first, first + more + 1):
+                plain = keys.open(number, record.header, record.body)
+                if plain is not None:
+                    if not self.fitted and number == 0:
+                        self.lost = 0  # all before it was handshake
+                    self.keys, self._number = keys, number + 1
+                    self.fitted, self._vain = True, 0
+                    return plain
+                if self._in_vain():
+                    return None
+            keys, first = keys.next if self.fitted and keys is self.keys else None, 0
+        return None
+
+    def _in_vain(self) -> bool:
+        """Count a trial without success; whether there were too many."""
+        self._vain += 1
+        if self._vain > _TRIALS:
+            self.trouble = LOST if self.fitted else OTHER_KEYS
+        return self._vain > _TRIALS
+
+
+class Connection:
+    """A connection of which the beginning is there."""
+
+    def __init__(self, keys: KeyLog) -> None:
+        self._log = keys
+        self._halves: dict[Direction, _Half] = {"request": _Half(), "response": _Half()}
+        self._random: bytes | None = None
+        self._server: ServerHello | None = None
+        self._trouble = ""
+
+    @property
+    def read(self) -> bool:
+        """Whether any of it could be read."""
+        return any(half.fitted for half in self._halves.values())
+
+    @property
+    def trouble(self) -> str:
+        """Why it, or something of it, could not be read, as far as it went."""
+        found = self._trouble or next((h.trouble for h in self._halves.values() if h.trouble), "")
+        if found or self.read:
+            return found
+        return OTHER_KEYS if any(half.tried for half in self._halves.values()) else NOT_WHOLE
+
+    def feed(self, direction: Direction, data: bytes) -> Iterator[bytes | Missing]:
+        """The next bytes of a direction: the application data that they complete."""
+        half = self._halves[direction]
+        if self._trouble or half.trouble:
+            return
+        half.records.feed(data)
+        while not (self._trouble or half.trouble) and (record := half.records.next()) is not None:
+            if half.keys is None:
+                self._greet(direction, half, record)
+                continue
+            assert self._server is not None  # noqa: S101
+            plain = half.read(record, self._server.version == TLS_1_3)
+            if plain:
+                if half.lost:
+                    yield Missing(half.lost)
+                    half.lost = 0
+                yield plain
+        if half.records.broken:
+            half.trouble = DAMAGED if half.fitted else NOT_WHOLE
+        if half.trouble and half.fitted:
+            yield Missing(0)
+
+    def lose(self, direction: Direction, count: int) -> None:
+        """So many bytes are missing before the next ones of a direction."""
+        half = self._halves[direction]
+        if half.keys is None:
+            self._trouble = self._trouble or NOT_WHOLE
+            return
+        half.lost += count
+        half.records.lose(count)
+
+    def _greet(self, direction: Direction, half: _Half, record: Record) -> None:
+        """A record before the keys are known."""
+        known = self._random if direction == "request" else self._server
+        if known is not None or record.kind != HANDSHAKE:
+            return
+        half.hello += record.body
+        end = 4 + int.from_bytes(half.hello[1:4])
+        if end > _HELLO_LIMIT:
+            self._trouble = NOT_WHOLE
+        if self._trouble or len(half.hello) < end:
+            return
+        message = bytes(half.hello[:end])
+        try:
+            if direction == "request":
+                self._random = client_random(message)
+            else:
+                # or a HelloRetryRequest: it says of version and suite what the ServerHello will
+                self._server = server_hello(message)
+                self._trouble = self._agree(self._server)
+        except NoHello:
+            self._trouble = NOT_WHOLE
+        half.hello.clear()
+
+    def _agree(self, server: ServerHello) -> str:
+        """Look for the keys; returns why they are of no use."""
+        if not self._log:
+            return NO_KEYS
+        try:
+            from captures.tls.protection import SUITES, key_block
+        except ImportError:
+            return NO_CRYPTOGRAPHY
+        if self._random is None:
+            return NOT_WHOLE
+        if server.version not in (TLS_1_2, TLS_1_3):
+            return "older than TLS 1.2"
+        suite = SUITES.get(server.suite)
+        if suite is None or server.compression:
+            return f"cipher suite {server.suite:#06x} (only AES-GCM and ChaCha20-Poly1305 are read)"
+        request, response = self._halves["request"], self._halves["response"]
+        if server.version == TLS_1_3:
+            client = self._log.secret(CLIENT, self._random)
+            other = self._log.secret(SERVER, self._random)
+            if client is None or other is None:
+                return NO_KEYS
+            request.keys, response.keys = _traffic(suite, client), _traffic(suite, other)
+            return ""
+        master = self._log.secret(MASTER, self._random)
+        if master is None:
+            return NO_KEYS
+        for half, opened in zip(
+            (request, response),
+            key_block(suite, master, self._random, server.random),
+            strict=True,
+        ):
+            half.keys = _Keys(opened)
+        return ""

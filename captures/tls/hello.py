@@ -1,0 +1,67 @@
+"""The two messages of a TLS handshake that everybody can read: ClientHello and ServerHello.
+
+Layout: RFC 8446, 4.1; RFC 5246, 7.4.1.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+CLIENT_HELLO: Final = 1
+SERVER_HELLO: Final = 2
+
+TLS_1_2: Final = 0x0303
+TLS_1_3: Final = 0x0304
+
+_SUPPORTED_VERSIONS: Final = 43
+
+
+class NoHello(ValueError):
+    """It is not what a handshake begins with."""
+
+
+class ServerHello(NamedTuple):
+    """What a server has chosen."""
+
+    random: bytes
+    version: int
+    suite: int
+    compression: int
+
+
+def client_random(message: bytes) -> bytes:
+    """The random of a ClientHello, given with its header of four bytes. Raises NoHello."""
+    if message[:1] != bytes([CLIENT_HELLO]) or len(message) < 38:
+        raise NoHello
+    return message[6:38]
+
+
+def server_hello(message: bytes) -> ServerHello:
+    """A ServerHello, given with its header of four bytes. Raises NoHello."""
+    try:
+        kind, version = struct.unpack_from(">B3xH", message)
+        if kind != SERVER_HELLO:
+            raise NoHello
+        at = 39 + message[38]
+        suite, compression = struct.unpack_from(">HB", message, at)
+        for extension, content in _extensions(message, at + 3):
+            if extension == _SUPPORTED_VERSIONS:
+                (version,) = struct.unpack(">H", content)
+    except (IndexError, struct.error):
+        raise NoHello from None
+    return ServerHello(message[6:38], version, suite, compression)
+
+
+def _extensions(message: bytes, at: int) -> list[tuple[int, bytes]]:
+    found = []
+    if at < len(message):  # before TLS 1.3 there may be none
+        (length,) = struct.unpack_from(">H", message, at)
+        at += 2
+        end = at + length
+        while at < end:
+            extension, length = struct.unpack_from(">HH", message, at)
+            at += 4
+            found.append((extension, message[at : at + length]))
+            at += length
+    return found

@@ -1,0 +1,59 @@
+"""Key logs: what a TLS library writes down for Wireshark and the like (SSLKEYLOGFILE).
+
+Layout: draft-ietf-tls-keylogfile; a line is a label, the client's random and a secret, both in hex.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MASTER: Final = "CLIENT_RANDOM"
+"""The master secret of a connection of TLS 1.2."""
+CLIENT: Final = "CLIENT_TRAFFIC_SECRET_0"
+"""TLS 1.3: the secret under which the client's application data begins."""
+SERVER: Final = "SERVER_TRAFFIC_SECRET_0"
+
+LIMIT: Final = 1 << 18
+"""Secrets that are kept; the oldest go first."""
+
+_LINE: Final = re.compile(
+    rb"^[ \t]*(CLIENT_RANDOM|(?:CLIENT|SERVER)_TRAFFIC_SECRET_0)"
+    rb"[ \t]+([0-9a-fA-F]{64})[ \t]+((?:[0-9a-fA-F]{2}){32,64})[ \t\r]*$",
+    re.MULTILINE,
+)
+
+
+class KeyLog:
+    """The secrets of connections, by label and by the random of their ClientHello.
+
+    >>> log = KeyLog(b"# made by hand\\nCLIENT_RANDOM " + b"07" * 32 + b" " + b"ff" * 48)
+    >>> len(log), log.secret(MASTER, bytes([7] * 32)) == bytes([255] * 48)
+    (1, True)
+    """
+
+    def __init__(self, text: bytes = b"") -> None:
+        self._secrets: dict[tuple[str, bytes], bytes] = {}
+        self.add(text)
+
+    def __len__(self) -> int:
+        return len(self._secrets)
+
+    def add(self, text: bytes) -> None:
+        """Take in a key log, or more of it. Lines that are none of it, or of no use here, are passed
+        over."""
+        for line in _LINE.finditer(text):
+            label, random, secret = line.groups()
+            self._secrets[label.decode(), bytes.fromhex(random.decode())] = bytes.fromhex(
+                secret.decode()
+            )
+            if len(self._secrets) > LIMIT:
+                del self._secrets[next(iter(self._secrets))]
+
+    def update(self, other: KeyLog) -> None:
+        """Take in what another one has."""
+        self._secrets |= other._secrets
+
+    def secret(self, label: str, random: bytes) -> bytes | None:
+        """The secret, or None if it was not logged."""
+        return self._secrets.get((label, random))

@@ -1,0 +1,130 @@
+"""One direction of a TLS connection, cut into records; behind a gap, what may be one.
+
+Layout: RFC 8446, 5.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+CHANGE_CIPHER_SPEC: Final = 20
+HANDSHAKE: Final = 22
+APPLICATION_DATA: Final = 23
+
+_LONGEST: Final = (1 << 14) + 2048
+"""Bytes of a body at most (RFC 5246, 6.2.3; TLS 1.3 allows less)."""
+_SHORTEST: Final = 21
+"""Bytes of a record that is encrypted, at least: its header and a tag."""
+_HEADER: Final = re.compile(rb"[\x14-\x17]\x03\x03[\x00-\x48]", re.DOTALL)
+
+
+class Record(NamedTuple):
+    """A record, as it is on the wire."""
+
+    header: bytes
+    body: bytes
+
+    @property
+    def kind(self) -> int:
+        """Its content type; of an encrypted record of TLS 1.3, that of all."""
+        return self.header[0]
+
+
+class Records:
+    """Bytes in, records out. At most one record is kept, which is not whole.
+
+    >>> records = Records()
+    >>> records.feed(b"\\x17\\x03\\x03\\0\\5hel"); records.next()
+    >>> records.feed(b"lo"); records.next()
+    Record(header=b'\\x17\\x03\\x03\\x00\\x05', body=b'hello')
+    """
+
+    def __init__(self) -> None:
+        self.broken = False
+        """Whether something else than records came."""
+        self.seeking = False
+        """Whether it is not known where the next record begins: `next` has a guess, which is to be
+        answered by `found` or `passed_over`."""
+        self._bytes = bytearray()
+        self._at = 0
+        self._enough = 5
+        self._rest = 0
+        """Bytes to come of a record that has a gap."""
+        self._gap = 0
+        """Bytes before `_bytes` in which records are missing."""
+        self._destroyed = 0
+
+    @property
+    def missing(self) -> int:
+        """Records that may be missing before the next one, at most."""
+        return self._destroyed + (self._gap + self._at * self.seeking) // _SHORTEST
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes."""
+        if self._rest:
+            cut = min(self._rest, len(data))
+            self._rest -= cut
+            data = data[cut:]
+        self._bytes += data
+
+    def next(self) -> Record | None:
+        """The next record that is whole; a guess, if it is `seeking`."""
+        if len(self._bytes) - self._at < self._enough or self.broken:
+            return None
+        if self.seeking:
+            match = _HEADER.search(self._bytes, self._at)
+            self._at = match.start() if match else max(self._at, len(self._bytes) - 3)
+        start = self._at + 5
+        if len(self._bytes) < start:
+            self._wait(5)
+            return None
+        header = bytes(self._bytes[self._at : start])
+        length = int.from_bytes(header[3:])
+        sound = 20 <= header[0] <= 24 and header[1] == 3 and length <= _LONGEST
+        if not (self.seeking or sound):
+            self.broken = True
+            return None
+        if len(self._bytes) < start + length:
+            self._wait(5 + length)
+            return None
+        record = Record(header, bytes(self._bytes[start : start + length]))
+        if not self.seeking:
+            self._at = start + length
+            self._enough = 5
+        return record
+
+    def _wait(self, enough: int) -> None:
+        if self.seeking:
+            self._gap += self._at
+        del self._bytes[: self._at]
+        self._at, self._enough = 0, enough
+
+    def found(self, record: Record) -> None:
+        """The guess was right."""
+        self._at += 5 + len(record.body)
+        self._enough, self.seeking = 5, False
+        self.none_missing()
+
+    def passed_over(self) -> None:
+        """The guess was wrong."""
+        self._at += 1
+        self._enough = 5
+
+    def none_missing(self) -> None:
+        """The number of the last record is known."""
+        self._gap = self._destroyed = 0
+
+    def lose(self, count: int) -> None:
+        """So many bytes are missing before the next."""
+        had = len(self._bytes) - self._at
+        rest = self._rest or (self._enough - had if had >= 5 else 0)
+        if not self.seeking and count <= rest:
+            # only this record is lost
+            self._destroyed += not self._rest
+            self._rest = rest - count
+        else:
+            self._gap += had + count + (self._at if self.seeking else 0)
+            self._rest, self.seeking = 0, True
+        self._bytes.clear()
+        self._at, self._enough = 0, 5

@@ -1,0 +1,335 @@
+"""Connections that OpenSSL made, read with their keys; with gaps, other keys, and what is none."""
+
+from __future__ import annotations
+
+import itertools
+import ssl
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from captures.tls import connection
+from captures.tls.connection import (
+    DAMAGED,
+    LOST,
+    NO_CRYPTOGRAPHY,
+    NO_KEYS,
+    NOT_WHOLE,
+    OTHER_KEYS,
+    RENEGOTIATED,
+    Connection,
+    Missing,
+)
+from captures.tls.keylog import MASTER, KeyLog
+from captures.tls.protection import SUITES as SUITES_READ
+from captures.tls.protection import prf
+from specs.frames import Direction
+from tests.captures.tls.talk import SUITES, Ends
+from tests.captures.traffic import Said
+
+TALK: list[Said] = [
+    ("request", b"how are you?"),
+    ("response", b"fine"),
+    ("request", bytes(40_000)),
+    ("response", b"x" * 20_000),
+    ("request", b"bye"),
+]
+SPOKEN: dict[Direction, bytes] = {
+    "request": b"how are you?" + bytes(40_000) + b"bye",
+    "response": b"fine" + b"x" * 20_000,
+}
+BOTH: tuple[Direction, Direction] = ("request", "response")
+
+
+def read(found: Connection, wire: Iterable[Said]) -> dict[Direction, bytes]:
+    plain = dict.fromkeys(BOTH, b"")
+    for direction, data in wire:
+        for one in found.feed(direction, data):
+            assert isinstance(one, bytes)
+            plain[direction] += one
+    return plain
+
+
+def keys_in(path: Path) -> KeyLog:
+    return KeyLog(path.read_bytes())
+
+
+@pytest.mark.parametrize(("version", "suite"), SUITES)
+def test_what_is_said_is_read(version: ssl.TLSVersion, suite: str, tmp_path: Path) -> None:
+    ends = Ends(tmp_path / "keys", version, suite)
+    for resumed in (False, True):
+        wire = ends.wire(TALK, resume=resumed)
+        assert ends.resumed == resumed
+        found = Connection(keys_in(tmp_path / "keys"))
+        assert read(found, wire) == SPOKEN
+        assert found.read
+        assert not found.trouble
+
+
+def test_byte_by_byte(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK[:2])
+    found = Connection(keys_in(tmp_path / "keys"))
+    single = [(direction, bytes([byte])) for direction, data in wire for byte in data]
+    assert read(found, single) == {"request": b"how are you?", "response": b"fine"}
+
+
+def test_a_server_that_asks_for_another_hello(tmp_path: Path) -> None:
+    """The client offers a group that the server does not take (HelloRetryRequest)."""
+    ends = Ends(tmp_path / "keys")
+    ends.server.set_ecdh_curve("secp521r1")
+    wire = ends.wire(TALK)
+    assert bytes.fromhex("cf21ad74e59a6111") in wire[1][1]
+    assert read(Connection(keys_in(tmp_path / "keys")), wire) == SPOKEN
+
+
+@pytest.mark.parametrize(("version", "suite"), SUITES[:2])
+def test_without_its_keys(version: ssl.TLSVersion, suite: str, tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys", version, suite).wire(TALK)
+    Ends(tmp_path / "others", version, suite).wire(TALK)
+    for keys in (KeyLog(), keys_in(tmp_path / "others")):
+        found = Connection(keys)
+        assert read(found, wire) == dict.fromkeys(BOTH, b"")
+        assert not found.read
+        assert found.trouble == NO_KEYS
+
+
+@pytest.mark.parametrize(("version", "suite"), SUITES[:2])
+def test_keys_that_are_wrong(version: ssl.TLSVersion, suite: str, tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys", version, suite).wire(TALK)
+    lines = [line.rsplit(b" ", 1) for line in (tmp_path / "keys").read_bytes().splitlines()]
+    wrong = b"\n".join(b" ".join([*line[:-1], line[-1][::-1]]) for line in lines)
+    found = Connection(KeyLog(wrong))
+    assert read(found, wire) == dict.fromkeys(BOTH, b"")
+    assert not found.read
+    assert found.trouble == OTHER_KEYS
+
+
+def test_keys_that_never_fit_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    text = (tmp_path / "keys").read_bytes().replace(b"SERVER_TRAFFIC", b"X")
+    swapped = text.replace(b"CLIENT_TRAFFIC", b"SERVER_TRAFFIC")
+    monkeypatch.setattr(connection, "_TRIALS", 1)
+    found = Connection(KeyLog((tmp_path / "keys").read_bytes() + swapped))
+    assert read(found, wire)["response"] == b""
+    assert found.trouble == OTHER_KEYS
+
+
+@pytest.mark.parametrize(
+    ("version", "suite", "said"),
+    [
+        (ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-AES256-SHA", "cipher suite 0xc00a (only AES-GCM"),
+        (ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-AES128-SHA256", "cipher suite 0xc023 (only AES-GCM"),
+    ],
+)
+def test_suites_that_are_not_read(
+    version: ssl.TLSVersion, suite: str, said: str, tmp_path: Path
+) -> None:
+    wire = Ends(tmp_path / "keys", version, suite).wire(TALK)
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, wire) == dict.fromkeys(BOTH, b"")
+    assert found.trouble.startswith(said)
+
+
+def test_compression_is_not_read(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys", *SUITES[1]).wire(TALK)
+    hello = bytearray(wire[1][1])
+    hello[5 + 38 + 1 + hello[5 + 38] + 2] = 1
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, [wire[0], ("response", bytes(hello)), *wire[2:]]) == dict.fromkeys(BOTH, b"")
+    assert found.trouble.startswith("cipher suite 0xc02b")
+
+
+def test_versions_that_are_not_read(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys", *SUITES[1]).wire(TALK)
+    older = [(wire[0]), ("response", wire[1][1].replace(b"\3\3", b"\3\2", 2)), *wire[2:]]
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, older) == dict.fromkeys(BOTH, b"")
+    assert found.trouble == "older than TLS 1.2"
+
+
+@pytest.mark.parametrize(("version", "suite"), SUITES)
+def test_any_gap_costs_only_what_it_took(
+    version: ssl.TLSVersion, suite: str, tmp_path: Path
+) -> None:
+    said: list[Said] = [("request", bytes([at]) * (700 + at * 13)) for at in range(60)]
+    said += [("response", bytes([at]) * (300 + at * 7)) for at in range(60)]
+    ends = Ends(tmp_path / "keys", version, suite)
+    wire = ends.wire(said)
+    keys = keys_in(tmp_path / "keys")
+    greeting, spoken = wire[: ends.greeting], wire[ends.greeting :]
+    streams = {d: b"".join(data for one, data in spoken if one == d) for d in BOTH}
+    said_in = {d: b"".join(data for one, data in said if one == d) for d in BOTH}
+    random = Random(suite)
+    for _ in range(25):
+        found = Connection(keys)
+        read(found, greeting)
+        for direction in BOTH:
+            stream = streams[direction]
+            at = random.randrange(len(stream) - 9000)
+            size = random.choice([1, 20, 500, 1448, 5000])
+            got: list[bytes | Missing] = []
+            got += found.feed(direction, stream[:at])
+            found.lose(direction, size)
+            rest = stream[at + size :]
+            for place in range(0, len(rest), 1448):
+                got += found.feed(direction, rest[place : place + 1448])
+            whole = said_in[direction]
+            gaps = [one for one in got if isinstance(one, Missing)]
+            assert len(gaps) <= 1
+            assert all(gap.bytes == size for gap in gaps)
+            cut = got.index(gaps[0]) if gaps else len(got)
+            before = b"".join(one for one in got[:cut] if isinstance(one, bytes))
+            after = b"".join(one for one in got[cut:] if isinstance(one, bytes))
+            assert whole.startswith(before)
+            assert whole.endswith(after)
+            # no more than the records that it touched, which are of 1,500 bytes
+            assert len(whole) - size - 2 * 1600 <= len(before) + len(after) < len(whole)
+        assert not found.trouble
+
+
+def test_a_gap_in_the_handshake(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    for gap in BOTH:
+        found = Connection(keys_in(tmp_path / "keys"))
+        if gap == "response":
+            assert read(found, wire[:1]) == dict.fromkeys(BOTH, b"")
+        found.lose(gap, 100)
+        assert read(found, wire[1:]) == dict.fromkeys(BOTH, b"")
+        assert found.trouble == NOT_WHOLE
+
+
+def test_a_gap_in_what_is_encrypted_of_the_handshake_costs_nothing(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    assert [direction for direction, _ in wire[:3]] == ["request", "response", "request"]
+    flight = wire[1][1]
+    first = 5 + int.from_bytes(flight[3:5])
+    found = Connection(keys_in(tmp_path / "keys"))
+    cut: list[Said] = [wire[0], ("response", flight[: first + 40])]
+    assert read(found, cut) == dict.fromkeys(BOTH, b"")
+    found.lose("response", len(flight) - first - 40)
+    assert read(found, wire[2:]) == SPOKEN
+    assert not found.trouble
+
+
+def test_a_damaged_record_ends_its_direction(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    large = next(at for at, (_, data) in enumerate(wire) if len(data) > 40_000)
+    direction, data = wire[large]
+    wire[large] = direction, data[:30_000] + bytes([data[30_000] ^ 1]) + data[30_001:]
+    found = Connection(keys_in(tmp_path / "keys"))
+    got = [(d, one) for d, piece in wire for one in found.feed(d, piece)]
+    assert ("request", Missing(0)) in got
+    said = {d: [one for where, one in got if where == d and isinstance(one, bytes)] for d in BOTH}
+    assert b"".join(said["request"]) == SPOKEN["request"][: 12 + 16384]
+    assert b"".join(said["response"]) == SPOKEN["response"]
+    assert found.read
+    assert found.trouble == DAMAGED
+
+
+def test_what_is_no_record_ends_its_direction(tmp_path: Path) -> None:
+    ends = Ends(tmp_path / "keys")
+    wire = ends.wire(TALK)
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire)
+    assert list(found.feed("request", b"\0\0\0\0\0")) == [Missing(0)]
+    assert found.trouble == DAMAGED
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire[:2])
+    assert list(found.feed("request", b"\0\0\0\0\0")) == []
+    assert found.trouble == NOT_WHOLE
+
+
+def test_new_keys_of_tls_1_2_are_told(tmp_path: Path) -> None:
+    """OpenSSL renegotiates no more: the record that would begin it is made by hand."""
+    ends = Ends(tmp_path / "keys", *SUITES[1])
+    wire = ends.wire(TALK)
+    keys = keys_in(tmp_path / "keys")
+    found = Connection(keys)
+    closing = [at for at, (direction, _) in enumerate(wire) if direction == "request"][-1]
+    assert read(found, wire[:closing]) == SPOKEN
+    random, suite = wire[0][1][11:43], SUITES_READ[0xC02B]
+    master = keys.secret(MASTER, random)
+    assert master is not None
+    block = prf(suite, master, b"key expansion" + wire[1][1][11:43] + random, 40)
+    # Finished was the first, then the talk: a record up to 16,384 bytes
+    number = 1 + 1 + 3 + 1
+    body = b"explicit" + AESGCM(block[:16]).encrypt(
+        block[32:36] + b"explicit", b"\1", number.to_bytes(8) + b"\x14\3\3\0\1"
+    )
+    record = b"\x14\3\3" + len(body).to_bytes(2) + body
+    assert list(found.feed("request", record)) == [Missing(0)]
+    assert found.trouble == RENEGOTIATED
+
+
+def test_trials_count_from_the_last_that_fitted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_TRIALS", 5)
+    said: list[Said] = [("request", bytes(100))] * 40
+    ends = Ends(tmp_path / "keys")
+    wire = ends.wire(said)
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire[: ends.greeting])
+    got = 0
+    for at, (direction, data) in enumerate(wire[ends.greeting :]):
+        if at % 4 == 1:
+            found.lose(direction, len(data))
+        else:
+            got += sum(isinstance(one, bytes) for one in found.feed(direction, data))
+    assert got == 30
+    assert not found.trouble
+
+
+def test_a_gap_behind_which_nothing_fits(tmp_path: Path) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire)
+    found.lose("request", 1 << 20)
+    junk = b"\x17\3\3\0\x20" + bytes(32)
+    got = [one for _ in range(2000) for one in found.feed("request", junk)]
+    assert got == [Missing(0)]
+    assert found.trouble == LOST
+
+
+@pytest.mark.parametrize("message", [b"\1\0\0\1\0", b"\1\xff\0\0", b"\2\0\0\0"])
+def test_a_hello_that_is_none(message: bytes) -> None:
+    found = Connection(KeyLog())
+    assert list(found.feed("request", b"\x16\3\1\0" + bytes([len(message)]) + message)) == []
+    assert found.trouble == NOT_WHOLE
+    for _ in range(100):
+        assert list(found.feed("request", b"\x16\3\1\x40\0" + bytes(16384))) == []
+    assert len(found._halves["request"].hello) <= 16
+
+
+def test_anything_else_is_never_data(tmp_path: Path) -> None:
+    """Bytes of chance, in place of any part of a connection."""
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    keys = keys_in(tmp_path / "keys")
+    whole = {d: SPOKEN[d] for d in BOTH}
+    for seed in range(60):
+        random = Random(seed)
+        found = Connection(keys)
+        got: dict[Direction, list[bytes | Missing]] = {"request": [], "response": []}
+        for direction, data in wire:
+            if random.random() < 0.2:
+                data = random.randbytes(random.randrange(3000))
+            got[direction] += found.feed(direction, data)
+        for direction in BOTH:
+            said = list(itertools.takewhile(lambda one: isinstance(one, bytes), got[direction]))
+            assert whole[direction].startswith(
+                b"".join(one for one in said if isinstance(one, bytes))
+            )
+            assert got[direction][len(said) :] in ([], [Missing(0)])
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = Ends(tmp_path / "keys").wire(TALK)
+    monkeypatch.delitem(sys.modules, "captures.tls.protection", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    found = Connection(keys_in(tmp_path / "keys"))
+    assert read(found, wire) == dict.fromkeys(BOTH, b"")
+    assert found.trouble == NO_CRYPTOGRAPHY

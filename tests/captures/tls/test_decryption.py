@@ -1,0 +1,329 @@
+"""Captures of TLS the whole way: the same exchanges as without it, and what is said where they can't be."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from captures.conversation import Conversations
+from captures.events import Chunk, Closed, Event, Lost, Opened
+from captures.reader import CaptureReader
+from captures.recognition import Recognition
+from captures.tcp import Segment
+from captures.tls.connection import DAMAGED, NO_KEYS, NOT_WHOLE
+from captures.tls.decryption import Decryption, Seen
+from captures.tls.keylog import KeyLog
+from tests.captures.tls.talk import Ends
+from tests.captures.traffic import (
+    CLIENT,
+    Said,
+    exchanges,
+    gist,
+    ip_packet,
+    produce,
+    response,
+    segments,
+    talk,
+    tshark,
+    write_pcap,
+)
+
+DATA = Path(__file__).parent / "data"
+SAMPLES = ("TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256")
+
+
+def every(size: int) -> Iterator[int]:
+    return itertools.repeat(size)
+
+
+def capture(path: Path, found: list[Segment]) -> Path:
+    return write_pcap(path, map(ip_packet, found))
+
+
+def read(reader: CaptureReader) -> list[Any]:
+    found = Conversations().exchanges(reader)
+    return sorted(found, key=lambda exchange: (exchange.connection, exchange.correlation_id))
+
+
+@pytest.fixture
+def expected(tmp_path: Path) -> list[Any]:
+    return gist(exchanges(capture(tmp_path / "expected", segments(talk(), every(1 << 20)))))
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> list[Said]:
+    return Ends(tmp_path / "keys").wire(talk())
+
+
+@pytest.fixture
+def keys(tmp_path: Path, wire: list[Said]) -> KeyLog:
+    return KeyLog((tmp_path / "keys").read_bytes())
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 1448, 1 << 16])
+def test_the_exchanges_are_those_without_tls(
+    size: int, wire: list[Said], keys: KeyLog, expected: list[Any], tmp_path: Path
+) -> None:
+    reader = CaptureReader(capture(tmp_path / "f", segments(wire, every(size))), keys=keys)
+    assert gist(read(reader)) == expected
+    assert gist(read(reader)) == expected  # it may be read again
+    assert reader.tls == Seen(read=1)
+    assert not reader.left_out
+
+
+def test_packets_and_times_are_those_of_the_record_that_ends(
+    wire: list[Said], keys: KeyLog, tmp_path: Path
+) -> None:
+    found = segments(wire, every(50))
+    path = capture(tmp_path / "f", found)
+    events = [event for event in CaptureReader(path, keys=keys) if isinstance(event, Chunk)]
+    first = talk()[0][1]
+    assert events[0].data == first
+    sent = [at for at, one in enumerate(found, 1) if one.source == CLIENT and one.payload]
+    stream = b"".join(found[at - 1].payload for at in sent)
+    # its record is the first of its length: a header, the content with its type, a tag
+    end = stream.index(b"\x17\3\3" + (len(first) + 17).to_bytes(2)) + 5 + len(first) + 17
+    reached = list(itertools.accumulate(len(found[at - 1].payload) for at in sent))
+    assert events[0].packet == next(
+        at for at, so_far in zip(sent, reached, strict=True) if so_far >= end
+    )
+    assert events[0].ts_ns % 10**9 == (events[0].packet - 1) * 10**6
+
+
+def test_what_a_reader_asks_for_is_plaintext(tmp_path: Path) -> None:
+    """It says how much of a frame is missing: that is no number of bytes on the wire."""
+    said: list[Said] = []
+    for number in range(1, 9):
+        said.append(("request", produce(number, bytes(number * 9000))))
+        said.append(("response", response(number, 0, 7)))
+    found = segments(Ends(tmp_path / "keys").wire(said), every(100))
+    reader = CaptureReader(
+        capture(tmp_path / "f", found), keys=KeyLog((tmp_path / "keys").read_bytes())
+    )
+    at_once = Conversations().exchanges(iter(list(reader)))
+    asking = Conversations().exchanges(reader)
+    packets = [
+        [(one.request_packet, one.response_packet) for one in several]
+        for several in (at_once, asking)
+    ]
+    assert len(packets[0]) == 8
+    assert packets[0] == packets[1]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_captures_of_openssl_with_new_keys_in_the_middle(name: str, expected: list[Any]) -> None:
+    reader = CaptureReader(DATA / f"{name}.pcap", keys=KeyLog((DATA / f"{name}.keys").read_bytes()))
+    assert gist(read(reader)) == expected
+    assert reader.tls == Seen(read=1)
+
+
+@pytest.mark.needs_tshark
+@pytest.mark.parametrize("name", SAMPLES)
+def test_tshark_reads_the_same(name: str) -> None:
+    option = ("-o", f"tls.keylog_file:{DATA / name}.keys", "-d", "tls.port==19092,kafka")
+    fields = ("-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a")
+    lines = tshark(DATA / f"{name}.pcap", *option, "-Y", "kafka", *fields)
+    theirs = {
+        (int(line.split("\t")[0]), int(number))
+        for line in lines
+        for number in line.split("\t")[1].split(",")
+    }
+    reader = CaptureReader(DATA / f"{name}.pcap", keys=KeyLog((DATA / f"{name}.keys").read_bytes()))
+    ours = {(x.request_packet, x.correlation_id) for x in read(reader)}
+    ours |= {(x.response_packet, x.correlation_id) for x in read(reader) if x.response_packet}
+    assert len(ours) == len(talk())
+    assert theirs <= ours
+    # it finds one Kafka frame in the records of a packet, and all in a record
+    assert {packet for packet, _ in theirs} == {packet for packet, _ in ours}
+
+
+def test_keys_in_the_file(wire: list[Said], expected: list[Any], tmp_path: Path) -> None:
+    """A pcapng with a Decryption Secrets Block, as Wireshark's editcap --inject-secrets writes it."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        length = struct.pack("<I", len(body) + 12)
+        return struct.pack("<I", kind) + length + body + length
+
+    log = (tmp_path / "keys").read_bytes()
+    secrets = struct.pack("<II", 0x544C534B, len(log)) + log
+    packets = [
+        block(6, struct.pack("<5I", 0, 0, at, len(data), len(data)) + data)
+        for at, data in enumerate(map(ip_packet, segments(wire, every(100))))
+    ]
+    head = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    head += block(1, struct.pack("<HHI", 101, 0, 0))
+    other = block(0xA, struct.pack("<II", 0x57474B4C, 4) + b"wire")  # WireGuard's
+    path = tmp_path / "f.pcapng"
+    path.write_bytes(head + other + block(0xA, secrets) + b"".join(packets))
+    assert gist(read(CaptureReader(path))) == expected
+    path.write_bytes(head + other + b"".join(packets))
+    reader = CaptureReader(path)
+    assert read(reader) == []
+    assert not reader.keys
+    assert reader.tls == Seen(unread={NO_KEYS: 1})  # type: ignore[arg-type]
+    assert dict(reader.left_out) == {(19092, "TLS"): 1}
+
+
+@pytest.mark.needs_tshark
+def test_keys_that_editcap_has_put_into_the_file(expected: list[Any], tmp_path: Path) -> None:
+    keys, wire = DATA / f"{SAMPLES[0]}.keys", DATA / f"{SAMPLES[0]}.pcap"
+    command = ["editcap", "--inject-secrets", f"tls,{keys}", str(wire), str(tmp_path / "f.pcapng")]
+    subprocess.run(command, check=True, capture_output=True)
+    assert gist(read(CaptureReader(tmp_path / "f.pcapng"))) == expected
+
+
+def test_some_are_tls_and_some_are_not(
+    wire: list[Said], keys: KeyLog, expected: list[Any], tmp_path: Path
+) -> None:
+    other = Ends(tmp_path / "others").wire(talk())
+    plain = segments(talk(), every(70))
+    hidden = segments(wire, every(70), client=("10.0.0.1", 50001))
+    closed = segments(other, every(70), client=("10.0.0.1", 50002), broker=("10.0.0.2", 9093))
+    late = segments(wire, every(70), client=("10.0.0.1", 50003))[40:]
+    together = [s for turn in itertools.zip_longest(plain, hidden, closed, late) for s in turn if s]
+    reader = CaptureReader(capture(tmp_path / "f", together), keys=keys)
+    found = read(reader)
+    assert [x.client_address for x in found] == ["10.0.0.1:50000"] * 13 + ["10.0.0.1:50001"] * 13
+    assert [one[2:] for one in gist(found)] == [one[2:] for one in expected] * 2
+    assert reader.tls.read == 1
+    assert dict(reader.tls.unread) == {NO_KEYS: 1}
+    assert dict(reader.left_out) == {(9093, "TLS"): 1, (19092, "TLS"): 1}
+
+
+def test_a_capture_that_begins_behind_the_syn(
+    wire: list[Said], keys: KeyLog, expected: list[Any], tmp_path: Path
+) -> None:
+    """The lower port would be the server's: the ClientHello says who is the client."""
+    found = segments(wire, every(70), client=("10.0.0.1", 1024), broker=("10.0.0.2", 61000))
+    reader = CaptureReader(capture(tmp_path / "f", found[3:]), keys=keys)
+    seen = read(reader)
+    assert {x.client_address for x in seen} == {"10.0.0.1:1024"}
+    assert [one[2:] for one in gist(seen)] == [one[2:] for one in expected]
+
+
+def test_cut_anywhere(wire: list[Said], keys: KeyLog, expected: list[Any], tmp_path: Path) -> None:
+    """A file that ends early has the exchanges that are whole in it, and those without response."""
+    found = segments(wire, every(90))
+    whole = {one[4]: one for one in expected}
+    for end in range(0, len(found), 3):
+        reader = CaptureReader(capture(tmp_path / "f", found[:end]), keys=keys)
+        for one in gist(read(reader)):
+            there = whole[one[4]]
+            assert one[:6] == there[:6]
+            assert one[6] in (there[6], None)
+        assert reader.tls.read + reader.tls.unread.total() == (end > 3)
+        assert reader.tls.read or end < 30
+
+
+def test_lost_segments_cost_what_they_carried(tmp_path: Path, expected: list[Any]) -> None:
+    """Behind a gap the exchanges that are whole are there; no other is."""
+    said = talk(rounds=12)
+    ends = Ends(tmp_path / "keys")
+    wire = ends.wire(said)
+    keys = KeyLog((tmp_path / "keys").read_bytes())
+    plain = gist(exchanges(capture(tmp_path / "p", segments(said, every(70)))))
+    whole = {one[4]: one for one in plain}
+    found = segments(wire, every(70))
+    greeting = sum(len(data) for _, data in wire[: ends.greeting]) // 70 + 10
+    random = Random(7)
+    for _ in range(20):
+        at = random.randrange(greeting, len(found) - 20)
+        count = random.choice([1, 2, 5])
+        lost = found[:at] + found[at + count :]
+        reader = CaptureReader(capture(tmp_path / "f", lost), keys=keys)
+        seen = gist(read(reader))
+        assert {one[5] for one in seen} <= {one[5] for one in plain}
+        answered = [one for one in seen if one[6] is not None]
+        assert all(one[6] == whole[one[4]][6] for one in answered)
+        assert len(seen) >= len(plain) - 2 * count - 5
+        assert not reader.tls.broken
+
+
+def test_what_is_damaged_is_counted_and_not_made_up(
+    wire: list[Said], keys: KeyLog, tmp_path: Path
+) -> None:
+    found = segments(wire, every(70))
+    at = len(found) - 12
+    payload = found[at].payload
+    found[at] = found[at]._replace(payload=payload[:40] + bytes([payload[40] ^ 1]) + payload[41:])
+    reader = CaptureReader(capture(tmp_path / "f", found), keys=keys)
+    seen = read(reader)
+    assert 4 <= len(seen) < 13
+    assert reader.tls == Seen(read=1, broken={DAMAGED: 1})  # type: ignore[arg-type]
+
+
+# the events alone
+
+OPENED = Opened(3, 5, "10.0.0.1:5000", "10.0.0.2:9092", {})
+
+
+def chunk(data: bytes, ts_ns: int = 6, **more: Any) -> Chunk:
+    return Chunk(3, "arrived", "request", ts_ns, data, ())._replace(**more)
+
+
+def fed(*events: Event) -> tuple[list[Event], Seen]:
+    seen = Seen()
+    decryption = Decryption(KeyLog(), seen, Recognition().left_out)
+    found = [one for event in events for one in decryption.feed(event)]
+    return [*found, *decryption.end()], seen
+
+
+def test_all_else_is_let_through() -> None:
+    answer = chunk(b"\x16\3\1\0\5\1", direction="response")
+    for events in (
+        (OPENED, chunk(b"\0\0"), chunk(b"\0\x10more"), Closed(3, 7, False)),
+        (OPENED, chunk(b"\x16"), chunk(b"\3\1\0\5"), chunk(b"\2"), Closed(3, 7, False)),
+        (OPENED, chunk(b"\x16\3"), Closed(3, 7, False)),
+        (OPENED, chunk(b"\x16\3")),
+        (OPENED, Lost(3, "arrived", "request", 6, 9), chunk(b"\x16\3\1\0\5\1\0\0\1\0")),
+        (OPENED, answer, chunk(b"\0\0\0\x10")),
+        (OPENED,),
+    ):
+        assert fed(*events) == (list(events), Seen())
+
+
+def test_a_hello_in_pieces() -> None:
+    hello = b"\x16\3\1\0\5\1\0\0\1\0"
+    pieces = [chunk(bytes([byte])) for byte in hello]
+    found, seen = fed(OPENED, *pieces, Closed(3, 7, False))
+    assert found == [OPENED, Closed(3, 7, False)]
+    assert dict(seen.unread) == {NOT_WHOLE: 1}
+
+
+def test_a_hello_is_the_beginning_whoever_spoke_first() -> None:
+    late = OPENED._replace(whole=False)
+    hello = chunk(b"\x16\3\1\0\5\1\0\0\1\0")
+    assert fed(late, hello)[0] == [OPENED]
+    turned = OPENED._replace(client=OPENED.server, server=OPENED.client)
+    assert fed(late, hello._replace(direction="response"))[0] == [turned]
+
+
+def test_remarks_on_packets_stay() -> None:
+    hello = b"\x16\3\1\0\5\1\0\0\1\0"
+    remark = ({"text": "look here"},)
+    found, _ = fed(OPENED, chunk(hello, comments=remark))
+    assert found == [OPENED, chunk(b"", comments=remark)]
+
+
+def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
+    decryption = Decryption(KeyLog(), Seen(), Recognition().left_out)
+    remarks = [chunk(b"", comments=({"text": "odd"},))] * 20
+    events: list[Event] = [OPENED, *remarks]
+    assert [one for event in events for one in decryption.feed(event)] == events
+
+
+def test_nothing_is_kept_of_those_that_ended() -> None:
+    decryption = Decryption(KeyLog(), Seen(), Recognition().left_out)
+    for number in range(50):
+        for event in (OPENED, chunk(b"\x16\3\1\0\5\1\0\0\1\0"), Closed(3, 7, False)):
+            list(decryption.feed(event._replace(connection=number)))
+    assert not decryption._open
+    assert decryption.lets_through(chunk(b"x"))

@@ -1,0 +1,59 @@
+"""Lines of key logs: those that count, and those that are passed over."""
+
+from __future__ import annotations
+
+from captures.tls import keylog
+from captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
+
+RANDOM = "0a" * 32
+
+
+def test_the_secrets_of_a_connection() -> None:
+    text = (
+        f"# made by a library\r\nCLIENT_RANDOM {RANDOM.upper()} {'01' * 48}\r\n"
+        f"CLIENT_HANDSHAKE_TRAFFIC_SECRET {RANDOM} {'02' * 32}\n"
+        f"CLIENT_TRAFFIC_SECRET_0 {RANDOM} {'03' * 32}\n  SERVER_TRAFFIC_SECRET_0  {RANDOM}\t{'04' * 48}"
+    )
+    log = KeyLog(text.encode())
+    found = [log.secret(label, bytes([10] * 32)) for label in (MASTER, CLIENT, SERVER)]
+    assert found == [bytes([1] * 48), bytes([3] * 32), bytes([4] * 48)]
+    assert len(log) == 3
+    assert log.secret(MASTER, bytes(32)) is None
+
+
+def test_what_is_no_line_of_it() -> None:
+    wrong = (
+        f"CLIENT_RANDOM {RANDOM} {'01' * 16}",
+        f"CLIENT_RANDOM {RANDOM[2:]} {'01' * 48}",
+        f"CLIENT_RANDOM {RANDOM} {'01' * 40}0",
+        f"CLIENT_RANDOM {RANDOM} {'0g' * 48}",
+        f"CLIENT_RANDOM {RANDOM}",
+        f"CLIENT_TRAFFIC_SECRET_N {RANDOM} {'01' * 32}",
+        f"MY_CLIENT_RANDOM {RANDOM} {'01' * 48}",
+        f"RSA 0123456789abcdef {'01' * 48}",
+    )
+    assert len(KeyLog("\n".join(wrong).encode() + b"\n\xff\0\xfe" * 100)) == 0
+
+
+def test_more_is_added() -> None:
+    log = KeyLog(f"CLIENT_RANDOM {RANDOM} {'01' * 48}".encode())
+    other = KeyLog(f"CLIENT_RANDOM {'0b' * 32} {'02' * 48}".encode())
+    log.update(other)
+    log.add(f"CLIENT_RANDOM {'0c' * 32} {'03' * 48}".encode())
+    assert [log.secret(MASTER, bytes([b] * 32)) for b in (10, 11, 12)] == [
+        bytes([b] * 48) for b in (1, 2, 3)
+    ]
+    assert len(other) == 1
+
+
+def test_the_oldest_go_first() -> None:
+    log = KeyLog()
+    for number in range(keylog.LIMIT + 2):
+        if number % 4096 == 0:
+            lines = []
+        lines.append(f"CLIENT_RANDOM {number:064x} {number:096x}")
+        if number % 4096 == 4095 or number == keylog.LIMIT + 1:
+            log.add("\n".join(lines).encode())
+    assert len(log) == keylog.LIMIT
+    known = [log.secret(MASTER, number.to_bytes(32)) for number in (0, 1, 2, keylog.LIMIT + 1)]
+    assert [secret is not None for secret in known] == [False, False, True, True]

@@ -1,0 +1,85 @@
+"""Keys and records as the RFCs' own examples have them; what OpenSSL writes is in test_connection."""
+
+from __future__ import annotations
+
+import pytest
+
+from captures.tls.protection import SUITES, Suite, expand_label, key_block, prf, traffic
+
+AES_128 = SUITES[0x1301]
+SECRET = bytes.fromhex("9e40646ce79a7f9dc05af8889bce6552875afa0b06df0087f792ebb7c17504a5")
+"""RFC 8448, 3: the client's first application traffic secret."""
+RECORD = bytes.fromhex(
+    "1703030043a23f7054b62c94d0affafe8228ba55cbefacea42f914aa66bcab3f2b9819a8a5b46b395bd54a9a20441e2b"
+    "62974e1f5a6292a2977014bd1e3deae63aeebb21694915e4"
+)
+"""The record of it with application data."""
+
+
+def test_keys_of_rfc_8448() -> None:
+    assert expand_label(AES_128, SECRET, "key", 16).hex() == "17422dda596ed5d9acd890e3c63f5051"
+    assert expand_label(AES_128, SECRET, "iv", 12).hex() == "5b78923dee08579033e523d9"
+
+
+def test_a_record_of_rfc_8448() -> None:
+    opened = traffic(AES_128, SECRET)
+    assert opened(0, RECORD[:5], RECORD[5:]) == (23, bytes(range(50)))
+    assert opened(1, RECORD[:5], RECORD[5:]) is None
+    assert opened(0, RECORD[:5], RECORD[5:-1] + b"\0") is None
+    assert opened(0, b"\x17\x03\x03\0\x44", RECORD[5:]) is None
+    assert opened(0, b"\x17\x03\x03\0\3", b"abc") is None
+
+
+def test_prf_of_tls_1_2() -> None:
+    """The vector for P_SHA256 that implementers have agreed upon on the list of the working group."""
+    seed = b"test label" + bytes.fromhex("a0ba9f936cda311827a6f796ffd5198c")
+    secret = bytes.fromhex("9bbe436ba940f017b17652849a71db35")
+    found = prf(AES_128, secret, seed, 100).hex()
+    assert found.startswith("e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a")
+    assert found.endswith("0fff70187347b66")
+
+
+@pytest.mark.parametrize("number", [0, 7, 1 << 40])
+@pytest.mark.parametrize("suite", [0xC02B, 0xC030, 0xCCA8])
+def test_records_of_tls_1_2(suite: int, number: int) -> None:
+    opened = key_block(SUITES[suite], b"m" * 48, b"c" * 32, b"s" * 32)
+    keys = 2 * SUITES[suite].key
+    salt = SUITES[suite].salt
+    block = prf(SUITES[suite], b"m" * 48, b"key expansion" + b"s" * 32 + b"c" * 32, keys + 2 * salt)
+    for side in (0, 1):
+        key = block[side * keys // 2 :][: keys // 2]
+        iv = block[keys + side * salt :][:salt]
+        explicit = b"explicit"[: 12 - salt]
+        nonce = iv + explicit if explicit else (int.from_bytes(iv) ^ number).to_bytes(12)
+        about = number.to_bytes(8) + b"\x17\x03\x03\0\5"
+        body = explicit + SUITES[suite].aead(key).encrypt(nonce, b"hello", about)
+        header = b"\x17\x03\x03" + len(body).to_bytes(2)
+        assert opened[side](number, header, memoryview(body)) == (23, b"hello")
+        assert opened[side](number + 1, header, body) is None
+        assert opened[1 - side](number, header, body) is None
+        assert opened[side](number, header, body[:20]) is None
+
+
+def test_padding_is_none_of_the_content() -> None:
+    suite: Suite = AES_128
+    key, iv = expand_label(suite, SECRET, "key", 16), expand_label(suite, SECRET, "iv", 12)
+    header = b"\x17\x03\x03\0\x20"
+    for inner, content in (
+        (b"a\0b\0\x17\0\0\0", (23, b"a\0b\0")),
+        (b"\0\0", (0, b"")),
+        (b"", (0, b"")),
+    ):
+        body = suite.aead(key).encrypt(iv, inner, header)
+        assert traffic(suite, SECRET)(0, header, body) == content
+
+
+def test_suites() -> None:
+    assert {suite: SUITES[suite] for suite in (0x009C, 0x009D, 0xC02F, 0xC030, 0xCCA9, 0x1303)} == {
+        0x009C: SUITES[0x1301],  # TLS_RSA_WITH_AES_128_GCM_SHA256
+        0x009D: SUITES[0x1302],
+        0xC02F: SUITES[0x1301],  # TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
+        0xC030: SUITES[0x1302],
+        0xCCA9: SUITES[0x1303],
+        0x1303: SUITES[0x1303],
+    }
+    assert not {0xC014, 0x002F, 0x1304, 0x1305} & SUITES.keys()  # CBC, CCM
