@@ -19,7 +19,7 @@ from captures.checks.running import run
 from captures.conversation import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
-from tests.captures.traffic import kafka_seen, tshark
+from tests.captures.traffic import kafka_seen, marks, tshark
 from tests.samples.recipes import PASSWORD, SAMPLES
 
 FOLDER = Path(__file__).parents[2] / "captures" / "samples"
@@ -299,7 +299,8 @@ def test_what_the_rules_did_is_said_and_can_be_rehearsed() -> None:
 def test_tshark_reads_the_same(name: str) -> None:
     reader, conversations, exchanges = read(name)
     ports = {int(one.server_address.rpartition(":")[2]) for one in exchanges}
-    seen = Counter(kafka_seen(FOLDER / name, ports))
+    frames = kafka_seen(FOLDER / name, ports)
+    seen = Counter(frame[:2] for frame in frames)
     requests = Counter((one.request_packet, one.correlation_id) for one in exchanges)
     responses = Counter(
         (one.response_packet, one.correlation_id) for one in exchanges if one.response_packet
@@ -308,6 +309,8 @@ def test_tshark_reads_the_same(name: str) -> None:
         assert len(tshark(FOLDER / name, "-e", "frame.number")) == 190
         return
     assert requests <= seen
+    mine = {frame for frame in marks(exchanges) if frame.version >= 0}
+    assert mine <= {frame for frame in frames if frame.version >= 0}
     if not reader.meta:  # of ours, it has the responses as they arrived
         assert responses <= seen
         # answers to what was asked before the capture began

@@ -9,7 +9,7 @@ import struct
 import subprocess
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from captures.conversation import Conversations
 from captures.exchange import Exchange
@@ -179,13 +179,46 @@ def tshark(path: Path, *arguments: str) -> list[str]:
     return run.stdout.splitlines()
 
 
-def kafka_seen(path: Path, ports: Collection[int] = (19092,)) -> list[tuple[int, int]]:
-    """(packet, correlation id) of the frames that tshark finds in it on these ports."""
-    chosen = [word for port in ports for word in ("-d", f"tcp.port=={port},kafka")]
-    chosen += ["-Y", " or ".join(f"kafka and tcp.port=={port}" for port in ports)]
-    fields = ["-e", "frame.number", "-e", "kafka.correlation_id", "-E", "occurrence=a"]
-    return sorted(
-        (int(line.split("\t")[0]), int(number))
-        for line in tshark(path, *chosen, *fields)
-        for number in line.split("\t")[1].split(",")
-    )
+class Mark(NamedTuple):
+    """A frame of Kafka's in a capture, as a header and its place say it."""
+
+    packet: int
+    correlation_id: int
+    key: int
+    """-1: of a response to a request that tshark is too old for."""
+    version: int
+    """-1: of a response."""
+    asked: int
+    """The packet of its request; 0: of a request."""
+
+
+def marks(found: Iterable[Exchange]) -> list[Mark]:
+    """The frames of exchanges, requests and responses."""
+    frames = []
+    for x in found:
+        frames.append(Mark(x.request_packet, x.correlation_id, x.key, x.version, 0))
+        if x.response_packet:
+            frames.append(Mark(x.response_packet, x.correlation_id, x.key, -1, x.request_packet))
+    return sorted(frames)
+
+
+def kafka_seen(path: Path, ports: Collection[int] = (19092,)) -> list[Mark]:
+    """The frames that tshark finds in a capture with brokers at these ports.
+
+    In a packet with a response of which it does not know the request, it says no more of the others.
+    """
+    chosen = [part for port in ports for part in ("-d", f"tcp.port=={port},kafka")]
+    chosen += ["-Y", " or ".join(f"kafka.correlation_id and tcp.port=={port}" for port in ports)]
+    names = "frame.number", "kafka.correlation_id", "kafka.api_key"
+    columns = *names, "kafka.request.version", "kafka.request_frame"
+    fields = [part for name in columns for part in ("-e", name)]
+    frames = []
+    for line in tshark(path, *chosen, *fields, "-E", "occurrence=a"):
+        packet, ids, *found = (list(map(int, filter(None, t.split(",")))) for t in line.split("\t"))
+        count = len(ids)
+        keys, versions, asked = (
+            column if len(column) == count else [default] * count
+            for column, default in zip(found, (-1, -1, 0), strict=True)
+        )
+        frames += [Mark(packet[0], *one) for one in zip(ids, keys, versions, asked, strict=True)]
+    return sorted(frames)

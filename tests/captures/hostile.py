@@ -1,0 +1,229 @@
+"""Captures as nobody writes them: whole ones of every kind, and what chance or malice makes of them.
+
+`python -m tests.captures.hostile SECONDS` reads as many of them as it can in that time, each in bounded
+time and memory, and says which it could not; the suite reads a few hundred.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import resource
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import zstandard
+
+from barnabas.capture_input import remarks
+from captures.checks import CHECKS
+from captures.checks.running import run
+from captures.conversation import Conversations
+from captures.pcapng import CaptureError
+from captures.reader import CaptureReader
+from captures.writer import CaptureWriter
+from tests.captures.test_numbering import mixed
+from tests.captures.test_packets import WRAPPINGS, behind
+from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap
+
+EXTREMES: Final = (
+    0,
+    1,
+    3,
+    4,
+    7,
+    8,
+    11,
+    12,
+    13,
+    255,
+    2**15,
+    2**16 - 1,
+    2**26,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+)
+"""Numbers that lengths, counts and offsets are set to."""
+
+SECONDS: Final = 10.0
+"""A small file that takes longer is a finding of a campaign."""
+MEMORY: Final = 2 << 30
+"""Bytes of address space in a campaign."""
+
+
+def whole(folder: Path) -> dict[str, bytes]:
+    """Small captures of every kind that is read, by name."""
+    said = talk(rounds=2)
+    plain = list(map(ip_packet, segments(said, itertools.cycle([90, 300, 7]))))
+    found = {"ours": _ours(folder / "f")}
+    for order, tick in itertools.product("<>", (1, 1000)):
+        found[f"pcap{order}{tick}"] = write_pcap(
+            folder / "f", plain, order=order, tick=tick
+        ).read_bytes()
+    found["pcapng"] = mixed(folder / "f").read_bytes()
+    for name, linktype, layers, ends in WRAPPINGS:
+        wrap = behind(layers)
+        packets = [
+            piece
+            for segment in segments(said, itertools.repeat(200), client=ends[0], broker=ends[1])
+            for piece in wrap(ip_packet(segment))
+        ]
+        found[name] = write_pcap(folder / "f", packets, linktype).read_bytes()
+    found["middle"] = write_pcap(folder / "f", plain[9:]).read_bytes()
+    return found
+
+
+def _ours(path: Path) -> bytes:
+    with CaptureWriter(path, limit=None, meta={"connections": 2}) as capture:
+        for number in (1, 2):
+            ends = (f"10.0.0.{number}", 50000), ("10.0.0.9", 9092)
+            flow = capture.open(number, *ends, NOW, {"broker": number})
+            flow.upstream(("10.0.0.9", 40000), ("::3", 9092))
+            for at, (direction, data) in enumerate(talk(rounds=1)):
+                facts = {"frame": at // 2, "rules": ["slow"], "left": "changed"}
+                flow.arrived(direction, data, NOW + at, [(len(data), facts)] if at % 3 == 0 else [])
+                if at % 3 == 0:
+                    flow.left(direction, data[::-1], NOW + at, {"frame": at // 2})
+            capture.note(NOW, {"at": number})
+            flow.close(NOW + 99)
+    return path.read_bytes()
+
+
+def mutated(data: bytes, others: list[bytes], random: Random) -> bytes:
+    """A capture with up to six things wrong in it; sometimes packed, and then broken again."""
+    for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
+        data = random.choice(_MUTATIONS)(data, others, random)
+    match random.randrange(20):
+        case 0:
+            data = gzip.compress(data, 1)
+        case 1:
+            data = zstandard.ZstdCompressor(level=1).compress(data)
+        case _:
+            return data
+    return _bits(data, others, random) if random.random() < 0.5 else data
+
+
+def _bits(data: bytes, _: list[bytes], random: Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(random.choice((1, 1, 4, 30))):
+        if changed:
+            changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+def _length(data: bytes, _: list[bytes], random: Random) -> bytes:
+    """Some number of two or four bytes, mostly where block and packet headers have one, is extreme."""
+    size = random.choice((2, 4))
+    at = random.randrange(0, max(1, len(data) - size), random.choice((1, 2, 4)))
+    if random.random() < 0.3:
+        at = random.randrange(64)
+    number = random.choice(EXTREMES) % 256**size
+    if random.random() < 0.3:  # a little more or less than it was
+        was = int.from_bytes(data[at : at + size], "little")
+        number = (was + random.randint(-5, 5)) % 256**size
+    return data[:at] + number.to_bytes(size, random.choice(("little", "big"))) + data[at + size :]
+
+
+def _cut(data: bytes, _: list[bytes], random: Random) -> bytes:
+    return data[: random.randint(0, len(data))]
+
+
+def _without(data: bytes, _: list[bytes], random: Random) -> bytes:
+    at, more = random.randint(0, len(data)), random.choice((1, 4, 16, 200))
+    return data[:at] + data[at + random.randint(0, more) :]
+
+
+def _more(data: bytes, _: list[bytes], random: Random) -> bytes:
+    at, size = random.randint(0, len(data)), random.choice((1, 4, 16, 300))
+    piece = random.choice(
+        (random.randbytes(size), bytes(size), b"\xff" * size, data[at : at + size])
+    )
+    return data[:at] + piece + data[at:]
+
+
+def _spliced(data: bytes, others: list[bytes], random: Random) -> bytes:
+    other = random.choice(others)
+    return data[: random.randint(0, len(data))] + other[random.randint(0, len(other)) :]
+
+
+def _behind(data: bytes, others: list[bytes], random: Random) -> bytes:
+    return data + random.choice(others)
+
+
+def _linktype(data: bytes, _: list[bytes], random: Random) -> bytes:
+    """Of a pcap file; the packets are read as something else."""
+    number = random.choice((0, 1, 6, 9, 12, 50, 105, 113, 127, 143, 147, 192, 228, 229, 276, 280))
+    return data[:20] + number.to_bytes(4, random.choice(("little", "big"))) + data[24:]
+
+
+Mutation = Callable[[bytes, list[bytes], Random], bytes]
+
+_MUTATIONS: Final[tuple[Mutation, ...]] = (
+    *(_bits, _length, _length, _length, _cut, _without, _more, _spliced, _behind, _linktype),
+)
+
+
+def swallowed(*paths: Path) -> int:
+    """All that commands do with a capture; the number of exchanges. Raises CaptureError, OSError."""
+    conversations = Conversations(strays=True)
+    reader = CaptureReader(*paths)
+    found = list(conversations.exchanges(reader))
+    for exchange in found:
+        exchange.row()
+    for _ in run(found, CHECKS):
+        pass
+    list(remarks(reader))
+    return len(found)
+
+
+def campaign(seconds: float, seed: int) -> int:
+    """Reads mutated captures for a time; the number of findings."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    outcomes: Counter[str] = Counter()
+    slowest = 0.0
+    findings = 0
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        path, healthy = Path(name) / "f", Path(name) / "healthy"
+        captures = whole(Path(name))
+        others = list(captures.values())
+        healthy.write_bytes(captures["pcap<1"])
+        for number in itertools.count():
+            if time.monotonic() - begun > seconds:
+                break
+            random = Random(f"{seed}/{number}")
+            path.write_bytes(mutated(random.choice(others), others, random))
+            start = time.process_time()
+            try:
+                paths = (path, healthy) if random.random() < 0.1 else (path,)
+                outcomes["exchanges" if swallowed(*paths) else "none"] += 1
+            except CaptureError as problem:
+                outcomes["CaptureError"] += 1
+                if "\n" in str(problem):
+                    print(f"{seed}/{number}: {problem!r}")
+                    findings += 1
+            except OSError as problem:
+                outcomes[type(problem).__name__] += 1
+            except Exception as problem:  # noqa: BLE001 - what it looks for
+                print(f"{seed}/{number}: {problem!r}")
+                traceback.print_exc(limit=-3)
+                findings += 1
+            took = time.process_time() - start
+            slowest = max(slowest, took)
+            if took > SECONDS:
+                print(f"{seed}/{number}: {took:.1f} s")
+                findings += 1
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"{sum(outcomes.values())} files: {dict(outcomes)}; slowest {slowest:.2f} s, {peak} MiB")
+    return findings
+
+
+if __name__ == "__main__":
+    sys.exit(1 if campaign(float(sys.argv[1]), int((sys.argv[2:] or ["0"])[0])) else 0)

@@ -1,0 +1,345 @@
+"""Whatever the network and the sniffer did, and however it is written down: what `oracle` finds in the
+file is what the reader makes of it. And plain packets, which are read faster, give what others give.
+"""
+
+from __future__ import annotations
+
+import bisect
+import gzip
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from captures.conversation import Conversations
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from captures.tcp import Segment
+from tests.captures.network import (
+    ENDINGS,
+    LINKS,
+    Habits,
+    as_pcap,
+    as_pcapng,
+    conversations,
+    interleaved,
+    moved,
+    sent,
+    with_noise,
+    wrapped,
+)
+from tests.captures.oracle import Seen, expected
+from tests.captures.traffic import NOW, Said, produce, request, response, talk
+
+MS = 1_000_000
+
+QUICK = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=30,
+)
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+HABITS = st.builds(
+    Habits,
+    repeat=st.sampled_from([0.0, 0.3]),
+    probe=st.sampled_from([0.0, 0.2]),
+    chatter=st.sampled_from([0.0, 0.5]),
+)
+SIZES = st.lists(
+    st.integers(1, 9) | st.integers(30, 200) | st.just(1448), min_size=1, max_size=8
+).filter(lambda sizes: sum(sizes) >= 60 * len(sizes))
+ISNS = st.integers(0, 2**32 - 1) | st.integers(2**32 - 600, 2**32 - 1)
+
+
+def found(*paths: Path) -> list[Exchange]:
+    exchanges = Conversations().exchanges(CaptureReader(*paths))
+    return sorted(exchanges, key=lambda one: (one.client_address, one.correlation_id))
+
+
+def agree(path: Path, exchanges: list[Exchange], seen: list[Seen]) -> None:
+    """The exchanges are those, each with packets that end it, and with those packets' times."""
+    names = [(one.client_address, one.correlation_id, one.key, one.version) for one in exchanges]
+    assert names == [(one.client, one.correlation_id, one.key, one.version) for one in seen]
+    for one, other in zip(exchanges, seen, strict=True):
+        assert one.request_size == other.request_size
+        assert one.request is not None
+        assert one.request_packet in other.request_packets
+        assert one.ts == NOW + (one.request_packet - 1) * MS
+        assert (one.response_body is None) == (other.response is None)
+        if other.response is not None:
+            assert one.response_size == len(other.response)
+            assert other.response[4:].endswith(one.response_body or b"")
+            assert one.response is not None
+            assert one.response_packet in other.response_packets
+            assert one.latency_ms == one.response_packet - one.request_packet
+
+
+def links(segments: list[Segment], link: str, random: Random) -> list[tuple[str, bytes]]:
+    """Each segment as a packet of this link, or of any ("all")."""
+    names = [random.choice(list(LINKS)) if link == "all" else link for _ in segments]
+    return [(name, wrapped(one, name, random)) for name, one in zip(names, segments, strict=True)]
+
+
+@QUICK
+@given(
+    count=st.integers(1, 3),
+    isn=ISNS,
+    six=st.booleans(),
+    sizes=SIZES,
+    habits=HABITS,
+    ending=st.sampled_from(ENDINGS),
+    late=st.sampled_from([0, 0, 3, 30]),
+    kind=st.sampled_from(["pcapng<", "pcapng>", *LINKS]),
+    seed=st.integers(0, 2**32),
+)
+def test_any_segmentation_order_repetition_and_overlap(
+    tmp_path: Path,
+    count: int,
+    isn: int,
+    six: bool,
+    sizes: list[int],
+    habits: Habits,
+    ending: str,
+    late: int,
+    kind: str,
+    seed: int,
+) -> None:
+    talks = conversations(count, isn, six=six)
+    random = Random(seed)
+    each = [sent(one, sizes, random, habits, ending) for one in talks]
+    segments = moved(interleaved(each, random), late, random)
+    if kind in LINKS:
+        packets = with_noise((data for _, data in links(segments, kind, random)), kind, random)
+        path = as_pcap(tmp_path / "f", packets, kind, random.choice("<>"), random.choice((1, 1000)))
+    else:
+        path = as_pcapng(tmp_path / "f", links(segments, "all", random), kind[-1])
+    seen = expected(path, talks)
+    assert len(seen) == 9 * count
+    agree(path, found(path), seen)
+
+
+@QUICK
+@given(
+    isn=ISNS,
+    sizes=SIZES,
+    habits=HABITS,
+    ending=st.sampled_from(ENDINGS),
+    late=st.sampled_from([0, 20]),
+    pcapng=st.booleans(),
+    pack=st.sampled_from([bytes, bytes, gzip.compress, zstandard.ZstdCompressor().compress]),
+    share=st.floats(0, 1),
+    seed=st.integers(0, 2**32),
+)
+def test_an_end_that_is_cut_off_takes_nothing_with_it(
+    tmp_path: Path,
+    isn: int,
+    sizes: list[int],
+    habits: Habits,
+    ending: str,
+    late: int,
+    pcapng: bool,
+    pack: Callable[[bytes], bytes],
+    share: float,
+    seed: int,
+) -> None:
+    """At any byte; what is left is put into a whole file for the oracle."""
+    talks = conversations(2, isn)
+    random = Random(seed)
+    segments = interleaved([sent(one, sizes, random, habits, ending) for one in talks], random)
+    packets = links(moved(segments, late, random), "raw", random)
+
+    def written(count: int) -> Path:
+        if pcapng:
+            return as_pcapng(tmp_path / "f", packets[:count])
+        return as_pcap(tmp_path / "f", (data for _, data in packets[:count]), "raw", "<", 1)
+
+    lengths = [written(count).stat().st_size for count in range(len(packets) + 1)]
+    whole = written(len(packets)).read_bytes()
+    end = lengths[0] + round((len(whole) - lengths[0]) * share)
+    packed = pack(whole[:end])
+    count = bisect.bisect_right(lengths, end) - 1
+    seen = expected(written(count), talks)
+    path = tmp_path / "cut"
+    path.write_bytes(packed)
+    agree(path, found(path), seen)
+    reader = CaptureReader(path)
+    list(reader)
+    assert reader.truncated == (lengths[count] != end)
+
+
+@QUICK
+@given(
+    isn=ISNS,
+    sizes=SIZES,
+    chatter=st.sampled_from([0.0, 0.5]),
+    ending=st.sampled_from(ENDINGS),
+    begin=st.floats(0, 1),
+    missing=st.sampled_from([0.0, 0.0, 0.05, 0.2]),
+    seed=st.integers(0, 2**32),
+)
+def test_what_is_missing_takes_nothing_with_it(
+    tmp_path: Path,
+    isn: int,
+    sizes: list[int],
+    chatter: float,
+    ending: str,
+    begin: float,
+    missing: float,
+    seed: int,
+) -> None:
+    """A beginning, and packets in between."""
+    talks = conversations(2, isn, rounds=4)
+    random = Random(seed)
+    habits = Habits(chatter=chatter)
+    segments = interleaved([sent(one, sizes, random, habits, ending) for one in talks], random)
+    kept = [one for one in segments[round(len(segments) * begin) :] if random.random() >= missing]
+    path = as_pcapng(tmp_path / "f", links(kept, "all", random))
+    agree(path, found(path), expected(path, talks))
+
+
+def large(first: int, random: Random) -> list[Said]:
+    """Requests and responses that need many packets."""
+    said: list[Said] = []
+    for number in range(first, first + 8):
+        records = {"partition_index": 0, "records": random.randbytes(30_000)}
+        topics = [{"topic": "orders", "partitions": [records]}]
+        said += [
+            ("request", produce(number, random.randbytes(60_000))),
+            ("request", request(number + 100, 1, 4)),
+            ("response", response(number, 0, 7)),
+            ("response", response(number + 100, 1, 4, responses=topics)),
+        ]
+    return said
+
+
+Whole = tuple[Any, ...]
+
+
+def everything(path: Path) -> tuple[Whole, list[Whole]]:
+    """What a reader has counted, and all of every exchange."""
+    conversations, reader = Conversations(), CaptureReader(path)
+    exchanges = list(conversations.exchanges(reader))
+    counts = (
+        *(reader.packets.cut, reader.truncated, dict(reader.left_out)),
+        *(conversations.undecoded, conversations.skipped, conversations.losses),
+    )
+    whole = [(x, x.request_packet, x.response_packet, x.ordinal, x.losses) for x in exchanges]
+    return counts, whole
+
+
+@pytest.mark.parametrize("late", [0, 8])
+@pytest.mark.parametrize(("order", "tick"), [("<", 1), (">", 1000)])
+def test_plain_packets_give_what_others_give(
+    tmp_path: Path, order: str, tick: int, late: int
+) -> None:
+    """Megabytes, so that the bounds of every buffer fall anywhere. Plain packets, and none that is plain:
+    with a comment at each, with VLANs, between others; and the plain ones packed."""
+    random = Random(f"{order}{late}")
+    talks = [
+        replace(one, said=[*one.said, *large(90_000, random), *talk(5000, 10)])
+        for one in conversations(4, 2**32 - 100_000, rounds=30)
+    ]
+    habits = Habits(0.05, 0.05, 0.2)
+    sizes = [1448, 1448, 65_000, 90, 20, 1]
+    each = [sent(one, sizes[at:] + sizes[:at], random, habits) for at, one in enumerate(talks)]
+    segments = moved(interleaved(each, random), late, random)
+    plain = [wrapped(one, "ethernet", random) for one in segments]
+    path = as_pcap(tmp_path / "plain", plain, "ethernet", order, tick)
+    assert path.stat().st_size > 3_000_000
+    counts, exchanges = everything(path)
+    assert counts == (0, False, {}, 0, 0, 0)
+    frames = sum(direction == "request" for one in talks for direction, _ in one.said)
+    assert len(exchanges) == frames
+    named = [("ethernet", data) for data in plain]
+    (tmp_path / "gz").write_bytes(gzip.compress(path.read_bytes(), 1))
+    for other in (
+        tmp_path / "gz",
+        as_pcapng(tmp_path / "ng", named, order),
+        as_pcapng(tmp_path / "comments", named, order, "note"),
+        as_pcap(tmp_path / "vlan", map(tagged, plain), "vlan", order, tick),
+    ):
+        assert everything(other) == (counts, exchanges)
+    noisy = as_pcap(tmp_path / "noisy", split(plain), "ethernet", order, tick)
+    _, found = everything(noisy)
+    assert [(x.client_address, x.correlation_id, x.response_body) for x, *_ in found] == [
+        (x.client_address, x.correlation_id, x.response_body) for x, *_ in exchanges
+    ]
+    assert [asked // 3 for _, asked, *_ in found] == [asked - 1 for _, asked, *_ in exchanges]
+
+
+def tagged(data: bytes) -> bytes:
+    """Ethernet in a VLAN."""
+    return data[:12] + b"\x81\0\0\7" + data[12:]
+
+
+def split(packets: list[bytes]) -> Iterator[bytes]:
+    """Each packet as the second of three: another one before it, a broken one behind it."""
+    for data in packets:
+        yield bytes(12) + b"\x08\x06" + bytes(46)
+        yield data
+        yield data[:30]
+
+
+def opening(segments: list[Segment]) -> list[bool]:
+    """Which of them are handshakes: the first three of each conversation."""
+    counts: Counter[int] = Counter()
+    found = []
+    for one in segments:
+        port = max(one.source[1], one.target[1])
+        counts[port] += 1
+        found.append(counts[port] <= 3)
+    return found
+
+
+@QUICK
+@given(
+    isn=ISNS,
+    sizes=SIZES,
+    ending=st.sampled_from(ENDINGS),
+    skew_ms=st.sampled_from([0, 3, -3, 20, -20, 5000, -5000]),
+    missing=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_captures_at_both_ends_give_each_exchange_once(
+    tmp_path: Path,
+    isn: int,
+    sizes: list[int],
+    ending: str,
+    skew_ms: int,
+    missing: bool,
+    seed: int,
+) -> None:
+    """By other links, by clocks that differ. If these differ by little, each may miss what the other has,
+    but for handshakes and resets."""
+    talks = conversations(2, isn)
+    random = Random(seed)
+    habits = Habits(repeat=0.1, chatter=0.2)
+    segments = interleaved([sent(one, sizes, random, habits, ending) for one in talks], random)
+    one, two = links(segments, "ethernet", random), links(segments, "vlan", random)
+    if missing and abs(skew_ms) <= 20 and ending != "rst":
+        gone = [random.choice((0, 0, 0, 1, 2)) for _ in segments]
+        gone = [which * (not at) for which, at in zip(gone, opening(segments), strict=True)]
+        one = [
+            data if which != 1 else ("ethernet", b"") for data, which in zip(one, gone, strict=True)
+        ]
+        two = [data if which != 2 else ("vlan", b"") for data, which in zip(two, gone, strict=True)]
+    lead = [b""] * 20
+    near = as_pcap(tmp_path / "near", lead + [data for _, data in one], "ethernet", "<", 1)
+    far = as_pcapng(tmp_path / "far", two, skew_ms=20 + skew_ms)
+    expected_names = [
+        (seen.client, seen.correlation_id, seen.response)
+        for seen in expected(as_pcapng(tmp_path / "f", links(segments, "raw", random)), talks)
+    ]
+    for files in ((near, far), (far, near)):
+        exchanges = found(*files)
+        assert [
+            (x.client_address, x.correlation_id, x.response_body is not None) for x in exchanges
+        ] == [(client, number, response is not None) for client, number, response in expected_names]
