@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from barnabas.memory import keep_freed
 from barnabas.output import Output
 from barnabas.tls_keys import tls_remarks
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import Trouble
 from captures.conversation import Conversations, Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
@@ -23,9 +23,9 @@ def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
     """Captures, read as one; `keys` are those of TLS. Raises Trouble if one can't be read or is none."""
     keep_freed()
     for path in paths:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise Trouble(f"can't read the capture {path}: it is no file; save it to one")
         try:
+            if path.exists() and not path.is_file() and not path.is_dir():
+                raise Trouble(f"can't read the capture {path}: it is no file; save it to one")
             reader = CaptureReader(path, keys=keys)
         except OSError as problem:
             raise Trouble(f"can't read the capture {path}: {problem.strerror}") from None
@@ -102,4 +102,4 @@ def exchanges(
     try:
         yield from (conversations or Conversations()).exchanges(events)
     except CaptureError as problem:
-        raise Trouble(f"{named(reader)} is damaged: {problem}", COULD_NOT_RUN) from None
+        raise Trouble(f"{named(reader)} is damaged: {problem}") from None

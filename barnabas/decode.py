@@ -9,7 +9,7 @@ from pathlib import Path
 from barnabas.capture_input import named, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 from captures.conversation import Conversations
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
@@ -47,9 +47,7 @@ def decode(
                 else:
                     output.exchange(exchange)
     except CaptureError as problem:
-        raise Trouble(
-            f"{named(reader)} is damaged: {problem}; shown up to there", COULD_NOT_RUN
-        ) from None
+        raise Trouble(f"{named(reader)} is damaged: {problem}; shown up to there") from None
     for remark in remarks(reader):
         output.note(remark)
     if conversations.skipped:

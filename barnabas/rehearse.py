@@ -8,7 +8,7 @@ from pathlib import Path
 
 from barnabas.capture_input import opened, watched
 from barnabas.output import Output
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import FINDINGS, FINE, Trouble
 from captures.conversation import Event
 from captures.events import Note
 from captures.exchange import iso
@@ -55,9 +55,7 @@ def rehearse(
             if differs if check else found.decision[0]:
                 output.raw(json.dumps(found.row()) if as_json else _text(found, check))
     except CaptureError as problem:
-        raise Trouble(
-            f"{path} is damaged: {problem}; rehearsed up to there", COULD_NOT_RUN
-        ) from None
+        raise Trouble(f"{path} is damaged: {problem}; rehearsed up to there") from None
     for rule in rehearsal.rules.rules:
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:

@@ -39,7 +39,8 @@ def test_one_that_was_sent_before_the_join_and_overtaken_by_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "severity"), [(25, "warning"), (82, "warning"), (27, "note"), (113, "note")]
+    ("error", "severity"),
+    [(25, "warning"), (82, "warning"), (110, "warning"), (27, "note"), (113, "note")],
 )
 def test_what_else_refuses_a_commit(error: int, severity: str) -> None:
     (finding,) = found("commits", commit(15, error=error))
@@ -63,6 +64,19 @@ def test_a_stale_one_that_was_taken() -> None:
 
 def test_one_that_was_taken_before_the_member_could_know() -> None:
     assert found("commits", join(9, generation=2, took=10), commit(15, generation=1)) == []
+
+
+def test_a_join_that_was_refused_or_never_answered_gives_no_generation() -> None:
+    unanswered = join(9, generation=2)
+    unanswered.response_body = unanswered.latency_ms = None
+    for refused in (join(9, generation=2, error=25), unanswered):
+        assert found("commits", join(1, generation=1), refused, commit(15, generation=1)) == []
+
+
+def test_members_begin_with_epoch_0() -> None:
+    """Of 0 and more; below it nobody is a member."""
+    (finding,) = found("commits", commit(15, generation=0, error=ILLEGAL_GENERATION))
+    assert "a commit of generation 0 was refused" in finding.what
 
 
 def test_who_is_no_member_may_commit() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from captures.exchange import SASL_TOKEN, Exchange
-from tests.captures.checks.given import exchange, found, frames, produce
+from tests.captures.checks.given import exchange, found, frames, produce, whats
 
 
 def metadata(at: float, took: float, answer: bool = True, **more: Any) -> Exchange:
@@ -16,9 +16,7 @@ def metadata(at: float, took: float, answer: bool = True, **more: Any) -> Exchan
 def test_an_id_again_while_the_first_waits() -> None:
     both = (metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5))
     again = found("correlation_ids", *both)
-    assert [finding.what for finding in again] == [
-        "correlation id 5 was used again while Metadata waited"
-    ]
+    assert whats(again) == [("error", "correlation id 5 was used again while Metadata waited")]
     assert frames(again) == [[(11, 12), (21, 22)]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from captures.exchange import Exchange
 from tests.captures.checks.given import exchange, found, frames, whats
@@ -78,3 +79,19 @@ def test_each_fetch_behind_a_pause_is_no_loop() -> None:
 def test_other_connections_count_for_themselves() -> None:
     fetches = [fetch(1 + 2 * n, OUT_OF_RANGE, connection=n % 2) for n in range(18)]
     assert found("fetch_loops", *fetches) == []
+
+
+def test_topics_that_have_only_ids_count_for_themselves() -> None:
+    """Since v13 (KIP-516)."""
+
+    def by_id(at: float, *topics: int) -> Exchange:
+        error = {"partition_index": 0, "error_code": OUT_OF_RANGE, "high_watermark": 9}
+        answers = [
+            {"topic_id": UUID(int=topic), "partitions": [{**error, "aborted_transactions": []}]}
+            for topic in topics
+        ]
+        return exchange("Fetch", 13, {"topics": []}, {"responses": answers}, at=at)
+
+    assert found("fetch_loops", *(by_id(1 + 2 * n, 1 + n % 2) for n in range(18))) == []
+    assert found("fetch_loops", *(by_id(1 + 2 * n, 1, 2) for n in range(9))) == []
+    assert len(found("fetch_loops", *(by_id(1 + 2 * n, 1, 2) for n in range(10)))) == 2

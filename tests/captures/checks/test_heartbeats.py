@@ -141,6 +141,16 @@ def test_members_of_new_groups_keep_to_the_brokers_interval(name: str) -> None:
     assert found("heartbeats", *beats(0, 5, 16), intervals=3.0) == []
 
 
+def test_the_grace_goes_on_top_of_the_intervals() -> None:
+    late = (new_beat(0, 0), new_beat(10.9 * S, 1))
+    assert len(found("heartbeats", *late)) == 1
+    assert found("heartbeats", *late, grace_ms=1000.0) == []
+
+
+def test_an_epoch_of_0_joins_and_is_never_late() -> None:
+    assert found("heartbeats", new_beat(0, 0), new_beat(60 * S, 0), new_beat(64 * S, 1)) == []
+
+
 def test_members_of_new_groups_may_leave_and_come_again() -> None:
     back = (new_beat(0, 0), new_beat(1 * S, -1), new_beat(60 * S, 0), new_beat(65 * S, 1))
     assert found("heartbeats", *back) == []

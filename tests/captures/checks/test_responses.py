@@ -43,8 +43,8 @@ def test_at_the_same_moment_only_the_order_in_one_packet_counts() -> None:
 
 
 def test_a_request_that_was_passed_over() -> None:
-    (finding,) = found("responses", metadata(2), metadata(1, answer=False))
-    assert finding.what == "Metadata was never answered, though a later request was"
+    findings = found("responses", metadata(2), metadata(1, answer=False))
+    assert whats(findings) == [("error", "Metadata was never answered, though a later request was")]
 
 
 def test_a_request_that_was_taken_out_before_a_later_one_was_answered() -> None:
@@ -74,12 +74,13 @@ def test_acks_0_has_no_response() -> None:
     assert len(found("responses", metadata(2), produce(1, ["a"], acks=1, **asked))) == 1
 
 
-def strays(*chunks: Event) -> list[tuple[str, int]]:
+def strays(*chunks: Event) -> list[tuple[str, str, int]]:
     opened = Opened(4, 0, "127.0.0.1:5", "127.0.0.1:9092", {})
     events = (opened, *chunks, Closed(4, 99 * MS, False))
     exchanges = Conversations(strays=True).exchanges(iter(events))
     return [
-        (finding.what, finding.evidence[0].packets[0]) for finding in found("responses", *exchanges)
+        (finding.severity, finding.what, finding.evidence[0].packets[0])
+        for finding in found("responses", *exchanges)
     ]
 
 
@@ -91,7 +92,7 @@ def test_a_response_that_nobody_asked_for() -> None:
     asked = (chunk("request", 1, request(7, topics=[])), chunk("response", 2, response(7)))
     stray = chunk("response", 3, response(8))
     what = "a response with correlation id 8 answers no request"
-    assert strays(*asked, stray) == [(what, 3)]
+    assert strays(*asked, stray) == [("error", what, 3)]
     # the capture may have begun between a request and its response
     assert strays(stray, *asked) == []
     assert strays(*asked, Lost(4, "arrived", "request", 3 * MS, 99), stray) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.exchange import Exchange
+from captures.exchange import SASL_TOKEN, STRAY, Exchange
 from tests.captures.checks.given import exchange, found, frames, whats
 
 
@@ -59,6 +59,18 @@ def test_an_offer_to_another_connection_is_the_same_brokers() -> None:
 def test_the_connections_own_offer_counts_more() -> None:
     offers = (offer(1, 1, 9), offer(2, 1, 3, connection=2))
     assert found("versions", *offers, metadata(5, 4)) == []
+
+
+def test_what_is_no_request_has_no_version() -> None:
+    for key in (STRAY, SASL_TOKEN):
+        other = metadata(5, 1)
+        other.key = key
+        assert found("versions", offer(1, 1, 3), other) == []
+
+
+def test_an_offer_of_one_version() -> None:
+    findings = found("versions", offer(1, 2, 2), metadata(5, 2), metadata(6, 3))
+    assert whats(findings) == [("error", "Metadata v3 was asked for; offered: 2 to 2")]
 
 
 def test_without_an_offer_nothing_is_known() -> None:
