@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from captures.conversation import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
-from captures.tcp import Segment
+from captures.tcp import SYN, Segment
 from tests.captures.network import (
     ENDINGS,
     LINKS,
+    Conversation,
     Habits,
     as_pcap,
     as_pcapng,
@@ -248,7 +249,7 @@ def test_plain_packets_give_what_others_give(
         for one in conversations(4, 2**32 - 100_000, rounds=30)
     ]
     habits = Habits(0.05, 0.05, 0.2)
-    sizes = [1448, 1448, 65_000, 90, 20, 1]
+    sizes = [1448, 1448, 700, 65_000, 1448, 90, 20, 1, 1448]
     each = [sent(one, sizes[at:] + sizes[:at], random, habits) for at, one in enumerate(talks)]
     segments = moved(interleaved(each, random), late, random)
     plain = [wrapped(one, "ethernet", random) for one in segments]
@@ -258,6 +259,17 @@ def test_plain_packets_give_what_others_give(
     assert counts == (0, False, {}, 0, 0, 0)
     frames = sum(direction == "request" for one in talks for direction, _ in one.said)
     assert len(exchanges) == frames
+    for one in talks:
+        ends = frame_ends(one)
+        for x, asked, came, *_ in exchanges:
+            if x.client_address == f"10.0.0.1:{one.client[1]}":
+                packets = [("request", asked)] + [("response", came)] * (came > 0)
+                for direction, packet in packets:
+                    segment = segments[packet - 1]
+                    isn = one.isn[direction == "response"]
+                    begin = (segment.seq + bool(segment.flags & SYN) - isn - 1) % 2**32
+                    end = ends[direction, x.correlation_id]
+                    assert begin < end <= begin + len(segment.payload)
     named = [("ethernet", data) for data in plain]
     (tmp_path / "gz").write_bytes(gzip.compress(path.read_bytes(), 1))
     for other in (
@@ -273,6 +285,17 @@ def test_plain_packets_give_what_others_give(
         (x.client_address, x.correlation_id, x.response_body) for x, *_ in exchanges
     ]
     assert [asked // 3 for _, asked, *_ in found] == [asked - 1 for _, asked, *_ in exchanges]
+
+
+def frame_ends(one: Conversation) -> dict[tuple[str, int], int]:
+    """By direction and correlation id: how far the stream reaches with a frame."""
+    reached: Counter[str] = Counter()
+    ends = {}
+    for direction, data in one.said:
+        reached[direction] += len(data)
+        at = 8 if direction == "request" else 4
+        ends[direction, int.from_bytes(data[at : at + 4])] = reached[direction]
+    return ends
 
 
 def tagged(data: bytes) -> bytes:
