@@ -23,7 +23,7 @@ REMEMBERED: Final = 64
 NEVER: Final = 1 << 63
 
 HOLDS = (
-    "Produce v0+ with acks=1 or all ; several requests in flight "
+    "Produce v0+ with acks=1 or all; several requests in flight "
     "(max.in.flight.requests.per.connection, since 0.8.2)"
 )
 

@@ -32,7 +32,7 @@ from tests.captures.test_numbering import mixed
 from tests.captures.test_packets import WRAPPINGS, behind
 from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap
 
-EXTREMES: Final = (
+EXTREMES: Final[tuple[int, ...]] = (
     0,
     1,
     3,
@@ -98,13 +98,13 @@ def _ours(path: Path) -> bytes:
 
 def mutated(data: bytes, others: list[bytes], random: Random) -> bytes:
     """A capture with up to six things wrong in it; sometimes packed, and then broken again."""
-    for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
-        data = random.choice(_MUTATIONS)(data, others, random)
+    for mutate in random.choices(_MUTATIONS, k=random.choice((1, 1, 1, 2, 3, 6))):
+        data = mutate(data, others, random)
     match random.randrange(20):
         case 0:
             data = gzip.compress(data, 1)
         case 1:
-            data = zstandard.ZstdCompressor(level=1).compress(data)
+            data = bytes(zstandard.ZstdCompressor(level=1).compress(data))
         case _:
             return data
     return _bits(data, others, random) if random.random() < 0.5 else data
@@ -112,9 +112,9 @@ def mutated(data: bytes, others: list[bytes], random: Random) -> bytes:
 
 def _bits(data: bytes, _: list[bytes], random: Random) -> bytes:
     changed = bytearray(data)
-    for _ in range(random.choice((1, 1, 4, 30))):
-        if changed:
-            changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
+    times = random.choice((1, 1, 4, 30)) if data else 0
+    for _bit in range(times):
+        changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
     return bytes(changed)
 
 
@@ -124,10 +124,10 @@ def _length(data: bytes, _: list[bytes], random: Random) -> bytes:
     at = random.randrange(0, max(1, len(data) - size), random.choice((1, 2, 4)))
     if random.random() < 0.3:
         at = random.randrange(64)
-    number = random.choice(EXTREMES) % 256**size
+    number = random.choice(EXTREMES) % (1 << 8 * size)
     if random.random() < 0.3:  # a little more or less than it was
         was = int.from_bytes(data[at : at + size], "little")
-        number = (was + random.randint(-5, 5)) % 256**size
+        number = (was + random.randint(-5, 5)) % (1 << 8 * size)
     return data[:at] + number.to_bytes(size, random.choice(("little", "big"))) + data[at + size :]
 
 

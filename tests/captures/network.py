@@ -16,7 +16,7 @@ from typing import Final
 from captures.tcp import ACK, FIN, PSH, RST, SYN, Endpoint, Segment
 from tests.captures.traffic import NOW, Said, ip_packet, talk, write_pcap
 
-LINKS: Final = {
+LINKS: Final[dict[str, tuple[int, str, str]]] = {
     "raw": (101, "", ""),
     "ethernet": (1, "020000000001 020000000002 0800", "020000000001 020000000002 86dd"),
     "vlan": (
@@ -186,7 +186,8 @@ def wrapped(segment: Segment, link: str, random: Random) -> bytes:
             data = data[:4] + struct.pack(">H", len(data) - 40) + data[6:]
         else:
             data = data[:2] + struct.pack(">H", len(data)) + data[4:]
-    head = bytes.fromhex(LINKS[link][2 if six else 1])
+    _, before4, before6 = LINKS[link]
+    head = bytes.fromhex(before6 if six else before4)
     padding = bytes(max(0, 60 - len(head + data))) if link in ("ethernet", "vlan") else b""
     return head + data + padding
 

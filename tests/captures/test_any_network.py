@@ -290,7 +290,7 @@ def test_plain_packets_give_what_others_give(
 def frame_ends(one: Conversation) -> dict[tuple[str, int], int]:
     """By direction and correlation id: how far the stream reaches with a frame."""
     reached: Counter[str] = Counter()
-    ends = {}
+    ends: dict[tuple[str, int], int] = {}
     for direction, data in one.said:
         reached[direction] += len(data)
         at = 8 if direction == "request" else 4

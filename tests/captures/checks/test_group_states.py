@@ -60,8 +60,11 @@ def test_a_coordinator_that_is_elsewhere_changes_nothing() -> None:
 def test_another_generation_is_taken() -> None:
     rejoined = (join(1), sync(3), join(5, generation=2), sync(7, generation=2))
     findings = found("group_states", *rejoined, beat(9, generation=1))
-    assert [finding.what for finding in findings] == [
-        "group g: the broker took Heartbeat of generation 1 from member m, who has generation 2"
+    assert whats(findings) == [
+        (
+            "error",
+            "group g: the broker took Heartbeat of generation 1 from member m, who has generation 2",
+        )
     ]
     assert found("group_states", *rejoined, beat(9, generation=1, error=ILLEGAL_GENERATION)) == []
     assert found("group_states", *rejoined[:3], sync(7, generation=1)) != []
@@ -75,8 +78,19 @@ def test_a_sync_of_who_was_told_to_join_again_is_taken() -> None:
 
 def test_a_follower_hands_out_assignments() -> None:
     (finding,) = found("group_states", join(1, leader="other"), sync(3, assigns=("m",)))
+    assert finding.severity == "error"
     assert "does not lead generation 1" in finding.what
     assert found("group_states", join(1, leader="m"), sync(3, assigns=("m",))) == []
+
+
+def test_another_generation_may_have_another_leader() -> None:
+    first = (join(1, leader="m"), sync(3, assigns=("m",)))
+    lost = (join(5, leader="other", generation=2), sync(7, assigns=("m",), generation=2))
+    (finding,) = found("group_states", *first, *lost)
+    assert "does not lead generation 2" in finding.what
+    followed = (join(1, leader="other"), sync(3))
+    won = (join(5, leader="m", generation=2), sync(7, assigns=("m",), generation=2))
+    assert found("group_states", *followed, *won) == []
 
 
 def test_an_application_may_commit_but_nobody_may_take_it() -> None:

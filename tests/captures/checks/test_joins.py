@@ -15,10 +15,10 @@ def test_a_generation_that_comes_together_at_once() -> None:
 def test_the_member_that_came_last() -> None:
     findings = found(
         "joins",
-        join(7 * S, "slow", leader="slow", members=("a", "slow"), connection=2, client="worker"),
-        join(0, "a", leader="slow", took=7 * S + 1),
-        sync(7 * S + 2, "slow", assigns=("a", "slow")),
-        sync(7 * S + 2, "a"),
+        join(8 * S, "slow", leader="slow", members=("a", "slow"), connection=2, client="worker"),
+        join(1 * S, "a", leader="slow", took=7 * S + 1),
+        sync(8 * S + 2, "slow", assigns=("a", "slow")),
+        sync(8 * S + 2, "a"),
     )
     assert whats(findings) == [
         (
@@ -27,7 +27,7 @@ def test_the_member_that_came_last() -> None:
             "after the first",
         )
     ]
-    assert frames(findings) == [[(1, 2), (70001, 70002)]]
+    assert frames(findings) == [[(10001, 10002), (80001, 80002)]]
 
 
 def test_the_longest_can_be_set() -> None:

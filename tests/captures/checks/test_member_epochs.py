@@ -78,3 +78,12 @@ def test_members_that_joined_before_the_capture_are_not_known() -> None:
 
 def test_behind_a_gap_nothing_is_known() -> None:
     assert found("member_epochs", beat(0, 0, 3), beat(5, 7, 7, losses=1)) == []
+
+
+def test_a_member_that_is_given_its_id_is_known_by_it() -> None:
+    """In v0 of KIP-848 a member may begin without an id."""
+    asked = {"group_id": "g", "member_id": "", "member_epoch": 0}
+    answer = {"member_id": "m", "member_epoch": 3, "error_code": 0, "heartbeat_interval_ms": 5000}
+    given = exchange(NAMES[0], 0, asked, answer, at=0)
+    assert found("member_epochs", given, beat(5, 3, 3)) == []
+    assert len(found("member_epochs", given, beat(5, 2, 3))) == 1

@@ -122,3 +122,8 @@ def test_behind_a_gap_requests_are_numbered_anew() -> None:
     earlier, later = produce(1, ["a"], offset=1, took=9), produce(2, ["b"], offset=0, took=9)
     later.losses = 1
     assert found("order", earlier, later) == []
+
+
+def test_the_same_records_again_are_no_retry_if_the_first_were_taken() -> None:
+    sent = (produce(1, ["a"], offset=0, took=9), produce(2, ["b"], offset=1, took=9))
+    assert found("order", *sent, produce(20, ["a"], offset=2)) == []

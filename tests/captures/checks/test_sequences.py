@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from captures.exchange import Exchange
+from specs.contents import api
 from tests.captures.checks.given import exchange, found, frames, produce, whats
 
 OUT_OF_ORDER = 45
@@ -166,3 +167,28 @@ def test_a_gap_of_the_capture_is_none_of_the_producer() -> None:
 
 def test_producers_that_are_not_idempotent_have_no_numbers() -> None:
     assert found("sequences", produce(1, ["a"]), produce(2, ["a"])) == []
+
+
+def test_a_producer_of_a_past_epoch_is_another_ones_matter() -> None:
+    """A zombie: the broker refuses it, and its numbers are not those of the present epoch."""
+    zombie = sent(4, 7, epoch=0, error=47)
+    present = (sent(1, 0), begun(2, 1), sent(3, 0, epoch=1))
+    assert found("sequences", begun(0), *present, zombie, sent(5, 2, epoch=1)) == []
+
+
+def test_the_first_producer_of_a_cluster_has_the_id_0() -> None:
+    first = [
+        produce(at, ["v"], sequence=sequence, producer=0, epoch=0)
+        for at, sequence in ((1, 0), (2, 5))
+    ]
+    assert len(found("sequences", *first)) == 1
+
+
+def test_an_id_that_was_refused_begins_nothing() -> None:
+    refused = begun(0)
+    refused.response_body = (
+        api("InitProducerId")
+        .response.codec(1)
+        .encode({"throttle_time_ms": 0, "error_code": 51, "producer_id": 9, "producer_epoch": 0})
+    )
+    assert found("sequences", refused, sent(1, 4)) == []
