@@ -52,6 +52,8 @@ EXTREMES: Final[tuple[int, ...]] = (
 )
 """Numbers that lengths, counts and offsets are set to."""
 
+SAMPLES: Final = Path(__file__).parents[2] / "captures" / "samples"
+
 SECONDS: Final = 10.0
 """A small file that takes longer is a finding of a campaign."""
 MEMORY: Final = 2 << 30
@@ -77,6 +79,8 @@ def whole(folder: Path) -> dict[str, bytes]:
         ]
         found[name] = write_pcap(folder / "f", packets, linktype).read_bytes()
     found["middle"] = write_pcap(folder / "f", plain[9:]).read_bytes()
+    for path in sorted(SAMPLES.glob("*.pcap*")):
+        found[path.name] = path.read_bytes()
     return found
 
 
