@@ -64,6 +64,7 @@ class _Early(NamedTuple):
     comments: tuple[str, ...]
     fin: bool
     packet: int
+    rst: bool = False
 
 
 class Half:
@@ -185,10 +186,11 @@ class Flow:
             seq += 1
             if half.first is None:
                 half.first = seq % MODULUS
-        fin = bool(flags & FIN)
+        fin, rst = bool(flags & FIN), bool(flags & RST)
         # Opened bears what is said of a SYN
-        if payload or fin or (comments and not flags & SYN):
-            ahead = half.ahead(seq)
+        if payload or fin or rst or (comments and not flags & SYN):
+            # a reset may stand behind a FIN, which is no byte
+            ahead = half.ahead(seq) - rst
             early = _Early(
                 ahead,
                 needs if self.patience else 0,
@@ -198,6 +200,7 @@ class Flow:
                 comments,
                 fin,
                 packet,
+                rst,
             )
             if (
                 not (half.early or other.early)
@@ -277,6 +280,7 @@ class Flow:
 
     def _deliver(self, half: Half, early: _Early) -> Iterator[Data]:
         known = half.position - early.ahead
+        self.reset |= early.rst
         if known > len(early.payload):
             return  # a repetition, and more has come since
         half.finished |= early.fin

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from captures.demand import UNHEARD, Demands
 from captures.flow import MODULUS, Data, Flow, Gap
-from captures.tcp import ACK, RST, SYN, Endpoint, Segment
+from captures.tcp import ACK, SYN, Endpoint, Segment
 from captures.usual import Usual
 from specs.frames import Direction
 
@@ -99,12 +99,12 @@ class Reassembler:
             flow = self._flows[key] = Flow(self._count, client, self._patience)
             remarks = comments if opening else ()
             demands = Demands(flow.request.demand, flow.response.demand)
-            yield Opened(flow.number, ts_ns, client, server, remarks, bool(opening), demands)
+            # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
+            whole = bool(opening) and segment.source == client
+            yield Opened(flow.number, ts_ns, client, server, remarks, whole, demands)
         half, other = flow.request, flow.response
         if segment.source != flow.client:
             half, other = other, half
-        if segment.flags & RST:
-            flow.reset = True
         yield from flow.take(half, other, segment, ts_ns, comments, packet)
         if flow.over:
             yield from self._close(key, ts_ns, reset=flow.reset)
