@@ -1,0 +1,214 @@
+"""`barnabas convert`: captures, or some of their exchanges, as another capture or as JSON Lines."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, cast
+
+from barnabas.capture_input import named, opened, recall, remarks, with_bar
+from barnabas.moments import Moment
+from barnabas.output import Output
+from barnabas.parsing import parse_filter
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from captures.conversation import Conversations
+from captures.conversion.blocks import BlockFile
+from captures.conversion.hiding import Hiding
+from captures.conversion.rewriting import rewrite
+from captures.conversion.selection import Selection
+from captures.conversion.survey import Survey
+from captures.events import Event
+from captures.masking import Masking
+from captures.pcapng import CaptureError
+from captures.reader import CaptureReader
+from captures.wording import plural, size
+from captures.writer import CaptureWriter
+
+Format = Literal["pcapng", "jsonl"]
+
+SUFFIXES: Final[dict[str, Format]] = {
+    ".pcapng": "pcapng",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+PACKED: Final = (".gz", ".zst")
+
+STANDARD_OUTPUT: Final = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asked for."""
+
+    connections: tuple[range, ...] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    only: str | None = None
+    masking: Masking = field(default_factory=Masking)
+
+
+def convert(
+    paths: Sequence[Path],
+    out: Path,
+    wanted: Wanted,
+    *,
+    to: Format | None = None,
+    output: Output | None = None,
+) -> int:
+    """Write what is wanted of captures; returns the exit code. Raises Trouble."""
+    output = output or Output()
+    form = to or format_of(out)
+    if out == STANDARD_OUTPUT and form == "pcapng":
+        raise Trouble("a capture goes to a file, not to -; JSON Lines may: --to jsonl")
+    passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
+    reader = opened(*paths)
+    for path in paths:
+        if out.exists() and out.samefile(path):
+            raise Trouble(f"{out} is what is read: write to another file")
+    begins = _beginning(reader) if wanted.since or wanted.until else 0
+    since = None if wanted.since is None else wanted.since(begins)
+    until = None if wanted.until is None else wanted.until(begins)
+    selection = Selection(wanted.connections, since, until, passes)
+    if since is not None and until is not None and since >= until:
+        raise Trouble("--since is not before --until: nothing can be between them")
+    job = _Job(reader, out, selection, wanted.masking, output)
+    with ExitStack() as at_end:
+        try:
+            file = _destination(out, at_end)
+        except OSError as problem:
+            raise Trouble(f"can't write {out}: {problem.strerror}") from None
+        try:
+            (job.rows if form == "jsonl" else job.packets)(file)
+            at_end.close()
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
+    job.report()
+    if job.damage:
+        raise Trouble(
+            f"{named(reader)} is damaged: {job.damage}; written up to there", COULD_NOT_RUN
+        )
+    return FINE
+
+
+def format_of(out: Path) -> Format:
+    """The format that a file's name asks for. Raises Trouble if it asks for none.
+
+    >>> format_of(Path("run.pcapng.gz")), format_of(Path("-"))
+    ('pcapng', 'jsonl')
+    """
+    if out == STANDARD_OUTPUT:
+        return "jsonl"
+    name = out.with_suffix("") if out.suffix in PACKED else out
+    try:
+        return SUFFIXES[name.suffix]
+    except KeyError:
+        raise Trouble(
+            f"what {out} is to be can't be told: name it .pcapng or .jsonl, or say --to"
+        ) from None
+
+
+def _beginning(reader: CaptureReader) -> int:
+    try:
+        return reader.beginning()
+    except CaptureError as problem:
+        raise Trouble(f"{named(reader)} is damaged: {problem}", COULD_NOT_RUN) from None
+
+
+def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
+    """The file, compressed if its name says so, and readable by its owner only, as every capture of
+    ours. Raises OSError, and Trouble if that is not possible here."""
+    if out == STANDARD_OUTPUT:
+        return sys.stdout.buffer
+    if out.suffix == ".zst":
+        try:
+            import zstandard
+        except ImportError:
+            raise Trouble(f"{out}: zstd needs: pip install 'barnabas[capture]'") from None
+    number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    file = at_end.enter_context(os.fdopen(number, "wb"))
+    if out.suffix == ".gz":
+        packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+    elif out.suffix == ".zst":
+        packed = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    else:
+        return file
+    return cast(BinaryIO, at_end.enter_context(packed))
+
+
+@dataclass(slots=True)
+class _Job:
+    """One conversion, and what came of it."""
+
+    reader: CaptureReader
+    out: Path
+    selection: Selection
+    masking: Masking
+    output: Output
+    damage: CaptureError | None = None
+    exchanges: int = 0
+    of: int = 0
+    connections: set[int] = field(default_factory=set)
+    lost: Conversations = field(default_factory=Conversations)
+
+    def rows(self, file: BinaryIO) -> None:
+        """As JSON Lines, in one reading."""
+        for exchange in self.lost.exchanges(self._events("converting")):
+            self.of += 1
+            self.output.passes = self.selection.exchange
+            if self.output.look(exchange):
+                self.exchanges += 1
+                self.connections.add(exchange.connection)
+                line = self.output.row(self.masking.exchange(exchange))
+                file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        file.flush()
+
+    def packets(self, file: BinaryIO) -> None:
+        """As a capture, in two readings."""
+        context = None if self.selection.everything else self.output.context
+        survey = Survey(self.selection, self.masking, context)
+        self.lost = survey.read(self._events("reading"))
+        self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
+        metas = [CaptureReader(path).meta for path in self.reader.paths]
+        masked = [set(meta.get("masked", ())) for meta in metas]
+        hiding = Hiding(self.masking, clean=all(set(self.masking.kinds) <= some for some in masked))
+        meta = {**self.reader.meta}
+        if survey.topics:
+            meta["topics"] = survey.topics
+        meta["masked"] = [*self.masking.kinds]
+        if "payload" not in meta["masked"] and all("payload" in some for some in masked):
+            meta["masked"].append("payload")
+        capture = CaptureWriter(
+            self.out, limit=None, meta=meta, sink=lambda path, head, **_: BlockFile(file, head)
+        )
+        with capture:
+            rewrite(self.reader, self._events("writing"), survey, hiding, capture)
+
+    def _events(self, doing: str) -> Iterator[Event]:
+        """What can be read of the captures."""
+        recall(self.reader, self.output)
+        try:
+            yield from with_bar(self.reader, self.output, doing)
+        except CaptureError as problem:
+            self.damage = problem
+
+    def report(self) -> None:
+        """Lines for the person: what was lost on the way in, and what is there now."""
+        for remark in remarks(self.reader):
+            self.output.note(remark)
+        if self.lost.skipped:
+            self.output.note(f"{self.lost.skipped} bytes could not be taken apart into frames")
+        count = plural(self.of, "exchange")
+        if self.exchanges != self.of:
+            count = f"{self.exchanges} of {count}"
+        line = f"{count} on {plural(len(self.connections), 'connection')}"
+        if self.out != STANDARD_OUTPUT:
+            line = f"{self.out}: {line}, {size(self.out.stat().st_size)}"
+        self.output.note(line)
