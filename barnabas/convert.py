@@ -78,18 +78,14 @@ def convert(
     if since is not None and until is not None and since >= until:
         raise Trouble("--since is not before --until: nothing can be between them")
     job = _Job(reader, out, selection, wanted.masking, output)
-    with ExitStack() as at_end:
-        try:
+    try:
+        with ExitStack() as at_end:
             file = _destination(out, at_end)
-        except OSError as problem:
-            raise Trouble(f"can't write {out}: {problem.strerror}") from None
-        try:
             (job.rows if form == "jsonl" else job.packets)(file)
-            at_end.close()
-        except BrokenPipeError:
-            raise
-        except OSError as problem:
-            raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
+    except BrokenPipeError:  # who read it has enough
+        raise
+    except OSError as problem:
+        raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
     job.report()
     if job.damage:
         raise Trouble(
@@ -124,7 +120,7 @@ def _beginning(reader: CaptureReader) -> int:
 
 def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
     """The file, compressed if its name says so, and readable by its owner only, as every capture of
-    ours. Raises OSError, and Trouble if that is not possible here."""
+    ours. Raises Trouble."""
     if out == STANDARD_OUTPUT:
         return sys.stdout.buffer
     if out.suffix == ".zst":
@@ -132,7 +128,10 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
             import zstandard
         except ImportError:
             raise Trouble(f"{out}: zstd needs: pip install 'barnabas[capture]'") from None
-    number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise Trouble(f"can't write {out}: {problem.strerror}") from None
     file = at_end.enter_context(os.fdopen(number, "wb"))
     if out.suffix == ".gz":
         packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)

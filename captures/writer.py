@@ -167,6 +167,7 @@ class _Flow:
         self._handshake: list[Buffer] = []
         """The opening packets, until the file takes them: without them the rest has no name."""
         self._closed = False
+        self._missing: dict[Direction, int] = {}
 
     def open(self, ts_ns: int, comment: Comment) -> None:
         """Make the handshake; it is written before whatever comes first."""
@@ -185,6 +186,8 @@ class _Flow:
             self.sink.lose(-(-size // SEGMENT) or 1, size)
             return
         half = self._headers.request if direction == "request" else self._headers.response
+        if self._missing:
+            half.skip(self._missing.pop(direction, 0))
         if size <= SEGMENT and size and not cuts:
             self.put(packet(ts_ns, half.header(size), data), 1, size)
             return
@@ -195,8 +198,8 @@ class _Flow:
             self.put(buffers, len(buffers) // 3, size)
 
     def skip(self, direction: Direction, size: int) -> None:
-        """Bytes of one direction are missing here."""
-        (self._headers.request if direction == "request" else self._headers.response).skip(size)
+        """Bytes of one direction are missing before its next packet."""
+        self._missing[direction] = self._missing.get(direction, 0) + size
 
     def close(self, ts_ns: int, reset: bool) -> None:
         """Write the end of the conversation, once."""
