@@ -242,10 +242,7 @@ def convert_command(
         list[str] | None,
         typer.Option(metavar="N[,N-N]", help="Only these connections; may be repeated."),
     ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
-    ] = None,
+    only: Filter = None,
     redact: Annotated[
         bool,
         typer.Option(
@@ -255,7 +252,7 @@ def convert_command(
         ),
     ] = False,
 ) -> None:
-    """Write captures as one of ours, or as JSON Lines: all of it, a slice, without what it may not show."""
+    """Make one capture of ours, or JSON Lines, of captures: all or a slice, always without secrets."""
     from barnabas.convert import Wanted, convert
     from barnabas.moments import parse_moment
     from barnabas.parsing import parse_numbers
@@ -269,6 +266,16 @@ def convert_command(
         None if until is None else parse_moment(until, "--until"),
         only,
         Masking.of_payload() if redact else Masking(),
+        " ".join(
+            f"{name} {value}"
+            for name, value in (
+                ("--since", since),
+                ("--until", until),
+                ("--connection", connection and ",".join(connection)),
+                ("--filter", only),
+            )
+            if value
+        ),
     )
     raise typer.Exit(convert(files[:-1], files[-1], wanted, to=to))
 

@@ -38,6 +38,9 @@ def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
 def remarks(reader: CaptureReader) -> Iterator[str]:
     """What a capture that was read has, and was not shown: a line for each kind."""
     name = named(reader)
+    sliced = reader.meta.get("slice")
+    if isinstance(sliced, list):
+        yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
     if reader.truncated:
         yield f"{name} ends in the middle of a block; all before it is shown"
     if reader.left_out:

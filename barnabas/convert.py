@@ -39,6 +39,9 @@ SUFFIXES: Final[dict[str, Format]] = {
 }
 PACKED: Final = (".gz", ".zst")
 
+KINDS: Final = ("secrets", "payload")
+"""What a capture may say of itself to be without."""
+
 STANDARD_OUTPUT: Final = Path("-")
 
 
@@ -51,6 +54,8 @@ class Wanted:
     until: Moment | None = None
     only: str | None = None
     masking: Masking = field(default_factory=Masking)
+    said: str = ""
+    """The options that leave something out, as they were given."""
 
 
 def convert(
@@ -77,7 +82,7 @@ def convert(
     selection = Selection(wanted.connections, since, until, passes)
     if since is not None and until is not None and since >= until:
         raise Trouble("--since is not before --until: nothing can be between them")
-    job = _Job(reader, out, selection, wanted.masking, output)
+    job = _Job(reader, out, selection, wanted, output)
     try:
         with ExitStack() as at_end:
             file = _destination(out, at_end)
@@ -142,6 +147,11 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
     return cast(BinaryIO, at_end.enter_context(packed))
 
 
+def _list(value: Any) -> list[Any]:
+    """What a capture says of itself may be anything."""
+    return value if isinstance(value, list) else []
+
+
 @dataclass(slots=True)
 class _Job:
     """One conversion, and what came of it."""
@@ -149,7 +159,7 @@ class _Job:
     reader: CaptureReader
     out: Path
     selection: Selection
-    masking: Masking
+    wanted: Wanted
     output: Output
     damage: CaptureError | None = None
     exchanges: int = 0
@@ -165,25 +175,27 @@ class _Job:
             if self.output.look(exchange):
                 self.exchanges += 1
                 self.connections.add(exchange.connection)
-                line = self.output.row(self.masking.exchange(exchange))
+                line = self.output.row(self.wanted.masking.exchange(exchange))
                 file.write(line.encode("utf-8", "surrogatepass") + b"\n")
         file.flush()
 
     def packets(self, file: BinaryIO) -> None:
         """As a capture, in two readings."""
         context = None if self.selection.everything else self.output.context
-        survey = Survey(self.selection, self.masking, context)
+        masking = self.wanted.masking
+        survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
         self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
-        metas = [CaptureReader(path).meta for path in self.reader.paths]
-        masked = [set(meta.get("masked", ())) for meta in metas]
-        hiding = Hiding(self.masking, clean=all(set(self.masking.kinds) <= some for some in masked))
+        masked = [_list(CaptureReader(path).meta.get("masked")) for path in self.reader.paths]
+        already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
+        hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
         meta = {**self.reader.meta}
+        meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
         if survey.topics:
             meta["topics"] = survey.topics
-        meta["masked"] = [*self.masking.kinds]
-        if "payload" not in meta["masked"] and all("payload" in some for some in masked):
-            meta["masked"].append("payload")
+        if self.wanted.said:
+            of = _list(meta.get("slice"))
+            meta["slice"] = of if self.wanted.said in of[:1] else [self.wanted.said, *of]
         capture = CaptureWriter(
             self.out, limit=None, meta=meta, sink=lambda path, head, **_: BlockFile(file, head)
         )

@@ -235,8 +235,9 @@ class _Conversation:
         self.pairing.came(pending, frame.ts)
         pending.response_place = frame.place
         facts = facts_of(frame)
-        if isinstance(facts.get("begun"), int):  # what came before it was left out of the capture
-            pending.begun = facts["begun"]
+        begun = facts.get("begun")
+        if isinstance(begun, int) and 0 <= begun <= frame.ts:
+            pending.begun = begun  # what came before it was left out of the capture
         pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
         left = facts.get("left")
         if left in ("later", "changed"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,13 +32,19 @@ def rewrite(
     Raises whatever reading and writing do.
     """
     flows: dict[int, _Flow] = {}
+    openings: Counter[int] = Counter()
     said = 0
     for event in events:
         said = _note(reader, writer, said)
         number = event.connection
         if isinstance(event, Opened):
+            openings[number] += 1
             if survey.takes(number):
-                flows[number] = _Flow(event, reader, survey, hiding, writer)
+                arrived = {
+                    way: survey.arrived.get((number, openings[number], way), Spans())
+                    for way in _DIRECTIONS
+                }
+                flows[number] = _Flow(event, arrived, reader, survey, hiding, writer)
         elif number in flows:
             flows[number].take(event)
             if isinstance(event, Closed):
@@ -60,6 +67,7 @@ class _Flow:
     def __init__(
         self,
         opened: Opened,
+        arrived: dict[Direction, Spans],
         reader: CaptureReader,
         survey: Survey,
         hiding: Hiding,
@@ -75,10 +83,7 @@ class _Flow:
         sliced = not survey.selection.whole
         kinds = survey.kinds
         self._arrived = {
-            way: Stream(
-                way, survey.arrived.get((number, way), Spans()), kinds, hiding, sliced=sliced
-            )
-            for way in _DIRECTIONS
+            way: Stream(way, spans, kinds, hiding, sliced=sliced) for way, spans in arrived.items()
         }
         self._left = {
             way: LinkedStream(way, stream.named, survey.replies, kinds, hiding, sliced)

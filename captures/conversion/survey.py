@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from captures.context import Context
@@ -10,7 +11,7 @@ from captures.context.pairs import TOPIC, lone
 from captures.conversation import Conversations
 from captures.conversion.selection import Selection
 from captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
-from captures.events import Event, FlowName
+from captures.events import Event, FlowName, Opened
 from captures.exchange import STRAY, Exchange
 from captures.framing import CapturedFrame
 from captures.masking import UNSOLICITED, Masking
@@ -26,8 +27,9 @@ class Survey:
     masking: Masking
     context: Context | None = None
     """Learns of every exchange; None: where nothing is left out, nothing need be known."""
-    arrived: dict[tuple[int, Direction], Spans] = field(default_factory=dict)
-    """What arrived, by connection."""
+    arrived: dict[tuple[int, int, Direction], Spans] = field(default_factory=dict)
+    """What arrived, by connection. One that is opened again, as in captures that others have merged,
+    counts anew: 1, 2, ..."""
     replies: dict[int, int] = field(default_factory=dict)
     """The verdict on what the proxy answered itself, by number of its packet."""
     wanted: set[int] = field(default_factory=set)
@@ -41,12 +43,13 @@ class Survey:
     kinds: list[tuple[int, int]] = field(default_factory=list)
     """Key and version of frames in which something is to be hidden: the verdict on them is MASKED and
     the place in this list."""
+    _openings: Counter[int] = field(default_factory=Counter)
     _kinds: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def read(self, events: Iterable[Event]) -> Conversations:
         """Read a capture; returns what counted its losses."""
         conversations = Conversations(strays=True, seen=self._seen)
-        for exchange in conversations.exchanges(events):
+        for exchange in conversations.exchanges(self._opened(events)):
             if self.context is not None:
                 self.context.learn(exchange)
             self._judge(exchange)
@@ -58,14 +61,20 @@ class Survey:
             return self.selection.connection(connection)
         return connection in self.wanted
 
+    def _opened(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if isinstance(event, Opened):
+                self._openings[event.connection] += 1
+            yield event
+
     def _seen(
         self, connection: int, flow: FlowName, direction: Direction, frame: CapturedFrame
     ) -> None:
         if flow == "arrived" and self.selection.connection(connection):
-            spans = self.arrived.get((connection, direction))
-            if spans is None:
-                spans = self.arrived[connection, direction] = Spans()
-            spans.add(frame)
+            place = (connection, self._openings[connection], direction)
+            if place not in self.arrived:
+                self.arrived[place] = Spans()
+            self.arrived[place].add(frame)
 
     def _judge(self, exchange: Exchange) -> None:
         wanted = self.selection.exchange(exchange)
@@ -78,12 +87,13 @@ class Survey:
             self._name(exchange)
         elif not self.selection.connection(number):
             return
+        opening = self._openings[number]
         if exchange.request_place >= 0:
             verdict = self._verdict(exchange, "request") if wanted else DROPPED
-            self.arrived[number, "request"].verdicts[exchange.request_place] = verdict
+            self.arrived[number, opening, "request"].verdicts[exchange.request_place] = verdict
         verdict = self._verdict(exchange, "response") if wanted else DROPPED
         if exchange.response_place >= 0:
-            spans = self.arrived[number, "response"]
+            spans = self.arrived[number, opening, "response"]
             spans.verdicts[exchange.response_place] = verdict
             if exchange.begun:
                 spans.begun[exchange.response_place] = exchange.begun

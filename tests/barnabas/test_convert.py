@@ -153,6 +153,16 @@ def test_slices_by_time_and_connection(dump: Path, tmp_path: Path) -> None:
     assert rows(out) == []
 
 
+def test_a_slice_says_what_it_is(dump: Path, tmp_path: Path) -> None:
+    out, part = tmp_path / "out.pcapng", tmp_path / "part.pcapng"
+    options = ("--since", "+10ms", "--connection", "1", "--connection", "3-5")
+    assert invoke("convert", dump, out, *options)[0] == 0
+    said = "--since +10ms --connection 1,3-5"
+    assert invoke("decode", out)[2] == f"{out} is a slice: {said}\n"
+    assert invoke("convert", out, part, "--filter", "rules")[0] == 0
+    assert f"{part} is a slice: --filter rules, of {said}\n" in invoke("summary", part)[2]
+
+
 def test_payload_is_in_neither_form(tmp_path: Path) -> None:
     records = build([Record(0, 0, b"key", b"shown-to-nobody")])
     said = [("request", produce(1, records)), ("response", response(1, 0, 7))]

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from barnabas.convert import Wanted
+from barnabas.convert import Wanted, convert
+from barnabas.trouble import Trouble
 from captures.conversation import Conversations
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import STRAY, Exchange
 from captures.masking import Masking
 from captures.reader import CaptureReader
 from captures.writer import CaptureWriter
-from tests.captures.conversion.given import converted, rows
+from tests.captures.conversion.given import converted, quiet, rows
 from tests.captures.traffic import (
     BROKER,
     CLIENT,
@@ -240,6 +241,38 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
     part = converted(path, tmp_path / "part.pcapng", Wanted(only="correlation_id > `5`"))
     assert rows(part) == rows(path, "correlation_id > `5`")
     assert len(rows(part)) > 10
+
+
+def test_connections_of_the_same_number(tmp_path: Path) -> None:
+    """Captures of ours that others have merged: each is taken apart by its own frames."""
+    path = tmp_path / "f"
+    secret = ("request", request(1, 36, 2, auth_bytes=TOKEN))
+    with CaptureWriter(path, limit=None, meta={}) as writer:
+        for at, said in enumerate(([*talk(1, 1)], [secret, *talk(2, 1)])):
+            flow = writer.open(1, (CLIENT[0], 4000 + at), BROKER, NOW, {})
+            for way, data in said:
+                flow.arrived(way, data, NOW)  # type: ignore[arg-type]
+    assert b"hunter2" in path.read_bytes()
+    out = converted(path, tmp_path / "out.pcapng")
+    assert b"hunter2" not in out.read_bytes()
+    assert rows(out) == rows(path)
+
+
+@QUICK
+@given(data=st.data())
+def test_any_bytes_are_converted_or_refused(tmp_path: Path, data: st.DataObject) -> None:
+    path = ours(tmp_path / "f", talk(rounds=1), masked=["secrets"], slice=["x"], topics={"a": "b"})
+    whole = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        whole[at] = data.draw(st.integers(0, 255))
+    path.write_bytes(whole)
+    for wanted in (Wanted(), Wanted(only="key == `3`", masking=Masking.of_payload(), said="--x")):
+        try:
+            assert convert([path], tmp_path / "out.pcapng", wanted, output=quiet()) == 0
+        except Trouble:
+            continue
+        rows(tmp_path / "out.pcapng")
 
 
 @pytest.mark.parametrize("only", [None, "key == `18`"])
