@@ -134,7 +134,7 @@ def stray(path: Path) -> list[Exchange]:
 
 def test_responses_that_nobody_asked_for_stay(tmp_path: Path) -> None:
     said = [*talk(), ("response", response(77, 12, 0, error_code=3))]
-    path = ours(tmp_path / "f.pcapng", said)  # type: ignore[arg-type]
+    path = ours(tmp_path / "f.pcapng", said)
     for wanted in (Wanted(), Wanted(since=lambda begins: begins + 1_000_000)):
         out = converted(path, tmp_path / "out.pcapng", wanted)
         assert [exchange.correlation_id for exchange in stray(out)] == [77]
@@ -220,7 +220,7 @@ def test_payload_is_taken_out_where_asked(tmp_path: Path) -> None:
 
 def test_frames_of_a_clean_capture_that_belong_to_none_stay(tmp_path: Path) -> None:
     said = [*talk(), ("response", response(77, 12, 0, error_code=3))]
-    clean = ours(tmp_path / "f.pcapng", said, masked=["secrets"])  # type: ignore[arg-type]
+    clean = ours(tmp_path / "f.pcapng", said, masked=["secrets"])
     assert converted(clean, tmp_path / "out.pcapng").read_bytes() == clean.read_bytes()
 
 
@@ -246,12 +246,12 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
 def test_connections_of_the_same_number(tmp_path: Path) -> None:
     """Captures of ours that others have merged: each is taken apart by its own frames."""
     path = tmp_path / "f"
-    secret = ("request", request(1, 36, 2, auth_bytes=TOKEN))
+    secret: Said = ("request", request(1, 36, 2, auth_bytes=TOKEN))
     with CaptureWriter(path, limit=None, meta={}) as writer:
-        for at, said in enumerate(([*talk(1, 1)], [secret, *talk(2, 1)])):
+        for at, said in enumerate([talk(1, 1), [secret, *talk(2, 1)]]):
             flow = writer.open(1, (CLIENT[0], 4000 + at), BROKER, NOW, {})
             for way, data in said:
-                flow.arrived(way, data, NOW)  # type: ignore[arg-type]
+                flow.arrived(way, data, NOW)
     assert b"hunter2" in path.read_bytes()
     out = converted(path, tmp_path / "out.pcapng")
     assert b"hunter2" not in out.read_bytes()
