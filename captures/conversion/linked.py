@@ -37,16 +37,15 @@ class LinkedStream:
         self._held.append((chunk.ts_ns, chunk.data))
         if not chunk.comments:
             return []
-        readable = not (self._framing.broken or self._framing.rest)
+        begins = not (self._framing.broken or self._framing.rest)
         data = b"".join(piece for _, piece in self._held)
-        for _ in self._framing.feed(data, chunk.ts_ns):
-            pass
+        read = list(self._framing.feed(data, chunk.ts_ns))
         number = next((c["frame"] for c in chunk.comments if isinstance(c.get("frame"), int)), -1)
         named = self.named.get(number)
         if named is None:
             named = Named(number, self.replies.get(chunk.packet, NOBODYS))
-        if self.sliced and (named.verdict in (DROPPED, NOBODYS) or not readable):
-            # what stands behind a frame that can't be read was not read either
+        if self.sliced and (named.verdict in (DROPPED, NOBODYS) or not (begins or read)):
+            # what stood behind a frame that was cut short was not read, and shall not be
             self._held = []
             return []
         masked = self._masked(data, named.verdict)

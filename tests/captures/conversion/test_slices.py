@@ -143,11 +143,11 @@ def test_responses_that_nobody_asked_for_stay(tmp_path: Path) -> None:
         assert said_last == response(77, 12, 0, error_code=3)[:8] + b"**"
 
 
-def handshake(mechanism: str = "PLAIN") -> list[Said]:
+def handshake(token: bytes) -> list[Said]:
     return [
-        ("request", request(1, 17, 0, mechanism=mechanism)),
-        ("response", response(1, 17, 0, mechanisms=[mechanism])),
-        ("request", len(TOKEN).to_bytes(4) + TOKEN),
+        ("request", request(1, 17, 0, mechanism="PLAIN")),
+        ("response", response(1, 17, 0, mechanisms=["PLAIN"])),
+        ("request", len(token).to_bytes(4) + token),
         ("response", bytes(4)),
         *talk(2, 1),
     ]
@@ -174,8 +174,10 @@ def test_secrets_of_others_are_overwritten(tmp_path: Path) -> None:
         assert rows(out) == rows(path)
 
 
-def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path) -> None:
-    path = others(tmp_path / "f", handshake())
+@pytest.mark.parametrize("size", [14, 12_000])
+def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path, size: int) -> None:
+    """So many asterisks would read as the header of a request."""
+    path = others(tmp_path / "f", handshake((TOKEN * 1000)[:size]))
     whole = converted(path, tmp_path / "whole.pcapng")
     part = converted(path, tmp_path / "part.pcapng", Wanted(only="api == 'SASL token'"))
     for out, expected in ((whole, rows(path)), (part, rows(path, "api == 'SASL token'"))):
@@ -196,6 +198,20 @@ def test_what_can_not_be_read_is_overwritten(tmp_path: Path) -> None:
         assert b"hunter2" in path.read_bytes()
         assert b"hunter2" not in out.read_bytes()
         assert rows(out) == rows(path)
+
+
+def test_what_comes_behind_a_gap_is_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    ask = request(9, 36, 2, auth_bytes=TOKEN)
+    with CaptureWriter(path, limit=None, meta={}) as writer:
+        flow = writer.open(1, CLIENT, BROKER, NOW, {})
+        flow.arrived("request", ask, NOW)
+        flow.missing("arrived", "request", 25, NOW)
+        flow.arrived("request", ask[25:], NOW)
+    out = converted(path, tmp_path / "out.pcapng")
+    last = list(CaptureReader(out))[-1]
+    assert isinstance(last, Chunk)
+    assert last.data == b"*" * len(ask[25:])
 
 
 def test_payload_is_taken_out_where_asked(tmp_path: Path) -> None:
@@ -241,6 +257,35 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
     part = converted(path, tmp_path / "part.pcapng", Wanted(only="correlation_id > `5`"))
     assert rows(part) == rows(path, "correlation_id > `5`")
     assert len(rows(part)) > 10
+    # where something was lost, checks must not conclude anything
+    assert sum(isinstance(event, Lost) for event in CaptureReader(part)) == 2
+
+
+@pytest.mark.parametrize(
+    ("group", "note"),
+    [
+        ("g", "no response: connection closed"),  # the next frame completes it
+        ("g" * 99, "request not sent on: connection closed"),
+    ],
+)
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_what_left_behind_a_frame_that_was_cut_short(
+    tmp_path: Path, kept: int, group: str, note: str
+) -> None:
+    """Where it begins can't be told: what is made of that is made of it in a slice, too."""
+    path = tmp_path / "f"
+    with CaptureWriter(path, limit=None, meta={}) as writer:
+        flow = writer.open(1, CLIENT, BROKER, NOW, {})
+        flow.upstream(("10.0.0.2", 4000), ("10.0.0.3", 9092))
+        for at in range(4):
+            ask = request(at, 12, 0, group_id=group if at == 2 else "g")
+            comment = {"frame": at, "left": "later", "rules": ["r"]}
+            flow.arrived("request", ask, NOW + at, [(len(ask), comment)])
+            flow.left("request", ask[:10] if at == 2 else ask, NOW + 10 + at, {"frame": at})
+        flow.close(NOW + 20)
+    only = f"correlation_id >= `{kept}`"
+    assert [row["note"] for row in rows(path, "correlation_id == `3`")] == [note]
+    assert rows(converted(path, tmp_path / "o.pcapng", Wanted(only=only))) == rows(path, only)
 
 
 def test_connections_of_the_same_number(tmp_path: Path) -> None:
