@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from captures.pcapng import Buffer
+from captures.pcapng_writing import Buffer
 from captures.sink import Stats
 
 

@@ -244,12 +244,14 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
     path = tmp_path / "f.pcapng"
     with CaptureWriter(path, limit=None, meta={}) as writer:
         flow = writer.open(1, CLIENT, BROKER, NOW, {})
-        said = talk(rounds=6)
-        for at, (way, data) in enumerate(said):
+        numbers = {"request": 0, "response": 0}
+        for at, (way, data) in enumerate(talk(rounds=6)):
+            comment = {"frame": numbers[way], "rules": [f"rule {numbers[way]}"]}
+            numbers[way] += 1
             if at in (9, 12):
                 flow.missing("arrived", way, len(data), NOW)
             else:
-                flow.arrived(way, data, NOW + at)
+                flow.arrived(way, data, NOW + at, [(len(data), comment)])
         flow.close(NOW + 100)
     out = converted(path, tmp_path / "out.pcapng")
     assert sum(isinstance(event, Lost) for event in CaptureReader(out)) == 2
