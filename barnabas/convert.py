@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from barnabas.capture_input import named, opened, recall, remarks, with_bar
+from barnabas.capture_input import named, opened, recall, remarks, watched, with_bar
 from barnabas.moments import Moment
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
@@ -204,9 +204,11 @@ class _Job:
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""
+        # a bar stands between no rows
+        shown = watched if self.out == STANDARD_OUTPUT else with_bar
         recall(self.reader, self.output)
         try:
-            yield from with_bar(self.reader, self.output, doing)
+            yield from shown(self.reader, self.output, doing)
         except CaptureError as problem:
             self.damage = problem
 
