@@ -251,6 +251,7 @@ def convert_command(
             help="Without record keys, values and headers. Secrets are never written.",
         ),
     ] = False,
+    tls_keys: TlsKeys = None,
 ) -> None:
     """Make one capture of ours, or JSON Lines, of captures: all or a slice, always without secrets."""
     from barnabas.convert import Wanted, convert
@@ -277,7 +278,7 @@ def convert_command(
             if value
         ),
     )
-    raise typer.Exit(convert(files[:-1], files[-1], wanted, to=to))
+    raise typer.Exit(convert(files[:-1], files[-1], wanted, to=to, keys=read_keys(tls_keys)))
 
 
 @capture_app.command(

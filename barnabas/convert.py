@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from barnabas.capture_input import named, opened, recall, remarks, watched, with_bar
+from barnabas.capture_input import named, opened, recall, remarks, with_bar
 from barnabas.moments import Moment
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
+from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.conversation import Conversations
 from captures.conversion.blocks import BlockFile
@@ -26,6 +27,7 @@ from captures.events import Event
 from captures.masking import Masking
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
+from captures.tls.keylog import KeyLog
 from captures.wording import plural, size
 from captures.writer import CaptureWriter
 
@@ -64,6 +66,7 @@ def convert(
     wanted: Wanted,
     *,
     to: Format | None = None,
+    keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
     """Write what is wanted of captures; returns the exit code. Raises Trouble."""
@@ -72,7 +75,7 @@ def convert(
     if out == STANDARD_OUTPUT and form == "pcapng":
         raise Trouble("a capture goes to a file, not to -; JSON Lines may: --to jsonl")
     passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
-    reader = opened(*paths)
+    reader = opened(*paths, keys=keys)
     for path in paths:
         if out.exists() and out.samefile(path):
             raise Trouble(f"{out} is what is read: write to another file")
@@ -204,17 +207,18 @@ class _Job:
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""
-        # a bar stands between no rows
-        shown = watched if self.out == STANDARD_OUTPUT else with_bar
         recall(self.reader, self.output)
         try:
-            yield from shown(self.reader, self.output, doing)
+            if self.out == STANDARD_OUTPUT and self.output.out.is_terminal:
+                yield from self.reader  # a bar would stand between the rows
+            else:
+                yield from with_bar(self.reader, self.output, doing)
         except CaptureError as problem:
             self.damage = problem
 
     def report(self) -> None:
         """Lines for the person: what was lost on the way in, and what is there now."""
-        for remark in remarks(self.reader):
+        for remark in (*remarks(self.reader), *tls_remarks(self.reader)):
             self.output.note(remark)
         if self.lost.skipped:
             self.output.note(f"{self.lost.skipped} bytes could not be taken apart into frames")

@@ -153,6 +153,20 @@ def test_slices_by_time_and_connection(dump: Path, tmp_path: Path) -> None:
     assert rows(out) == []
 
 
+def test_tls_that_was_read_with_its_keys_needs_them_no_more(tmp_path: Path) -> None:
+    data = Path(__file__).parents[1] / "captures/tls/data"
+    dump = data / "TLS_AES_128_GCM_SHA256.pcap"
+    keys = ("--tls-keys", dump.with_suffix(".keys"))
+    out = tmp_path / "out.pcapng"
+    code, _, said = invoke("convert", dump, out, *keys)
+    assert code == 0
+    assert "1 connection of TLS read with the keys\n" in said
+    assert rows(out)
+    assert decoded(out) == invoke("decode", dump, "--json", *keys)[1]
+    again = converted(out, tmp_path / "again.pcapng")
+    assert again.read_bytes() == out.read_bytes()
+
+
 def test_a_slice_says_what_it_is(dump: Path, tmp_path: Path) -> None:
     out, part = tmp_path / "out.pcapng", tmp_path / "part.pcapng"
     options = ("--since", "+10ms", "--connection", "1", "--connection", "3-5")
