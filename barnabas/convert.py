@@ -96,9 +96,7 @@ def convert(
         raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
     job.report()
     if job.damage:
-        raise Trouble(
-            f"{named(reader)} is damaged: {job.damage}; written up to there", COULD_NOT_RUN
-        )
+        raise Trouble(f"{named(reader)} is damaged: {job.damage}; written up to there")
     return FINE
 
 
@@ -123,7 +121,7 @@ def _beginning(reader: CaptureReader) -> int:
     try:
         return reader.beginning()
     except CaptureError as problem:
-        raise Trouble(f"{named(reader)} is damaged: {problem}", COULD_NOT_RUN) from None
+        raise Trouble(f"{named(reader)} is damaged: {problem}") from None
 
 
 def _destination(out: Path, at_end: ExitStack) -> BinaryIO:

@@ -106,8 +106,8 @@ def test_a_capture_of_others(dump: Path, tmp_path: Path) -> None:
 @pytest.mark.needs_tshark
 def test_tshark_reads_what_is_written(dump: Path, tmp_path: Path) -> None:
     out = converted(dump, tmp_path / "out.pcapng")
-    seen = [number for _, number in kafka_seen(out)]
-    assert sorted(seen) == sorted(number for _, number in kafka_seen(dump))
+    seen = [mark.correlation_id for mark in kafka_seen(out)]
+    assert sorted(seen) == sorted(mark.correlation_id for mark in kafka_seen(dump))
     part = converted(dump, tmp_path / "part.pcapng", Wanted(only="api == 'Metadata'"))
     assert len(kafka_seen(part)) == 2 * len(rows(part)) == 12
 
@@ -254,7 +254,7 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
     assert decoded(out) == decoded(packed)
     dump.write_bytes(dump.read_bytes() + b"\xff" * 16)
     code, _, said = invoke("convert", dump, out)
-    assert code == 3
+    assert code == 2
     assert "is damaged: byte" in said
     assert said.endswith("written up to there")
     assert len(rows(out)) == 25
