@@ -17,6 +17,7 @@ from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
 from captures.tls.keylog import KeyLog
 from captures.wording import plural
+from specs.jsonform import text_uuid
 
 
 def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
@@ -37,6 +38,9 @@ def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
 def remarks(reader: CaptureReader) -> Iterator[str]:
     """What a capture that was read has, and was not shown: a line for each kind."""
     name = named(reader)
+    sliced = reader.meta.get("slice")
+    if isinstance(sliced, list):
+        yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
     if reader.truncated:
         yield f"{name} ends in the middle of a block; all before it is shown"
     if reader.left_out:
@@ -70,13 +74,25 @@ def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event
 
     With a progress bar if the output goes elsewhere than to the same terminal.
     """
-    yield from _with_bar(reader, output, doing)
+    recall(reader, output)
+    yield from reader if output.out.is_terminal else with_bar(reader, output, doing)
     for remark in tls_remarks(reader):
         output.note(remark)
 
 
-def _with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
-    if output.out.is_terminal or not output.err.is_terminal:
+def recall(reader: CaptureReader, output: Output) -> None:
+    """Learn the names of topics that a slice was given, since what said them may be left out."""
+    names = reader.meta.get("topics")
+    for text, name in names.items() if isinstance(names, dict) else ():
+        try:
+            output.context.topics[text_uuid(text)] = str(name)
+        except ValueError:
+            continue
+
+
+def with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
+    """The events; with a progress bar on a terminal."""
+    if not output.err.is_terminal:
         yield from reader
         return
     columns = (

@@ -44,10 +44,10 @@ class Output:
 
     def exchange(self, exchange: Exchange) -> None:
         """An exchange as one line, if it passes."""
-        if self._look(exchange):
+        if self.look(exchange):
             show.show(self.out, exchange, self.context)
 
-    def _look(self, exchange: Exchange) -> bool:
+    def look(self, exchange: Exchange) -> bool:
         """Learn from an exchange, count it; whether it is to be printed."""
         self.context.learn(exchange)
         if exchange.key in NAMES and exchange.undecodable:
@@ -61,8 +61,11 @@ class Output:
     def json(self, exchange: Exchange) -> None:
         """An exchange as one line of JSON, with what hides inside its bytes, and what it does not
         say itself, if there is anything."""
-        if not self._look(exchange):
-            return
+        if self.look(exchange):
+            self.raw(self.row(exchange))
+
+    def row(self, exchange: Exchange) -> str:
+        """The line of JSON for an exchange that was learnt from."""
         row = exchange.row()
         for name, found in (
             ("inside", inside(exchange, self.context)),
@@ -70,7 +73,7 @@ class Output:
         ):
             if found:
                 row[name] = found
-        self.raw(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+        return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
     def raw(self, text: str) -> None:
         """A line as it is."""

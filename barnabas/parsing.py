@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 
@@ -33,6 +34,22 @@ def parse_offer(release: str | None, newest: Iterable[str]) -> Offer:
         return Offer(release, found)
     except LookupError as problem:
         raise Trouble(f"--pretend: {problem}") from None
+
+
+def parse_numbers(texts: Iterable[str], option: str) -> tuple[range, ...]:
+    """Numbers and ranges of them. Raises Trouble, naming the option.
+
+    >>> parse_numbers(["1,4-6", "9"], "--connection")
+    (range(1, 2), range(4, 7), range(9, 10))
+    """
+    found = []
+    for text in texts:
+        for part in text.split(","):
+            parts = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", part.strip())
+            if parts is None or int(parts[2] or parts[1]) < int(parts[1]):
+                raise Trouble(f"{option}: {part!r} is no number or range such as 1 or 4-6")
+            found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
+    return tuple(found)
 
 
 def parse_seconds(text: str, option: str) -> float:

@@ -7,12 +7,12 @@ bears the same number. So both what the client saw and what the broker saw can b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from captures.boundary import Search
-from captures.events import Chunk, Closed, Lost, Opened
+from captures.events import Chunk, Closed, FlowName, Lost, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
@@ -47,6 +47,8 @@ class Conversations:
     """How often something was missing, or could not be taken apart any further."""
     strays: bool = False
     """Whether responses that answer no request are given too, as exchanges with the key STRAY."""
+    seen: Callable[[int, FlowName, Direction, CapturedFrame], None] | None = None
+    """Told of each frame when it is complete: its connection, flow and direction."""
     _open: dict[int, _Conversation] = field(default_factory=dict)
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
@@ -81,6 +83,8 @@ class Conversations:
             framing = conversation.framing(event.flow, event.direction)
             broken = framing.broken
             for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
+                if self.seen is not None:
+                    self.seen(event.connection, event.flow, event.direction, frame)
                 yield from conversation.frame(event.flow, event.direction, frame)
             if event.flow == "arrived":
                 demands = conversation.demands
@@ -164,13 +168,14 @@ class _Conversation:
         head = head_of(frame.data)
         if frame.ordinal == 0 and frame.data[:1] == bytes([GSSAPI_START]):
             self._raw_tokens = True
-        if head is None or (self._raw_tokens and not _known(head.key, head.version)):
-            self.undecoded += not self._raw_tokens
+        token = self._raw_tokens or facts.get("token") is True
+        if head is None or (token and not _known(head.key, head.version)):
+            self.undecoded += not token
             size = len(frame.data)
-            token = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
-            token.sasl, token.packet = facts.get("sasl", ""), frame.packet
-            token.ordinal = frame.ordinal
-            self.pairing.sent(token)
+            raw = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
+            raw.sasl, raw.packet = facts.get("sasl", ""), frame.packet
+            raw.ordinal, raw.request_place = frame.ordinal, frame.place
+            self.pairing.sent(raw)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
         self.undecoded += not _known(head.key, head.version)
@@ -188,6 +193,7 @@ class _Conversation:
             payload=facts.get("payload", {}),
             packet=frame.packet,
             ordinal=frame.ordinal,
+            request_place=frame.place,
         )
         left, note = facts.get("left"), facts.get("note", "")
         if left == "later":
@@ -227,7 +233,11 @@ class _Conversation:
             return self._stray(frame) if self._answered and not self.lossy else None
         self._answered = True
         self.pairing.came(pending, frame.ts)
+        pending.response_place = frame.place
         facts = facts_of(frame)
+        begun = facts.get("begun")
+        if isinstance(begun, int) and 0 <= begun <= frame.ts:
+            pending.begun = begun  # what came before it was left out of the capture
         pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
         left = facts.get("left")
         if left in ("later", "changed"):
@@ -255,6 +265,7 @@ class _Conversation:
         answer = Pending(
             int.from_bytes(frame.data[:4], signed=True), STRAY, 0, None, 0, frame.ts, frame.ts
         )
+        answer.response_place = frame.place
         return self._outcome(
             answer, came=frame.ts, left=frame.ts, size=len(frame.data), packet=frame.packet
         )

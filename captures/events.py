@@ -26,6 +26,14 @@ class Opened(NamedTuple):
     """Here the reader says what it waits for; it need not."""
 
 
+class Linked(NamedTuple):
+    """The linked flow of a connection: the proxy's address, the broker's, and what was said of it."""
+
+    local: tuple[str, int]
+    broker: tuple[str, int]
+    comment: dict[str, Any]
+
+
 class Chunk(NamedTuple):
     """Bytes of one direction, in order; the comments stand behind the last of them.
 

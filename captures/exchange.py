@@ -98,6 +98,9 @@ class Pending:
     """See `Exchange.request_packet`."""
     ordinal: int = 0
     """See `Exchange.ordinal`."""
+    request_place: int = -1
+    response_place: int = -1
+    """See `Exchange`."""
 
 
 class Pairing:
@@ -211,6 +214,12 @@ class Exchange:
     """The request's number among those of its connection, from 0; counted in captures only."""
     server_address: str = field(default="", compare=False)
     """Where the client connected, as ip:port; known in captures only."""
+    request_place: int = field(default=-1, compare=False)
+    """`CapturedFrame.place` of the request as it arrived; -1 if there is none."""
+    response_place: int = field(default=-1, compare=False)
+    """The same of the response; -1 too if the proxy made it."""
+    begun: int = field(default=0, compare=False)
+    """When the response before it had come, where the broker had that to do first; else 0."""
     losses: int = field(default=0, compare=False)
     """How often the capture had lost something, anywhere, when the exchange was over: between two
     that say the same nothing is missing."""

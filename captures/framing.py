@@ -31,6 +31,10 @@ class CapturedFrame:
     """Number of the packet that brought its last byte; 0: not known."""
     after_gap: bool = False
     """Whether frames before it are missing."""
+    place: int = 0
+    """How many frames were found before it in its stream."""
+    skipped: int = 0
+    """Bytes before it in its stream that belong to none of them."""
 
 
 @dataclass(slots=True)
@@ -56,6 +60,7 @@ class Framing:
     skipped: int = 0
     """Bytes that could not be taken apart."""
     _ordinal: int = 0
+    _found: int = 0
     _enough: int = 0
     """Bytes with which the frame that has begun is complete; 0: not known."""
     _bytes: bytearray = field(default_factory=bytearray)
@@ -114,10 +119,13 @@ class Framing:
                 self._enough = 4 + size
                 break
             at += 4
-            found.append(
-                CapturedFrame(self._ordinal, piece.ts, data[at : at + size], packet=piece.packet)
+            frame = CapturedFrame(
+                self._ordinal, piece.ts, data[at : at + size], packet=piece.packet
             )
+            frame.place, frame.skipped = self._found, self.skipped
+            found.append(frame)
             self._ordinal += 1
+            self._found += 1
             at += size
         self._bytes += memoryview(data)[at:]
         if found and self._after_gap:

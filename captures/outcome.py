@@ -54,4 +54,7 @@ def outcome(
         response_packet=packet,
         ordinal=pending.ordinal,
         server_address=server_address,
+        begun=pending.begun if pending.begun > pending.sent else 0,
+        request_place=pending.request_place,
+        response_place=pending.response_place,
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from captures import reassembly
-from captures.events import Chunk, Closed, Event, FlowName, Lost, Note, Opened
+from captures.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
 from captures.flow import Data, Gap
 from captures.opening import CaptureFile
 from captures.packets import Packets
@@ -67,6 +67,8 @@ class CaptureReader:
         """What was found in the packets so far."""
         self.left_out: Counter[tuple[int, Kind]] = Counter()
         """Conversations found so far that do not speak Kafka: by the server's port, and what it is."""
+        self.linked: dict[int, Linked] = {}
+        """The linked flows of connections that are open by now."""
         self.truncated = False
         """Whether a file turned out to end within a block."""
         self.position = 0
@@ -86,7 +88,7 @@ class CaptureReader:
 
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
-        self.left_out = Counter()
+        self.left_out, self.linked = Counter(), {}
         self.tls, self.keys = Seen(), KeyLog()
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
@@ -104,14 +106,16 @@ class CaptureReader:
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
                 elif isinstance(block, Section):
-                    ours = bool(_meta(block))
+                    meta = _meta(block)
+                    ours = bool(meta)
                     # files of others that were put one behind the other go on where they ended
                     if join is None or ours or join.ours:
                         if join is not None:
                             yield from join.end()
+                            self._goes_on(meta)
                         base = 0 if join is None else join.highest
                         decryption = Decryption(self.keys, self.tls, self.left_out)
-                        join = _Join(ours, base, self.left_out, decryption)
+                        join = _Join(ours, base, self.left_out, decryption, self.linked)
                 elif isinstance(block, Secrets):
                     self.keys.add(block.key_log)
                 elif isinstance(block, Other):
@@ -125,6 +129,24 @@ class CaptureReader:
         self.packets.fragments.end()
         if join is not None:
             yield from join.end()
+
+    def beginning(self) -> int:
+        """When the first packet was captured, in ns; 0 if there is none. Raises OSError, CaptureError."""
+        files: list[CaptureFile] = []
+        try:
+            found = (block.ts_ns for block in self._blocks(files) if isinstance(block, Packet))
+            return next(found, 0)
+        finally:
+            for file in files:
+                file.close()
+
+    def _goes_on(self, meta: dict[str, Any]) -> None:
+        """Another section begins: from here on its scenario holds."""
+        if "scenario" in meta:
+            began = meta.get("began")
+            said = {name: value for name, value in meta.items() if name != "barnabas"}
+            ts = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
+            self.notes.append(Note(ts, {"barnabas": "scenario", "by": "the next section", **said}))
 
     def _blocks(self, files: list[CaptureFile]) -> Iterator[Block]:
         """The blocks of all files, which are opened as they are needed and put into the list."""
@@ -160,7 +182,12 @@ class _Join:
     """
 
     def __init__(
-        self, ours: bool, base: int, left_out: Counter[tuple[int, Kind]], decryption: Decryption
+        self,
+        ours: bool,
+        base: int,
+        left_out: Counter[tuple[int, Kind]],
+        decryption: Decryption,
+        linked: dict[int, Linked],
     ) -> None:
         # a file of ours repeats nothing: what is missing will not come
         self.flows = Reassembler(patience=0) if ours else Reassembler()
@@ -170,6 +197,7 @@ class _Join:
         self._names: dict[int, tuple[int, FlowName]] = {}
         self._recognition = Recognition(base, left_out)
         self._decryption = decryption
+        self._linked = linked
 
     @property
     def highest(self) -> int:
@@ -230,6 +258,7 @@ class _Join:
             self._highest = max(self._highest, number)
             self._names[event.flow] = number, flow
             if flow == "left":
+                self._linked[number] = Linked(event.client, event.server, comment)
                 return None
             client, server = _text(event.client), _text(event.server)
             return Opened(
@@ -239,8 +268,11 @@ class _Join:
         if isinstance(event, Gap):
             return Lost(number, flow, event.direction, event.ts_ns, event.size)
         del self._names[event.flow]
+        if flow == "left":
+            return None
         # the arrived flow is the last to be closed
-        return Closed(number, event.ts_ns, event.reset) if flow == "arrived" else None
+        self._linked.pop(number, None)
+        return Closed(number, event.ts_ns, event.reset)
 
     def end(self) -> Iterator[Event]:
         for event in self.flows.end():

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from captures.pcapng_writing import Buffer
 
@@ -44,6 +44,23 @@ class Stats:
     lost_bytes: int = 0
     stopped: str | None = None
     """Why nothing more is written: its size limit, or the system's reason."""
+
+
+class Blocks(Protocol):
+    """Where the blocks of a capture go; see `Sink` for what each method does."""
+
+    @property
+    def stats(self) -> Stats:
+        """What was written and lost so far."""
+
+    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
+        """Write whole blocks; the buffers are free again on return. False if they are lost."""
+
+    def lose(self, packets: int, payload: int) -> bool:
+        """Count what is not written. Always False."""
+
+    def close(self, last: Callable[[Stats], bytes]) -> None:
+        """Write what waits, and what `last` says of it all."""
 
 
 @dataclass(frozen=True, slots=True)

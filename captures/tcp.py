@@ -68,6 +68,10 @@ class Half:
         self._acked = ack
         return self._pack(seq, ack, length, flags, options)
 
+    def skip(self, length: int) -> None:
+        """Bytes that are in no segment: they leave a gap."""
+        self.seq = (self.seq + length) & _MASK
+
     def control(self, flags: int, options: bytes = b"") -> bytes:
         """The headers of a SYN or FIN, which count as one byte, or of an RST."""
         headers = self.header(0, flags, options)

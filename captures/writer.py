@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from captures.events import FlowName
 from captures.pcapng_writing import Buffer, comment_option, interface, packet, section, statistics
-from captures.sink import Sink, Stats
+from captures.sink import Blocks, Sink, Stats
 from captures.tcp import HANDSHAKE, LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
 from specs.frames import Direction
 
@@ -46,7 +47,7 @@ class CaptureWriter:
         *,
         limit: int | None,
         meta: Comment,
-        sink: Callable[..., Sink] = Sink,
+        sink: Callable[..., Blocks] = Sink,
     ) -> None:
         self.path = path
         head = section(_encode({"barnabas": FORMAT, **meta}), f"barnabas {_version()}")
@@ -106,7 +107,7 @@ class FlowWriter:
 
     def __init__(
         self,
-        sink: Sink,
+        sink: Blocks,
         connection: int,
         client: Endpoint,
         server: Endpoint,
@@ -131,14 +132,22 @@ class FlowWriter:
         """A chunk as it came. A packet ends at every cut, and bears its comment."""
         self._arrived.send(direction, data, ts_ns, cuts)
 
-    def left(self, direction: Direction, data: Buffer, ts_ns: int, comment: Comment) -> None:
+    def left(self, direction: Direction, data: Buffer, ts_ns: int, *comments: Comment) -> None:
         """A frame that left otherwise than it came. Raises RuntimeError before `upstream`."""
+        cuts = [(len(data), comment) for comment in comments]
+        self._linked(ts_ns).send(direction, data, ts_ns, cuts)
+
+    def missing(self, flow: FlowName, direction: Direction, size: int, ts_ns: int) -> None:
+        """So many bytes are not known that came before the next: they stay a gap in the numbers."""
+        (self._arrived if flow == "arrived" else self._linked(ts_ns)).skip(direction, size)
+
+    def _linked(self, ts_ns: int) -> _Flow:
         flow = self._left
         if flow is None:
             raise RuntimeError("left before upstream: the linked flow has no addresses")
         if not flow.opened:
             flow.open(ts_ns, self._about_left)
-        flow.send(direction, data, ts_ns, ((len(data), comment),))
+        return flow
 
     def close(self, ts_ns: int, reset: bool = False) -> None:
         """The connection is closed: a FIN both ways, or an RST. The second time nothing happens."""
@@ -150,7 +159,7 @@ class FlowWriter:
 class _Flow:
     """A synthesised TCP conversation. What is lost leaves a gap in its sequence numbers."""
 
-    def __init__(self, sink: Sink, connection: int, client: Endpoint, server: Endpoint) -> None:
+    def __init__(self, sink: Blocks, connection: int, client: Endpoint, server: Endpoint) -> None:
         self.sink = sink
         self.opened = False
         # ports are used again: another number tells the conversations apart
@@ -158,6 +167,7 @@ class _Flow:
         self._handshake: list[Buffer] = []
         """The opening packets, until the file takes them: without them the rest has no name."""
         self._closed = False
+        self._missing: dict[Direction, int] = {}
 
     def open(self, ts_ns: int, comment: Comment) -> None:
         """Make the handshake; it is written before whatever comes first."""
@@ -176,6 +186,8 @@ class _Flow:
             self.sink.lose(-(-size // SEGMENT) or 1, size)
             return
         half = self._headers.request if direction == "request" else self._headers.response
+        if self._missing:
+            half.skip(self._missing.pop(direction, 0))
         if size <= SEGMENT and size and not cuts:
             self.put(packet(ts_ns, half.header(size), data), 1, size)
             return
@@ -184,6 +196,10 @@ class _Flow:
             buffers += block
         if buffers:
             self.put(buffers, len(buffers) // 3, size)
+
+    def skip(self, direction: Direction, size: int) -> None:
+        """Bytes of one direction are missing before its next packet."""
+        self._missing[direction] = self._missing.get(direction, 0) + size
 
     def close(self, ts_ns: int, reset: bool) -> None:
         """Write the end of the conversation, once."""

@@ -23,6 +23,15 @@ def uuid_text(value: uuid.UUID) -> str:
     return base64.urlsafe_b64encode(value.bytes)[:22].decode()
 
 
+def text_uuid(text: str) -> uuid.UUID:
+    """The uuid that Kafka writes so. Raises ValueError if it is none.
+
+    >>> text_uuid("AAAAAAAAAAAAAAAAAAAAAQ").int
+    1
+    """
+    return uuid.UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))
+
+
 def to_json(value: Any) -> Any:
     """A decoded value with everything that JSON lacks spelled out.
 

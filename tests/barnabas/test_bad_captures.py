@@ -26,6 +26,8 @@ COMMANDS = {
     "diff with": ["diff", "GOOD", "FILE"],
     "serve": ["serve", "FILE", "--listen", "127.0.0.1:0"],
     "replay": ["replay", "FILE", "--bootstrap-server", "127.0.0.1:1"],
+    "convert": ["convert", "FILE", "out.pcapng"],
+    "convert to JSON Lines": ["convert", "GOOD", "FILE", "out.jsonl", "--since", "+1s"],
     "rehearse": ["rehearse", "SCENARIO", "FILE"],
 }
 SCENARIO = """version: 1

@@ -68,6 +68,18 @@ def test_comments_that_are_no_objects(tmp_path: Path, text: str) -> None:
     assert events[2].comments == ({"text": text},)
 
 
+def test_linked_flows_and_the_beginning(tmp_path: Path) -> None:
+    reader = CaptureReader(write(tmp_path / "f"))
+    assert reader.beginning() == NOW
+    met = [dict(reader.linked) for event in reader if isinstance(event, Closed)]
+    assert met == [{}, {}]  # the first is closed before the second begins
+    events = iter(reader)
+    while not isinstance(event := next(events), Chunk) or event.flow != "left":
+        assert not reader.linked
+    name = {"barnabas": "flow", "connection": 1, "flow": "left"}
+    assert reader.linked == {1: (("10.0.0.2", 40001), ("10.0.0.3", 9092), name)}
+
+
 def test_reading_again_finds_the_same(tmp_path: Path) -> None:
     reader = CaptureReader(write(tmp_path / "f"))
     assert reader.position == 0

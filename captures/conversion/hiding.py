@@ -1,0 +1,46 @@
+"""What is overwritten in a capture that others may have written: also what nobody can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from captures.masking import UNSOLICITED, Masked, Masking
+from specs.frames import Direction, Short, request_head
+from specs.malformed import Malformed
+
+SHOWN = 8
+"""Bytes of a response that no request explains: its size, its correlation id."""
+
+SIZE = 4
+"""Bytes of a frame that is not whole: its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """What `masking` hides, and in captures of others everything that might hold it."""
+
+    masking: Masking
+    clean: bool = False
+    """Whether the capture says that this was overwritten when it was written: what can't be read now
+    could be read then."""
+
+    def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
+        """A whole frame, its size in front; `key` may be one of those in `captures.masking`."""
+        if key != UNSOLICITED:
+            return self.masking.frame(frame, direction, key, version)
+        return Masked(self.rest(frame, SHOWN), {})
+
+    def nobodys(self, frame: bytes, direction: Direction) -> Masked:
+        """A whole frame that belongs to no exchange."""
+        key, version = UNSOLICITED, -1
+        if direction == "request":
+            try:
+                head = request_head(frame, 4, len(frame))
+                key, version = head.key, head.version
+            except (Short, Malformed):
+                pass
+        return self.frame(frame, direction, key, version)
+
+    def rest(self, data: bytes, shown: int = 0) -> bytes:
+        """What can't be read, but for the first bytes."""
+        return data if self.clean else data[:shown] + b"*" * (len(data) - shown)

@@ -1,0 +1,89 @@
+"""What left otherwise than it came, on its way into another capture: each frame as a whole, with the
+frame that it came as.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from captures.conversion.hiding import SIZE, Hiding
+from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
+from captures.conversion.stream import Named, Piece
+from captures.events import Chunk
+from captures.framing import Framing
+from captures.masking import Masked
+from specs.frames import Direction
+
+
+@dataclass(slots=True)
+class LinkedStream:
+    """One direction of a linked flow. A frame ends where its comment stands, whatever its size says:
+    a rule may have cut it short."""
+
+    direction: Direction
+    named: Mapping[int, Named]
+    """Frames that arrived in the same direction."""
+    replies: Mapping[int, int]
+    """The verdict on what the proxy answered itself, by number of its packet."""
+    kinds: list[tuple[int, int]]
+    hiding: Hiding
+    sliced: bool
+    _framing: Framing = field(default_factory=lambda: Framing(linked=True))
+    _held: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def take(self, chunk: Chunk) -> list[Piece]:
+        """What is to be written when a chunk has come."""
+        self._held.append((chunk.ts_ns, chunk.data))
+        if not chunk.comments:
+            return []
+        begins = not (self._framing.broken or self._framing.rest)
+        data = b"".join(piece for _, piece in self._held)
+        read = list(self._framing.feed(data, chunk.ts_ns))
+        number = next((c["frame"] for c in chunk.comments if isinstance(c.get("frame"), int)), -1)
+        named = self.named.get(number)
+        if named is None:
+            named = Named(number, self.replies.get(chunk.packet, NOBODYS))
+        if self.sliced and (named.verdict in (DROPPED, NOBODYS) or not (begins or read)):
+            # what stood behind a frame that was cut short was not read, and shall not be
+            self._held = []
+            return []
+        masked = self._masked(data, named.verdict)
+        pieces = []
+        at = 0
+        for ts_ns, piece in self._held:
+            pieces.append(Piece(ts_ns, [masked.data[at : at + len(piece)]]))
+            at += len(piece)
+        self._held = []
+        last = pieces[-1].comments
+        for comment in chunk.comments:
+            same = comment.get("frame") in (None, named.ordinal)
+            last.append(comment if same else {**comment, "frame": named.ordinal})
+        if masked.payload:
+            last.append({"frame": named.ordinal, "payload": masked.payload})
+        return pieces
+
+    def lose(self, count: int) -> tuple[list[Piece], int]:
+        """Bytes are missing: what is written before, and how many are missing there, too."""
+        self._framing.lose(count)
+        pieces = [] if self.sliced else self.end()
+        self._held = []
+        return pieces, 0 if self.sliced else count or 1
+
+    def end(self) -> list[Piece]:
+        """Nothing more will come: what is there of a frame that is not whole."""
+        shown = SIZE
+        pieces = []
+        for ts_ns, piece in [] if self.sliced else self._held:
+            count = min(shown, len(piece))
+            pieces.append(Piece(ts_ns, [self.hiding.rest(piece, count)]))
+            shown -= count
+        self._held = []
+        return pieces
+
+    def _masked(self, frame: bytes, verdict: int) -> Masked:
+        if verdict in (KEPT, DROPPED):
+            return Masked(frame, {})
+        if verdict == NOBODYS:
+            return self.hiding.nobodys(frame, self.direction)
+        return self.hiding.frame(frame, self.direction, *self.kinds[verdict - MASKED])

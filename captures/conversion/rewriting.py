@@ -1,0 +1,154 @@
+"""The second reading of a capture: what is wanted of it is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from captures.conversion.hiding import Hiding
+from captures.conversion.linked import LinkedStream
+from captures.conversion.spans import Spans
+from captures.conversion.stream import Piece, Stream
+from captures.conversion.survey import Survey
+from captures.events import Chunk, Closed, Event, FlowName, Lost, Opened
+from captures.reader import CaptureReader
+from captures.tcp import Endpoint
+from captures.writer import CaptureWriter, FlowWriter
+from specs.frames import Direction
+
+_DIRECTIONS: tuple[Direction, ...] = ("request", "response")
+
+
+def rewrite(
+    reader: CaptureReader,
+    events: Iterable[Event],
+    survey: Survey,
+    hiding: Hiding,
+    writer: CaptureWriter,
+) -> None:
+    """Write what the survey found to be wanted. `events` are those of `reader`, as they are read.
+
+    Raises whatever reading and writing do.
+    """
+    flows: dict[int, _Flow] = {}
+    openings: Counter[int] = Counter()
+    said = 0
+    for event in events:
+        said = _note(reader, writer, said)
+        number = event.connection
+        if isinstance(event, Opened):
+            openings[number] += 1
+            if survey.takes(number):
+                arrived = {
+                    way: survey.arrived.get((number, openings[number], way), Spans())
+                    for way in _DIRECTIONS
+                }
+                flows[number] = _Flow(event, arrived, reader, survey, hiding, writer)
+        elif number in flows:
+            flows[number].take(event)
+            if isinstance(event, Closed):
+                del flows[number]
+    for flow in flows.values():
+        flow.end()
+    _note(reader, writer, said)
+
+
+def _note(reader: CaptureReader, writer: CaptureWriter, said: int) -> int:
+    """Write the remarks that have been read by now; how many those are."""
+    for note in reader.notes[said:]:
+        writer.note(note.ts_ns, note.comment)
+    return len(reader.notes)
+
+
+class _Flow:
+    """A connection on its way."""
+
+    def __init__(
+        self,
+        opened: Opened,
+        arrived: dict[Direction, Spans],
+        reader: CaptureReader,
+        survey: Survey,
+        hiding: Hiding,
+        writer: CaptureWriter,
+    ) -> None:
+        number = self._number = opened.connection
+        self._reader = reader
+        client, server = endpoint(opened.client), endpoint(opened.server)
+        self._flow: FlowWriter = writer.open(
+            number, client, server, opened.ts_ns, _said(opened.comment)
+        )
+        self._bound = False
+        sliced = not survey.selection.whole
+        kinds = survey.kinds
+        self._arrived = {
+            way: Stream(way, spans, kinds, hiding, sliced=sliced) for way, spans in arrived.items()
+        }
+        self._left = {
+            way: LinkedStream(way, stream.named, survey.replies, kinds, hiding, sliced)
+            for way, stream in self._arrived.items()
+        }
+
+    def take(self, event: Chunk | Lost | Closed) -> None:
+        """What comes next of it."""
+        if isinstance(event, Closed):
+            self.end()
+            self._flow.close(event.ts_ns, event.reset)
+            return
+        flow, way = event.flow, event.direction
+        missing = 0
+        if flow == "left" and not self._bound:
+            self._bind()
+        if isinstance(event, Chunk):
+            pieces = (self._arrived if flow == "arrived" else self._left)[way].take(event)
+        elif flow == "arrived":
+            pieces, missing = [], self._arrived[way].lose(event.bytes)
+        else:
+            pieces, missing = self._left[way].lose(event.bytes)
+        self._write(flow, way, pieces)
+        if missing:
+            self._write(flow, way, [Piece(event.ts_ns, missing=missing)])
+
+    def end(self) -> None:
+        """Nothing more comes: what is there of frames that are not whole."""
+        for way, stream in self._left.items():
+            self._write("left", way, stream.end())
+
+    def _write(self, flow: FlowName, way: Direction, pieces: list[Piece]) -> None:
+        if flow == "left" and not self._bound:
+            return
+        for piece in pieces:
+            if piece.missing:
+                self._flow.missing(flow, way, piece.missing, piece.ts_ns)
+            data = piece.data[0] if len(piece.data) == 1 else b"".join(piece.data)
+            if not data and not piece.comments:
+                continue
+            if flow == "arrived":
+                cuts = [(len(data), comment) for comment in piece.comments]
+                self._flow.arrived(way, data, piece.ts_ns, cuts)
+            else:
+                self._flow.left(way, data, piece.ts_ns, *piece.comments)
+
+    def _bind(self) -> None:
+        """The linked flow has the addresses that it had."""
+        found = self._reader.linked.get(self._number)
+        if found is not None:
+            self._flow.upstream(found.local, found.broker, _said(found.comment))
+            self._bound = True
+
+
+def _said(comment: dict[str, Any]) -> dict[str, Any]:
+    """What a comment says of a flow, without its name: that is the writer's."""
+    name = ("barnabas", "connection", "flow")
+    return {key: value for key, value in comment.items() if key not in name}
+
+
+def endpoint(text: str) -> Endpoint:
+    """An address as events have it.
+
+    >>> endpoint("10.0.0.1:9092"), endpoint("[fe80::1]:9092")
+    (('10.0.0.1', 9092), ('fe80::1', 9092))
+    """
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)

@@ -1,0 +1,197 @@
+"""One direction of what arrived, on its way into another capture: chunk by chunk, or without the
+frames that are not wanted.
+
+Bytes go on as they come; only a frame in which something is to be hidden waits until it is whole. Then
+it is written in the pieces in which it came, each with its time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from captures.conversion.hiding import SIZE, Hiding
+from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
+from captures.events import Chunk
+from captures.exchange import SASL_TOKEN
+from captures.masking import Masked
+from specs.frames import Direction
+
+Comment = dict[str, Any]
+
+
+class Named(NamedTuple):
+    """A frame that a comment stands on: its number in the capture that is written, and the verdict."""
+
+    ordinal: int
+    verdict: int
+
+
+@dataclass(slots=True)
+class Piece:
+    """Bytes to write with the comments that stand behind them, and how many are missing in front."""
+
+    ts_ns: int
+    data: list[bytes] = field(default_factory=list)
+    comments: list[Comment] = field(default_factory=list)
+    missing: int = 0
+
+
+class Stream:
+    """What is written of a stream. In a slice, frames that are wanted follow each other and are
+    numbered anew; else everything stays where it was."""
+
+    def __init__(
+        self,
+        direction: Direction,
+        spans: Spans,
+        kinds: list[tuple[int, int]],
+        hiding: Hiding,
+        *,
+        sliced: bool,
+    ) -> None:
+        self.named: dict[int, Named] = {}
+        """By their former number: frames with comments."""
+        self._direction: Direction = direction
+        self._spans = spans
+        self._kinds = kinds
+        self._hiding = hiding
+        self._sliced = sliced
+        self._walk = spans.walk()
+        self._place: int | None = None
+        self._left = 0
+        """Bytes until the present frame, or what is none, ends."""
+        self._next = 0
+        """The place of the first frame that is not complete."""
+        self._shown = SIZE
+        """Bytes that may be a frame's size, if those that come belong to none."""
+        self._lost = 0
+        """Bytes that are missing or belong to no frame, since the last one."""
+        self._written = 0
+        """Frames that were written."""
+        self._ended: dict[int, int] = {}
+        """By place: new numbers of the frames that the present chunk completes."""
+        self._held: list[tuple[int, bytes]] = []
+        self._out: list[Piece] = []
+
+    def take(self, chunk: Chunk) -> list[Piece]:
+        """What is to be written when a chunk has come."""
+        self._out, self._ended = [], {}
+        at, size = 0, len(chunk.data)
+        first = self._next
+        while at < size:
+            if not self._left:
+                self._place, self._left = next(self._walk)
+                self._begin()
+            count = min(self._left, size - at)
+            piece = chunk.data if count == size else chunk.data[at : at + count]
+            at += count
+            self._left -= count
+            self._take(chunk.ts_ns, piece)
+        if chunk.comments:
+            self._comment(chunk, first)
+        return self._out
+
+    def lose(self, count: int) -> int:
+        """Bytes are missing; how many are to be missing in what is written, too."""
+        self._shown = 0
+        self._lost += count or 1  # 0: nobody knows how many
+        return 0 if self._sliced else count or 1
+
+    def _begin(self) -> None:
+        """A frame begins, or something that is none."""
+        place = self._place
+        if place is None:
+            return
+        if self._sliced and place in self._spans.behind_gap and self._kept(place):
+            self._out.append(Piece(0, missing=max(self._lost, 1)))
+        self._lost = 0
+
+    def _kept(self, place: int) -> bool:
+        verdict = self._spans.verdicts[place]
+        return verdict != DROPPED and (verdict != NOBODYS or not self._sliced)
+
+    def _take(self, ts_ns: int, piece: bytes) -> None:
+        """Bytes of one frame, or of none."""
+        place = self._place
+        if place is None:
+            self._lost += len(piece)
+            if not self._sliced:
+                self._emit(ts_ns, self._hiding.rest(piece, min(self._shown, len(piece))))
+            self._shown = max(self._shown - len(piece), 0)
+            return
+        verdict = self._spans.verdicts[place]
+        if verdict == KEPT:
+            self._emit(ts_ns, piece)
+        elif self._kept(place):
+            self._held.append((ts_ns, piece))
+        if not self._left:
+            self._complete(place, verdict)
+
+    def _complete(self, place: int, verdict: int) -> None:
+        self._next = place + 1
+        self._shown = SIZE
+        if not self._kept(place):
+            return
+        ordinal = self._ended[place] = self._written if self._sliced else self._spans.ordinal(place)
+        self._written += 1
+        facts: Comment = {}
+        if verdict != KEPT:
+            masked = self._masked(verdict)
+            at = 0
+            for ts_ns, piece in self._held:
+                self._emit(ts_ns, masked.data[at : at + len(piece)])
+                at += len(piece)
+            self._held = []
+            if masked.payload:
+                facts["payload"] = masked.payload
+        if self._sliced:
+            facts |= self._otherwise_unknown(place, verdict)
+        if facts:
+            self._out[-1].comments.append({"frame": ordinal, **facts})
+
+    def _masked(self, verdict: int) -> Masked:
+        frame = b"".join(piece for _, piece in self._held)
+        if verdict == NOBODYS:
+            return self._hiding.nobodys(frame, self._direction)
+        return self._hiding.frame(frame, self._direction, *self._kinds[verdict - MASKED])
+
+    def _otherwise_unknown(self, place: int, verdict: int) -> Comment:
+        """What the frames in front of one say of it, where they may be left out."""
+        token = verdict >= MASKED and self._kinds[verdict - MASKED][0] == SASL_TOKEN
+        if token and self._direction == "request":
+            return {"token": True}
+        if place in self._spans.begun and place and not self._kept(place - 1):
+            return {"begun": self._spans.begun[place]}
+        return {}
+
+    def _emit(self, ts_ns: int, data: bytes) -> None:
+        last = self._out[-1] if self._out else None
+        if last is None or last.comments or (last.data and last.ts_ns != ts_ns):
+            last = Piece(ts_ns)
+            self._out.append(last)
+        last.ts_ns = ts_ns
+        last.data.append(data)
+
+    def _comment(self, chunk: Chunk, first: int) -> None:
+        """Comments stand behind a chunk; those on a frame go where that goes."""
+        found = [self._renamed(comment, first) for comment in chunk.comments]
+        mine = [comment for comment in found if comment is not None]
+        if not mine:
+            return
+        if not self._out or self._out[-1].ts_ns != chunk.ts_ns:
+            self._out.append(Piece(chunk.ts_ns))
+        self._out[-1].comments.extend(mine)
+
+    def _renamed(self, comment: Comment, first: int) -> Comment | None:
+        """A comment as it stands on the same frame in what is written; None: that is not."""
+        number = comment.get("frame")
+        if not isinstance(number, int):
+            return comment if self._out or not self._sliced else None
+        place = self._spans.place(number, max(first, self._next - 1))
+        # on a frame that has just ended, or one that is under way
+        if place is None or not first <= place <= self._next or not self._kept(place):
+            return None if self._sliced else comment
+        ordinal = self._ended.get(place, self._written) if self._sliced else number
+        self.named[number] = Named(ordinal, self._spans.verdicts[place])
+        return comment if ordinal == number else {**comment, "frame": ordinal}

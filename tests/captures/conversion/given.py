@@ -1,0 +1,40 @@
+"""Captures that are converted, and what is compared."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from barnabas.convert import Wanted, convert
+from barnabas.output import Output
+from barnabas.parsing import parse_filter
+from captures.conversation import Conversations
+from captures.reader import CaptureReader
+
+
+def quiet() -> Output:
+    """An output that nobody sees."""
+    return Output(Console(file=io.StringIO()), Console(file=io.StringIO()))
+
+
+def converted(path: Path, out: Path, wanted: Wanted | None = None) -> Path:
+    """A capture, converted."""
+    assert convert([path], out, wanted or Wanted(), output=quiet()) == 0
+    return out
+
+
+def rows(path: Path, only: str | None = None) -> list[dict[str, Any]]:
+    """The exchanges of a capture as `decode --json` has them, and how they ended. Names of topics
+    aside, what messages before them say is left out."""
+    output = quiet()
+    passes = None if only is None else parse_filter(only, output.context.topics)
+    found = []
+    for exchange in Conversations().exchanges(CaptureReader(path)):
+        output.context.learn(exchange)
+        if passes is None or passes(exchange):
+            found.append(json.loads(output.row(exchange)) | {"note": exchange.note})
+    return found

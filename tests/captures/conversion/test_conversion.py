@@ -1,0 +1,37 @@
+"""The samples, which real brokers and clients made: the same exchanges when they are converted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.convert import Wanted
+from captures.reader import CaptureReader
+from tests.captures.conversion.given import converted, rows
+from tests.captures.test_samples import FOLDER, NAMES
+from tests.samples.recipes import PASSWORD
+
+FILTERS = ("api == 'Fetch'", "rules", "error != ''", "response == null", "latency_ms > `1`")
+
+
+def timeless(found: list[dict[str, Any]]) -> list[str]:
+    """The exchanges without what those before and behind them say: what a session or a group had, and that
+    a response was lost."""
+    return sorted(json.dumps({**row, "note": "", "context": None}, sort_keys=True) for row in found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_exchanges(name: str, tmp_path: Path) -> None:
+    path = FOLDER / name
+    whole = converted(path, tmp_path / "whole.pcapng")
+    assert rows(whole) == rows(path)
+    assert converted(whole, tmp_path / "again.pcapng").read_bytes() == whole.read_bytes()
+    assert PASSWORD.encode() not in whole.read_bytes()
+    if CaptureReader(path).meta:
+        assert whole.read_bytes() == path.read_bytes()
+    for only in FILTERS:
+        part = converted(path, tmp_path / "part.pcapng", Wanted(only=only))
+        assert timeless(rows(part)) == timeless(rows(path, only))
