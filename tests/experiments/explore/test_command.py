@@ -88,11 +88,19 @@ def test_an_interrupt_ends_it(tmp_path: Path) -> None:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run_command(
-            python("import os, time; print(os.getpid(), flush=True); time.sleep(600)"), {}, out, 60
-        )
-    thread.join()
+    # a shell's background jobs ignore it, and so do their children
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            run_command(
+                python("import os, time; print(os.getpid(), flush=True); time.sleep(600)"),
+                {},
+                out,
+                60,
+            )
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert await_gone(int(out.read_text()))
