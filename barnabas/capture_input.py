@@ -11,7 +11,8 @@ from barnabas.memory import keep_freed
 from barnabas.output import Output
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import Trouble
-from captures.conversation import Conversations, Event
+from captures.conversations import Conversations
+from captures.events import Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader

@@ -17,7 +17,7 @@ from barnabas.output import Output
 from barnabas.trouble import FINDINGS, FINE
 from captures.checks.finding import SEVERITIES, Check, Finding
 from captures.checks.running import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable

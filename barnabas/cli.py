@@ -10,6 +10,7 @@ import typer
 
 from barnabas import __version__
 from barnabas.capture_commands import capture_app
+from barnabas.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.ctl import ctl_app
 from barnabas.explore_command import EXPLORE_EXAMPLES, explore_command
 from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command
@@ -60,6 +61,7 @@ def _root(
 
 app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
 app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
+app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
 app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 
 

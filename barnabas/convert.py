@@ -17,7 +17,7 @@ from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.conversion.blocks import BlockFile
 from captures.conversion.hiding import Hiding
 from captures.conversion.rewriting import rewrite

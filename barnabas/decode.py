@@ -10,7 +10,7 @@ from barnabas.capture_input import named, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.trouble import FINE, Trouble
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
 from captures.tls.keylog import KeyLog

@@ -9,8 +9,7 @@ from pathlib import Path
 from barnabas.capture_input import opened, watched
 from barnabas.output import Output
 from barnabas.trouble import FINDINGS, FINE, Trouble
-from captures.conversation import Event
-from captures.events import Note
+from captures.events import Event, Note
 from captures.exchange import iso
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader

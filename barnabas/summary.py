@@ -14,7 +14,7 @@ from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
 from barnabas.trouble import FINE, Trouble
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import iso
 from captures.overview import KINDS, Overview, Row
 from captures.tls.keylog import KeyLog

@@ -1,4 +1,4 @@
-"""From what a capture holds to exchanges: the same that the live log showed.
+"""From what a capture holds of a connection to exchanges: the same that the live log showed.
 
 The arrived flow has every frame as it came; the linked flow those that left otherwise: `left` in the
 comment of an arrived frame says whether it left later, changed or never, and the frame that left
@@ -7,12 +7,11 @@ bears the same number. So both what the client saw and what the broker saw can b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from captures.boundary import Search
-from captures.events import Chunk, Closed, FlowName, Lost, Opened
+from captures.events import Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
@@ -20,8 +19,6 @@ from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
 from specs.malformed import Malformed
-
-Event = Opened | Chunk | Lost | Closed
 
 SASL_HANDSHAKE = 17
 
@@ -35,73 +32,7 @@ NOT_CAPTURED = "the response was not captured"
 """Why an exchange has none, though one behind it was answered: bytes are missing."""
 
 
-@dataclass(slots=True)
-class Conversations:
-    """All connections of a capture. Memory is bounded by what is under way."""
-
-    undecoded: int = 0
-    """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
-    skipped: int = 0
-    """Bytes that could not be taken apart into frames."""
-    losses: int = 0
-    """How often something was missing, or could not be taken apart any further."""
-    strays: bool = False
-    """Whether responses that answer no request are given too, as exchanges with the key STRAY."""
-    seen: Callable[[int, FlowName, Direction, CapturedFrame], None] | None = None
-    """Told of each frame when it is complete: its connection, flow and direction."""
-    _open: dict[int, _Conversation] = field(default_factory=dict)
-
-    def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
-        """The exchanges, each when it is over."""
-        for exchange in self._exchanges(events):
-            exchange.losses = self.losses
-            if exchange.key != STRAY or self.strays:
-                yield exchange
-
-    def _exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
-        for event in events:
-            yield from self._event(event)
-        for conversation in list(self._open.values()):
-            yield from self._close(conversation, "no response: the capture ends")
-
-    def _event(self, event: Event) -> Iterator[Exchange]:
-        if isinstance(event, Opened):
-            broker = event.comment.get("broker")
-            client = event.comment.get("client", event.client)
-            self._open[event.connection] = _Conversation(event, client, broker)
-            return
-        conversation = self._open.get(event.connection)
-        if conversation is None:
-            return
-        if isinstance(event, Closed):
-            yield from self._close(conversation, "no response: connection closed")
-        elif isinstance(event, Lost):
-            conversation.framing(event.flow, event.direction).lose(event.bytes)
-            conversation.lossy = True
-            self.losses += 1
-        else:
-            framing = conversation.framing(event.flow, event.direction)
-            broken = framing.broken
-            for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
-                if self.seen is not None:
-                    self.seen(event.connection, event.flow, event.direction, frame)
-                yield from conversation.frame(event.flow, event.direction, frame)
-            if event.flow == "arrived":
-                demands = conversation.demands
-                demand = demands.request if event.direction == "request" else demands.response
-                demand.bytes = framing.missing
-            if framing.broken != broken:
-                conversation.lossy = True
-                self.losses += 1
-
-    def _close(self, conversation: _Conversation, note: str) -> Iterator[Exchange]:
-        self._open.pop(conversation.number, None)
-        yield from conversation.close(note)
-        self.undecoded += conversation.undecoded
-        self.skipped += sum(framing.skipped for framing in conversation.framings.values())
-
-
-class _Conversation:
+class Conversation:
     """One connection: pairs what its two flows hold."""
 
     def __init__(self, opened: Opened, client: str, broker: int | None) -> None:
@@ -127,6 +58,7 @@ class _Conversation:
         """Requests that the proxy answers itself, by correlation id."""
 
     def framing(self, flow: str, direction: str) -> Framing:
+        """What takes the bytes of a flow's direction apart."""
         if (flow, direction) not in self.framings:
             asked = None if direction == "request" else self.pairing.asked
             self.framings[flow, direction] = (
@@ -135,6 +67,7 @@ class _Conversation:
         return self.framings[flow, direction]
 
     def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
+        """The exchanges that are over with a frame."""
         if self._cut_off:
             return
         if flow == "arrived":
@@ -155,6 +88,7 @@ class _Conversation:
             yield self._outcome(pending, note=NOT_CAPTURED)
 
     def close(self, note: str) -> Iterator[Exchange]:
+        """Those that were not over when the connection ended, with a note on how it did."""
         for pending, _ in self._requests.values():
             yield self._outcome(pending, note="request not sent on: connection closed")
         for pending, frame in self._responses.values():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from captures.boundary import Asked, Search
-from captures.conversation import Event, facts_of, head_of
-from captures.events import Chunk, Closed, Lost, Opened
+from captures.conversation import facts_of, head_of
+from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.exchange import LIMIT, iso
 from captures.framing import CapturedFrame, Framing
 from specs.contents import NAMES

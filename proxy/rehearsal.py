@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from captures.conversation import Event
-from captures.events import Chunk, Closed, Note, Opened
+from captures.events import Chunk, Closed, Event, Note, Opened
 from captures.exchange import iso
 from captures.frames import SeenFrame, frames
 from captures.tally import Tally

@@ -23,7 +23,7 @@ from barnabas.harness import Harness
 from barnabas.live import Live
 from barnabas.output import Output, capture_line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from proxy.scenario import load

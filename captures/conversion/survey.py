@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from captures.context import Context
 from captures.context.pairs import TOPIC, lone
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.conversion.selection import Selection
 from captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
 from captures.events import Event, FlowName, Opened

@@ -20,7 +20,7 @@ from barnabas.own_checks import chosen
 from captures.checks import CHECKS
 from captures.checks.finding import Finding
 from captures.checks.running import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster

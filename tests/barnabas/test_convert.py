@@ -15,7 +15,7 @@ from barnabas.cli import app
 from barnabas.convert import Wanted
 from barnabas.loop import run
 from barnabas.trouble import Trouble
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.events import Note
 from captures.reader import CaptureReader
 from captures.writer import CaptureWriter

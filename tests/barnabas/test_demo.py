@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.demo.claims import all_arrived, in_order
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.events import Chunk
 from captures.reader import CaptureReader
 

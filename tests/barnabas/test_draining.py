@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from peers.embedded import EmbeddedCluster

@@ -56,7 +56,7 @@ def records(path: Path) -> int:
 
 def _exchanges(path: Path) -> Iterator[Any]:
     from barnabas.memory import keep_freed
-    from captures.conversation import Conversations
+    from captures.conversations import Conversations
     from captures.reader import CaptureReader
 
     keep_freed()  # as each command does

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.opening import CaptureFile
 from captures.packets import Packets

@@ -24,7 +24,7 @@ import zstandard
 from barnabas.capture_input import remarks
 from captures.checks import CHECKS
 from captures.checks.running import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
 from captures.writer import CaptureWriter

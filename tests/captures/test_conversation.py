@@ -6,8 +6,9 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from captures.conversation import NOT_CAPTURED, Conversations, Event
-from captures.events import Chunk, Closed, Lost, Opened
+from captures.conversation import NOT_CAPTURED
+from captures.conversations import Conversations
+from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.exchange import Exchange
 from captures.frames import frames
 from specs.frames import Direction, Frame, encode_frame

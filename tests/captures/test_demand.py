@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.demand import UNHEARD, Demand, Demands
 from captures.events import Chunk, Event, Opened
 from captures.exchange import Exchange

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.events import Chunk, Closed, Event, Opened
 from captures.reader import CaptureReader
 from captures.recognition import HELD, HELD_IN_ALL, Recognition

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from barnabas.cli import app
 from captures.checks import CHECKS
 from captures.checks.running import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from tests.captures.traffic import kafka_seen, marks, tshark

@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 
 from captures.checks import CHECKS
 from captures.checks.running import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from specs import api

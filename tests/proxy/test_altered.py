@@ -14,7 +14,8 @@ from typing import Any, Final
 import pytest
 
 from barnabas.loop import run
-from captures.conversation import Conversations, facts_of
+from captures.conversation import facts_of
+from captures.conversations import Conversations
 from captures.events import Chunk
 from captures.exchange import Exchange
 from captures.framing import Framing

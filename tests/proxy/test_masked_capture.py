@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.events import Chunk
 from captures.exchange import Exchange
 from captures.masked_flow import MaskedFlow

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import UNSUPPORTED_VERSION
 from captures.reader import CaptureReader
 from proxy.edits import narrow, refusal

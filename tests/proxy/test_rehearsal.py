@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from captures.writer import CaptureWriter
 from proxy.options import Options

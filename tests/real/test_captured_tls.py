@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from captures.tls.keylog import KeyLog

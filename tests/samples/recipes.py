@@ -23,7 +23,7 @@ import zstandard
 from captures.checks import CHECKS, Check
 from captures.checks.finding import Finding
 from captures.checks.running import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient

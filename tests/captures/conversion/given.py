@@ -12,7 +12,7 @@ from rich.console import Console
 from barnabas.convert import Wanted, convert
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.reader import CaptureReader
 
 

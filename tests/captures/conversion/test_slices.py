@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from barnabas.convert import Wanted, convert
 from barnabas.trouble import Trouble
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.events import Chunk, Closed, Lost, Opened
 from captures.exchange import STRAY, Exchange
 from captures.masking import Masking

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.reader import CaptureReader
 from captures.recognition import Recognition

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from proxy.options import Options
 from proxy.server import Proxy

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from captures.conversation import Conversations
+from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from tests.proxy.playbook import (
     Actor,
