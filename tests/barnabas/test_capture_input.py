@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli import app
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import MISUSE, Trouble
 from tests.captures.traffic import ip_packet, segments, talk, write_pcap
 
 
@@ -36,4 +36,4 @@ def test_damage_is_named(damaged: Path, command: str) -> None:
     words = command.replace("F", str(damaged)).split()
     with pytest.raises(Trouble, match=r"f\.pcap is damaged: byte \d+: ") as caught:
         CliRunner().invoke(app, words, catch_exceptions=False)
-    assert caught.value.code == COULD_NOT_RUN
+    assert caught.value.code == MISUSE
