@@ -132,10 +132,7 @@ def consume_in_group(asked: Asked) -> dict[str, Any]:
 
 
 def _commit(consumer: KafkaConsumer, topic: str, read: list[Record]) -> Any:
-    """Commit what was read; again if the leader has just seen the topic's metadata and rejoins.
-
-    It needs the time of one poll for that: what one has begun, the next does not go on with.
-    """
+    """Commit what was read; again if the leader has just seen the topic's metadata and rejoins."""
     behind = {TopicPartition(topic, one[0]): OffsetAndMetadata(one[1] + 1, "", -1) for one in read}
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -144,7 +141,7 @@ def _commit(consumer: KafkaConsumer, topic: str, read: list[Record]) -> Any:
         except RebalanceInProgressError:
             if time.monotonic() > deadline:
                 raise
-            consumer.poll(2_000)
+            consumer.poll(100)
 
 
 class _Member:
