@@ -1,4 +1,4 @@
-"""What a connection asks of whoever moves its bytes. Carried out in order."""
+"""What a connection asks of whoever moves its bytes. Carried out in order, but for Finish: last."""
 
 from __future__ import annotations
 

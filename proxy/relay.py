@@ -244,7 +244,8 @@ class Link:
             self.settle()
 
     def perform(self, actions: Actions, now: int) -> None:
-        """Carry out what the connection asks for."""
+        """Carry out what the connection asks for; what ends a direction may end all, so it comes last."""
+        finished: list[Side] = []
         for action in actions:
             if isinstance(action, Send):
                 side = self.broker if action.direction == "request" else self.client
@@ -257,12 +258,13 @@ class Link:
                     way, data, comment, key, version = action
                     self.flow.left(way, data, now, comment, key, version)
             elif isinstance(action, Finish):
-                side = self.broker if action.direction == "request" else self.client
-                self._half_close(side)
+                finished.append(self.broker if action.direction == "request" else self.client)
             elif isinstance(action, Say):
                 self.say(action.text)
             elif isinstance(action, Abort):
                 self.close(action.reset)
+        for side in finished:
+            self._half_close(side)
         self._ready()
 
     def _half_close(self, side: Side) -> None:

@@ -8,12 +8,15 @@ import os
 import socket
 import struct
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from barnabas.loop import run
-from proxy.relay import Side
+from captures.exchange import Exchange
+from proxy.actions import Done, Finish, Left, Send
+from proxy.relay import Link, Side
 from proxy.state import Limits
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close, running
@@ -222,3 +225,24 @@ def test_a_client_that_does_not_read_stops_the_broker_and_loses_nothing(
             writer.close()
 
     runner(main())
+
+
+def test_what_ends_a_direction_comes_last() -> None:
+    """Or it would close the connection before what was decided with it is sent and in the capture."""
+    order: list[str] = []
+
+    class Told(Link):
+        def __init__(self) -> None:
+            transport = SimpleNamespace(write=lambda data: order.append(f"sent {data!r}"))
+            self.client = self.broker = cast(Any, SimpleNamespace(open=True, transport=transport))
+            self.flow = cast(Any, SimpleNamespace(left=lambda *what: order.append("captured")))
+            self._done = lambda exchange: order.append("done")
+            self._ready = lambda: None
+
+        def _half_close(self, side: Side) -> None:
+            order.append("finished")
+
+    exchange = Exchange(0, 1, "c", None, None, 3, 1, 7, 20)
+    left = Left("response", b"x", {"frame": 0}, 3, 1)
+    Told().perform([Finish("request"), Send("response", b"x"), left, Done(exchange)], 0)
+    assert order == ["sent b'x'", "captured", "done", "finished"]
