@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import trustme
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     NewTopic,
@@ -40,6 +40,12 @@ GROUPS = ("g", "new")
 
 BY_TIMING = ("CONCURRENT_TRANSACTIONS", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE")
 """Errors of a cluster that is not ready yet: in one run they come, in another one not."""
+
+
+REBALANCE_IN_PROGRESS = 27
+
+LOADING = ("NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE")
+"""Errors of a coordinator that is not ready yet."""
 
 
 def topics(bootstrap: str, *names: str) -> None:
@@ -109,9 +115,20 @@ def members(bootstrap: str, group: str, **settings: Any) -> None:
 
 
 def committed(bootstrap: str, group: str) -> list[int]:
+    """What a group has committed, once its coordinator is ready to say."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
     places = [TopicPartition("t", number) for number in (0, 1)]
-    found = [place.offset for place in consumer.committed(places, timeout=30)]
+    found: list[int] = []
+
+    def said() -> bool:
+        try:
+            found[:] = [place.offset for place in consumer.committed(places, timeout=30)]
+        except KafkaException as problem:
+            if problem.args[0].name() not in LOADING:
+                raise
+        return bool(found)
+
+    until(said, f"what {group} has committed")
     consumer.close()
     return found
 
@@ -150,7 +167,15 @@ def replayed(version: str, path: Path, nodes: int = 1) -> tuple[Any, list[dict[s
 
 
 def unexplained(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["recorded"]["error"] not in BY_TIMING]
+    return [row for row in rows if row["recorded"]["error"] not in BY_TIMING and not overtaken(row)]
+
+
+def overtaken(row: dict[str, Any]) -> bool:
+    """Whether another member's JoinGroup came first: it was under way in the recording, too."""
+    differences = row["response"] or []
+    return row["recorded"]["api"] in ("SyncGroup", "Heartbeat") and any(
+        one["path"] == "error_code" and one["live"] == REBALANCE_IN_PROGRESS for one in differences
+    )
 
 
 @pytest.mark.needs_apache("3.9.1", "4.3.1")
@@ -165,7 +190,7 @@ def test_producers_transactions_and_groups(tmp_path: Path) -> None:
     for version, nodes in (("3.9.1", 1), ("4.3.1", 3)):
         after, rows, said = replayed(version, path, nodes)
         assert after == before, (version, rows, said)
-        assert unexplained(rows) == [], said
+        assert unexplained(rows) == [], (said, json.dumps(unexplained(rows)))
 
 
 @pytest.mark.needs_apache("4.3.1")
@@ -178,7 +203,7 @@ def test_groups_with_heartbeats_of_their_own(tmp_path: Path) -> None:
     before = record("4.3.1", path, run)
     after, rows, said = replayed("4.3.1", path)
     assert after == before
-    assert unexplained(rows) == [], said
+    assert unexplained(rows) == [], (said, json.dumps(unexplained(rows)))
 
 
 @pytest.mark.needs_apache("3.9.1", "4.3.1")
