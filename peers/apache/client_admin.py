@@ -7,7 +7,12 @@ from typing import Any, Final
 
 import jpype
 
-from peers.apache.client_values import addresses, java_list, package, properties
+from peers.apache.client_values import addresses, java_list, package, properties, until
+
+_NOT_YET: Final = ("UnknownTopicOrPartition", "LeaderNotAvailable", "NotLeader")
+"""How the exceptions begin that say that a broker does not know of a new partition."""
+_PATIENCE: Final = 20.0
+"""Seconds in which all brokers know of it."""
 
 Call = Callable[[Any, dict[str, Any]], dict[str, Any]]
 
@@ -49,7 +54,17 @@ def _await_leaders(client: Any, topic: str, partitions: int) -> None:
     for number in range(partitions):
         place = jpype.JPackage("org.apache.kafka.common").TopicPartition(topic, number)
         asked.put(place, package("admin").OffsetSpec.latest())
-    client.listOffsets(asked).all().get()
+
+    def led() -> bool:
+        try:
+            client.listOffsets(asked).all().get()
+        except jpype.JException as problem:
+            if not str(problem.getCause().getClass().getSimpleName()).startswith(_NOT_YET):
+                raise
+            return False
+        return True
+
+    until(led, _PATIENCE, lambda: f"{topic} has no leaders yet")
 
 
 def _delete(client: Any, request: dict[str, Any]) -> dict[str, Any]:
