@@ -1,0 +1,1 @@
+"""Captures at scale: tables, analyses and a report, on Spark."""

@@ -1,0 +1,163 @@
+"""The columns of the tables: name, type and what it is. One list serves Arrow, Spark and the docs.
+
+No Spark here: types are written as Spark's DDL writes them, and `arrow` makes a pyarrow schema of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+
+class Column(NamedTuple):
+    """A column of a table; its type is of those in `TYPES`, an array of one, or `PARTITION`'s struct."""
+
+    name: str
+    type: str
+    what: str
+
+
+TYPES: Final[dict[str, pa.DataType]] = {
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+"""By its name in Spark's DDL."""
+
+PARTITION: Final = (
+    Column("topic", "string", "name of the topic; its id in Kafka's base64 where no name is known"),
+    Column("partition", "int", "index of the partition"),
+    Column("error_code", "int", "what the response says of it; null: no response, or says nothing"),
+    Column(
+        "offset",
+        "bigint",
+        "Produce: base offset that the broker gave; Fetch: fetch offset asked for; OffsetCommit, "
+        "OffsetFetch, TxnOffsetCommit: the committed offset; ListOffsets: the offset answered",
+    ),
+    Column("last_offset", "bigint", "Produce, Fetch: offset of the last record that passed"),
+    Column("high_watermark", "bigint", "Fetch: the response's high watermark"),
+    Column("records", "bigint", "Produce, Fetch: number of records that passed"),
+    Column("bytes", "bigint", "Produce, Fetch: bytes of its record set"),
+    Column("producer_id", "bigint", "Produce: of its first batch; null if not idempotent"),
+    Column("producer_epoch", "int", "Produce: of its first batch; null if not idempotent"),
+    Column("base_sequence", "int", "Produce: of its first batch; null if not idempotent"),
+)
+"""What an exchange says of one partition."""
+
+EXCHANGES: Final = (
+    Column("ts", "timestamp", "when the request arrived, to the microsecond"),
+    Column("ts_ns", "bigint", "the same in ns since the epoch"),
+    Column("day", "date", "its day in UTC; the tables are partitioned by it, and by api"),
+    Column(
+        "capture", "string", "which capture it is of: files that were read as one have one name"
+    ),
+    Column("connection", "bigint", "number of the client's connection within its capture"),
+    Column("ordinal", "bigint", "the request's number among those of its connection, from 0"),
+    Column("client_address", "string", "the client's ip:port"),
+    Column("server_address", "string", "where the client connected, as ip:port"),
+    Column("client_id", "string", "the client id in the request's header, or null"),
+    Column(
+        "software",
+        "string",
+        "name and version as the connection's ApiVersions request has them, or null",
+    ),
+    Column("broker", "int", "node id of the broker, or null while it is not known"),
+    Column("api", "string", "name of the API, or `key N` if nobody knows it"),
+    Column("key", "int", "key of the API; -1 for a raw SASL token"),
+    Column("version", "int", "version of the request"),
+    Column("correlation_id", "int", "correlation id of the request"),
+    Column("request_size", "bigint", "bytes of the request's frame without its size"),
+    Column(
+        "response_size",
+        "bigint",
+        "bytes of the response's frame without its size; null without one",
+    ),
+    Column("latency_ms", "double", "from the request's arrival to the response's departure"),
+    Column("broker_ms", "double", "the broker alone, see captures.exchange"),
+    Column(
+        "error", "string", "name of the first error in the response; empty: none; null: not known"
+    ),
+    Column(
+        "error_codes", "array<int>", "all different error codes but 0 in the response, ascending"
+    ),
+    Column("topics", "array<string>", "names of the topics that it is about, ascending"),
+    Column(
+        "partitions", "array<partition>", "what it says of each partition, in the request's order"
+    ),
+    Column(
+        "group", "string", "the consumer group (or share, streams group) that it is about, or null"
+    ),
+    Column("member", "string", "member id that the request has or the response gives, or null"),
+    Column("generation", "int", "generation or member epoch of the request, or null"),
+    Column("transactional_id", "string", "the transaction that it is about, or null"),
+    Column("producer_id", "bigint", "that it is about or was given, or null"),
+    Column("producer_epoch", "int", "of that producer id, or null"),
+    Column("base_sequence", "int", "lowest base sequence of its batches; null if not idempotent"),
+    Column("acks", "int", "Produce: acks; else null"),
+    Column("records", "bigint", "Produce, Fetch: records that passed; else null"),
+    Column("rules", "array<string>", "names of the rules that fired on either"),
+    Column("note", "string", "what else there is to say: no response (acks=0), dropped ..."),
+    Column(
+        "request_packet",
+        "bigint",
+        "number of the packet with the request's last byte, as Wireshark has it",
+    ),
+    Column("response_packet", "bigint", "the same of the response; 0 if there is none"),
+    Column(
+        "undecodable",
+        "string",
+        "why a body could not be decoded; empty if both could; null: not tried",
+    ),
+)
+"""One row an exchange; written tables have `body` behind them: VARIANT {request, response}."""
+
+ERRORS: Final = (
+    Column("capture", "string", "which capture it is of"),
+    Column("file", "string", "the capture file, or null if it is about a connection"),
+    Column("offset", "bigint", "byte of the file (unpacked) where it begins, or null"),
+    Column("bytes", "bigint", "how many bytes it is about; null: not known"),
+    Column("connection", "bigint", "number of the connection, or null"),
+    Column("direction", "string", "request or response, or null"),
+    Column("ts_ns", "bigint", "when, in ns since the epoch, or null"),
+    Column("packet", "bigint", "number of the packet, or null"),
+    Column("kind", "string", "corrupt, truncated, gap, undecoded, unmatched, left out ..."),
+    Column("reason", "string", "in a line"),
+)
+"""What could not be read: regions of files, gaps in connections, frames."""
+
+
+def arrow(columns: tuple[Column, ...]) -> pa.Schema:
+    """The pyarrow schema of a table.
+
+    >>> arrow(PARTITION[:2])
+    topic: string
+    partition: int32
+    """
+    return pa.schema([(column.name, _arrow_type(column.type)) for column in columns])
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    if name.startswith("array<"):
+        return pa.list_(_arrow_type(name[len("array<") : -1]))
+    if name == "partition":
+        return pa.struct([(column.name, TYPES[column.type]) for column in PARTITION])
+    return TYPES[name]
+
+
+def ddl(columns: tuple[Column, ...]) -> str:
+    """The same as Spark's DDL.
+
+    >>> ddl(PARTITION[:2])
+    '`topic` string, `partition` int'
+    """
+    inner = ", ".join(f"`{column.name}`: {column.type}" for column in PARTITION)
+    return ", ".join(
+        f"`{column.name}` " + column.type.replace("<partition>", f"<struct<{inner}>>")
+        for column in columns
+    )
