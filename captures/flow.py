@@ -29,6 +29,16 @@ _FAR: Final = 1 << 28
 """An acknowledgement so far ahead of all that was seen means something else."""
 
 
+def signed_distance(seq: int, other: int) -> int:
+    """How far a sequence number is ahead of another; negative: behind it.
+
+    >>> signed_distance(5, 2**32 - 5), signed_distance(2**32 - 5, 5)
+    (10, -10)
+    """
+    distance = (seq - other) % MODULUS
+    return distance - MODULUS if distance >= _OLD else distance
+
+
 class Data(NamedTuple):
     """Bytes in order; the comments are about the position behind the last of them."""
 
@@ -89,8 +99,7 @@ class Half:
         """The position of a sequence number: before `position` if all up to it was seen."""
         if self.first is None:
             self.first = seq
-        distance = (seq - self.first - self.position) % MODULUS
-        return self.position + (distance - MODULUS if distance >= _OLD else distance)
+        return self.position + signed_distance(seq, self.first + self.position)
 
     def gather(self, payload: bytes, ts_ns: int, packet: int) -> bytes:
         """Take what comes in order. Returns all that was gathered once that meets the demand."""

@@ -5,9 +5,11 @@ No I/O, bounded memory. Which conversation a segment belongs to is found here, t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from captures.beginning import WAIT_NS, Beginning, Held
 from captures.demand import UNHEARD, Demands
 from captures.flow import MODULUS, Data, Flow, Gap
 from captures.tcp import ACK, SYN, Endpoint, Segment
@@ -19,6 +21,9 @@ PATIENCE: Final = 1 << 20
 
 FLOWS: Final = 1 << 16
 """Conversations that are followed at once; beyond them the oldest is given up."""
+
+HELD_IN_ALL: Final = 64 << 20
+"""Bytes of all conversations whose beginning is held back; above it the oldest is let go."""
 
 _ENDED: Final = 4096
 """Conversations whose end is remembered: what comes of them again opens none."""
@@ -63,11 +68,16 @@ class Reassembler:
         self._usual: dict[bytes, tuple[Flow, Direction]] = {}
         """Whose direction it is, by `Usual.key`."""
         self._count = 0
+        self._beginnings: dict[tuple[Endpoint, Endpoint], Beginning] = {}
+        self._held = 0
+        """Bytes of those."""
+        self._until: float = math.inf
+        """When the oldest of them has waited long enough."""
 
     def plain(self, found: Usual, data: bytes, ts_ns: int, packet: int) -> Iterable[Event] | None:
         """What a packet of the usual form brings to a conversation that is in order, at once; None:
         `feed` its segment, and `learn` whose it is."""
-        whose = self._usual.get(found.key)
+        whose = self._usual.get(found.key) if ts_ns < self._until else None
         return None if whose is None else whose[0].plain(whose[1], found, data, ts_ns, packet)
 
     def learn(self, found: Usual, segment: Segment) -> None:
@@ -83,20 +93,63 @@ class Reassembler:
     ) -> Iterator[Event]:
         """What a segment brings; `packet` is the number of its packet. Consume it all before the
         next call."""
+        held = Held(segment, ts_ns, comments, packet)
         key = _key(segment)
+        while ts_ns >= self._until:
+            yield from self._begin(next(iter(self._beginnings)))
+        beginning = self._beginnings.get(key)
+        if beginning is None:
+            if not self._patience or key in self._flows or self._void(key, held):
+                yield from self._take(key, held)
+                return
+            beginning = self._beginnings[key] = Beginning()
+            self._until = min(self._until, ts_ns + WAIT_NS)
+        elif segment.flags & SYN and not beginning.is_of(segment):
+            yield from self._begin(key)
+            yield from self._take(key, held)
+            return
+        beginning.add(held)
+        self._held += len(segment.payload)
+        if beginning.decided(self._patience):
+            yield from self._begin(key)
+        while self._held > HELD_IN_ALL or len(self._beginnings) > FLOWS:
+            yield from self._begin(next(iter(self._beginnings)))
+
+    def _begin(self, key: tuple[Endpoint, Endpoint]) -> Iterator[Event]:
+        """Where a conversation begins is decided: go on with what was held back."""
+        beginning = self._beginnings.pop(key)
+        self._held -= beginning.size
+        oldest = next(iter(self._beginnings.values()), None)
+        self._until = math.inf if oldest is None else oldest.held[0].ts_ns + WAIT_NS
+        for number, held in enumerate(beginning.in_order()):
+            yield from self._take(key, held, beginning if number == 0 else None)
+
+    def _void(self, key: tuple[Endpoint, Endpoint], held: Held) -> bool:
+        """Whether a segment of no conversation that is open says nothing."""
+        segment = held.segment
+        told = segment.flags & SYN or segment.payload or held.comments
+        return not told or self._again(key, segment)
+
+    def _take(
+        self, key: tuple[Endpoint, Endpoint], held: Held, beginning: Beginning | None = None
+    ) -> Iterator[Event]:
+        segment, ts_ns, comments, packet = held
         flow = self._flows.get(key)
         opening = segment.flags & SYN
         if opening and flow is not None and _renewed(flow, segment):
             yield from self._close(key, ts_ns, reset=False)
             flow = None
         if flow is None:
-            if not (opening or segment.payload or comments) or self._again(key, segment):
+            if self._void(key, held):
                 return
             if len(self._flows) >= FLOWS:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
             self._count += 1
             client, server = _roles(segment)
             flow = self._flows[key] = Flow(self._count, client, self._patience)
+            if beginning is not None:
+                flow.request.first = beginning.first(client)
+                flow.response.first = beginning.first(server)
             remarks = comments if opening else ()
             demands = Demands(flow.request.demand, flow.response.demand)
             # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
@@ -111,6 +164,8 @@ class Reassembler:
 
     def end(self) -> Iterator[Event]:
         """The capture is over: what still waits comes behind its Gaps. Nothing more is closed."""
+        while self._beginnings:
+            yield from self._begin(next(iter(self._beginnings)))
         for flow in self._flows.values():
             yield from flow.end()
         self._flows.clear()

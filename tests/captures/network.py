@@ -138,9 +138,11 @@ def sent(
             found.append(segment("request", reached["request"], b"", FIN | ACK))
             found.append(segment("response", reached["response"], b"", FIN | ACK))
         case "fin with data":
+            end = (begun["response"] + 1 + reached["response"]) % 2**32
             for at in range(len(found) - 1, 2, -1):
                 last = found[at]
-                if last.source == one.broker and last.payload:
+                # a repetition of an earlier one has no FIN
+                if last.source == one.broker and (last.seq + len(last.payload)) % 2**32 == end:
                     found[at] = last._replace(flags=last.flags | FIN)
                     break
             found.append(segment("request", reached["request"], b"", FIN | ACK))
@@ -158,16 +160,11 @@ def interleaved(each: list[list[Segment]], random: Random) -> list[Segment]:
 
 
 def moved(found: list[Segment], late: int, random: Random) -> list[Segment]:
-    """Up to so many places later; handshakes stay where they are, and so does a reset."""
+    """Up to so many places later; a reset stays behind what was before it."""
     keys: list[float] = []
-    opened: dict[frozenset[Endpoint], int] = {}
     for at, segment in enumerate(found):
-        ends = frozenset((segment.source, segment.target))
-        opened[ends] = opened.get(ends, 0) + 1
-        still = opened[ends] <= 3 or segment.flags & RST
-        keys.append(
-            at + (late if segment.flags & RST else 0) + (0 if still else random.randint(0, late))
-        )
+        reset = segment.flags & RST
+        keys.append(at + (late if reset else random.randint(0, late)))
     return [found[at] for at in sorted(range(len(found)), key=keys.__getitem__)]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import reassembly
+from captures.beginning import WAIT_NS
 from captures.flow import GRACE, Data, Gap
 from captures.reassembly import Closed, Event, Opened, Reassembler
 from captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
@@ -123,8 +123,9 @@ def test_any_order_and_any_repetition(isn: int, sizes: list[int], data: st.DataO
     again = data.draw(st.lists(st.sampled_from(pieces), max_size=10))
     overlap = data.draw(st.integers(0, len(whole) - 1))
     again.append(there(isn + 1 + overlap, whole[overlap : overlap + 20]))
-    shuffled = data.draw(st.permutations(pieces + again))
-    events = run([there(isn, flags=SYN), *shuffled], end=False)
+    syns = [there(isn, flags=SYN), back(500, flags=SYN | ACK, ack=isn + 1)]
+    events = run(data.draw(st.permutations(syns + pieces + again)), end=False)
+    assert isinstance(events[0], Opened) and events[0].handshake  # noqa: PT018
     assert stream(events) == whole
     assert not [event for event in events if isinstance(event, Gap)]
 
@@ -221,11 +222,49 @@ def test_a_reset_waits_for_what_comes_before_it() -> None:
     assert run(segments)[1:] == [Data(1, "request", 4, b"ab", ()), Closed(1, 4, True)]
 
 
-@pytest.mark.xfail(reason="what stands before a conversation's first captured segment is dropped")
 def test_a_handshake_may_stand_behind_what_follows_it() -> None:
     first, *rest = handshake()
     segments = [there(103, b"cd"), there(101, b"ab"), first, *rest]
     assert stream(run(segments)) == b"abcd"
+
+
+def test_an_answer_before_the_handshake_keeps_what_came_first() -> None:
+    segments = [back(503, b"cd", ack=103), there(101, b"ab"), back(501, b"ab", ack=103)]
+    events = run([*segments, *reversed(handshake())], end=False)
+    assert (stream(events), stream(events, "response")) == (b"ab", b"abcd")
+
+
+def test_a_beginning_is_waited_for_by_segments_and_by_time() -> None:
+    middle = [there(300 + n, b"x") for n in range(GRACE)]
+    assert run(middle[:-1], end=False) == []
+    assert stream(run(middle, end=False)) == b"x" * GRACE
+    flows = Reassembler()
+    assert list(flows.feed(middle[0], 0)) == []
+    other = Segment(("10.0.0.9", 1), SERVER, 0, 0, SYN, b"")
+    assert stream(flows.feed(other, WAIT_NS)) == b"x"
+
+
+def test_the_lowest_number_is_the_beginning() -> None:
+    segments = [there(2, b"c"), there(0, b"a"), there(1, b"b"), there(2**32 - 1, b"_")]
+    assert stream(run(segments)) == b"_abc"
+
+
+def test_a_syn_far_from_what_was_held_back_opens_another() -> None:
+    events = run([there(2**31, b"old"), *handshake(), there(101, b"new")])
+    opened = [event.handshake for event in events if isinstance(event, Opened)]
+    assert (opened, stream(events)) == ([False, True], b"oldnew")
+
+
+def test_what_is_held_back_is_bounded() -> None:
+    flows = Reassembler()
+    size = reassembly.PATIENCE - 1
+    opened = [
+        event.client[0]
+        for n in range(reassembly.HELD_IN_ALL // size + 3)
+        for event in flows.feed(Segment((f"10.0.0.{n}", 50000), SERVER, 0, 0, ACK, bytes(size)), 0)
+        if isinstance(event, Opened)
+    ]
+    assert opened == ["10.0.0.0", "10.0.0.1", "10.0.0.2"]
 
 
 def test_a_fin_waits_for_what_comes_before_it() -> None:
@@ -248,6 +287,7 @@ def test_comments_stay_where_they_were() -> None:
     found: list[Event] = []
     for segment, comments in [
         (there(100, flags=SYN), ("syn",)),
+        (back(500, flags=SYN | ACK), ()),
         (there(104, b"", flags=ACK), ("empty",)),
         (there(104, b"de"), ("last",)),
         (there(101, b"abc"), ("first", "second")),
@@ -266,9 +306,9 @@ def test_flows_are_bounded() -> None:
     flows = Reassembler()
     events = [
         event
-        for n in range(reassembly.FLOWS + 3)
+        for n in range(reassembly.FLOWS + 4)
         for event in flows.feed(
-            Segment((f"10.0.{n >> 16}.1", n & 0xFFFF), SERVER, 0, 0, SYN, b""), n
+            Segment((f"10.0.{n >> 16}.1", n & 0xFFFF), SERVER, 0, 0, SYN, b""), n * WAIT_NS
         )
     ]
     closed = [event.flow for event in events if isinstance(event, Closed)]
