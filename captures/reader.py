@@ -93,6 +93,7 @@ class CaptureReader:
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
         join: _Join | None = None
+        damaged: CaptureError | None = None
         number = 0
         files: list[CaptureFile] = []
         try:
@@ -123,12 +124,16 @@ class CaptureReader:
                 elif isinstance(block, Truncated):
                     self.truncated = True
             self.position = sum(file.position for file in files)
+        except CaptureError as problem:
+            damaged = problem  # what waits for something behind it comes first
         finally:
             for file in files:
                 file.close()
         self.packets.fragments.end()
         if join is not None:
             yield from join.end()
+        if damaged is not None:
+            raise damaged
 
     def beginning(self) -> int:
         """When the first packet was captured, in ns; 0 if there is none. Raises OSError, CaptureError."""
