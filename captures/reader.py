@@ -49,7 +49,8 @@ class CaptureReader:
 
     TLS of others is read where its keys are in `keys`, or in the file (Decryption Secrets Blocks).
 
-    Raises OSError, and CaptureError if one is no capture; iterating may raise the same.
+    Raises OSError, and CaptureError if one is no capture; iterating raises CaptureError behind all that can
+    be read.
     """
 
     def __init__(self, *paths: Path, keys: KeyLog | None = None) -> None:
@@ -124,8 +125,12 @@ class CaptureReader:
                 elif isinstance(block, Truncated):
                     self.truncated = True
             self.position = sum(file.position for file in files)
+        # what waits for something behind it comes first
         except CaptureError as problem:
-            damaged = problem  # what waits for something behind it comes first
+            damaged = problem
+        except OSError as problem:
+            reason = f"can't be read any further: {problem.strerror}"
+            damaged = CaptureError(sum(file.position for file in files), reason)
         finally:
             for file in files:
                 file.close()

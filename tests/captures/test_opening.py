@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import itertools
 import random
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from captures.events import Chunk, Event
 from captures.opening import CaptureFile
-from captures.pcapng import CaptureError, Truncated
+from captures.pcapng import Block, CaptureError, Truncated
 from captures.reader import CaptureReader
 from tests.captures.traffic import exchanges, gist, ip_packet, segments, talk, write_pcap
 
@@ -114,3 +116,21 @@ def test_any_bytes(tmp_path: Path, data: bytes, pack: Callable[[bytes], bytes]) 
         list(CaptureReader(tmp_path / "f"))
     except CaptureError:
         return
+
+
+def test_a_disk_that_fails_takes_nothing_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = capture(tmp_path / "f")
+    reader = CaptureReader(path)
+    blocks = CaptureFile.blocks
+
+    def failing(file: CaptureFile) -> Iterator[Block]:
+        yield from itertools.islice(blocks(file), 40)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(CaptureFile, "blocks", failing)
+    found: list[Event] = []
+    with pytest.raises(CaptureError, match=r"byte \d+: can't be read any further: Input/output"):
+        found.extend(reader)
+    assert max(event.packet for event in found if isinstance(event, Chunk)) > 30
