@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.addresses import format_address
+
 TIMEOUT: Final = 60.0
 """Seconds without a byte; a stream has one every 15."""
 
@@ -90,5 +92,4 @@ class Client:
 
     @property
     def _where(self) -> str:
-        host, port = self.address
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return format_address(self.address)

@@ -32,7 +32,7 @@ from captures.pcapng import (
 )
 from captures.reassembly import Reassembler
 from captures.recognition import Kind, Recognition
-from captures.tcp import Endpoint
+from captures.tcp import endpoint_text
 from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
 from captures.usual import Usual, usual
@@ -270,7 +270,7 @@ class _Join:
             if flow == "left":
                 self._linked[number] = Linked(event.client, event.server, comment)
                 return None
-            client, server = _text(event.client), _text(event.server)
+            client, server = endpoint_text(event.client), endpoint_text(event.server)
             return Opened(
                 number, event.ts_ns, client, server, comment, event.handshake, event.demands
             )
@@ -319,8 +319,3 @@ def _document(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {"text": text}
-
-
-def _text(endpoint: Endpoint) -> str:
-    host, port = endpoint
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -17,7 +17,7 @@ from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.exchange import GSSAPI_START
 from captures.framing import FRAME_LIMIT
 from specs.contents import NAMES
-from specs.frames import Direction
+from specs.frames import OPPOSITE, Direction
 
 HELD: Final = 4 << 20
 """Bytes of a conversation by which it must be decided."""
@@ -37,8 +37,6 @@ _TLS: Final = re.compile(rb"[\x14-\x17]\x03[\x00-\x04]([\x00-\x41].)", re.DOTALL
 _HTTP: Final = re.compile(
     rb"(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|PRI) [/*a-zA-Z]|HTTP/\d"
 )
-
-_OPPOSITE: Final[dict[Direction, Direction]] = {"request": "response", "response": "request"}
 
 
 @dataclass(slots=True)
@@ -132,7 +130,7 @@ class Recognition:
         opened = undecided.opened
         yield self._renamed(opened)
         if not opened.whole:
-            for direction in _OPPOSITE:
+            for direction in OPPOSITE:
                 yield Lost(self.base, "arrived", direction, opened.ts_ns, 0)
         for event in undecided.held:
             yield self._renamed(event)
@@ -153,7 +151,7 @@ class Recognition:
         if isinstance(event, Opened):
             client, server, demands = event.server, event.client, event.demands.swapped()
             return event._replace(connection=number, client=client, server=server, demands=demands)
-        return event._replace(connection=number, direction=_OPPOSITE[event.direction])
+        return event._replace(connection=number, direction=OPPOSITE[event.direction])
 
 
 def _client(undecided: _Undecided, chunk: Chunk) -> Direction | None:

@@ -16,6 +16,27 @@ from typing import Final, NamedTuple
 Endpoint = tuple[str, int]
 """IP address and port."""
 
+
+def endpoint_text(endpoint: Endpoint) -> str:
+    """An address as people write it.
+
+    >>> endpoint_text(("10.0.0.1", 9092)), endpoint_text(("::1", 9092))
+    ('10.0.0.1:9092', '[::1]:9092')
+    """
+    host, port = endpoint
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def endpoint_of(text: str) -> Endpoint:
+    """The same the other way round. Raises ValueError if it has no port.
+
+    >>> endpoint_of("10.0.0.1:9092"), endpoint_of("[fe80::1]:9092")
+    (('10.0.0.1', 9092), ('fe80::1', 9092))
+    """
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 LINKTYPE_RAW: Final = 101
 """Packets that begin with an IPv4 or IPv6 header."""
 

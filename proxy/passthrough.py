@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from captures.tcp import endpoint_text
 from proxy.topology import Address
 
 CHUNK: Final = 64 << 10
@@ -43,7 +44,7 @@ class Passthrough:
 
     def explain(self) -> list[str]:
         """What it does, and what must hold for it, in lines for the start."""
-        told = ", ".join(_text(route.listen) for route in self._routes)
+        told = ", ".join(endpoint_text(route.listen) for route in self._routes)
         return [
             "tls: passes untouched and unread: no log, no capture, no rules",
             f"tls: no address is replaced: the brokers' advertised.listeners must be {told}, or "
@@ -68,7 +69,9 @@ class Passthrough:
                 self._servers.append(server)
                 address = server.sockets[0].getsockname()[:2]
                 self.listening.append(address)
-                self._say(f"listening on {_text(address)} for {_text(route.broker)}")
+                self._say(
+                    f"listening on {endpoint_text(address)} for {endpoint_text(route.broker)}"
+                )
         except OSError:
             await self.stop()
             raise
@@ -88,14 +91,14 @@ class Passthrough:
         assert task is not None  # noqa: S101
         self._open.add(task)
         self.connections += 1
-        name = f"connection {self.connections} ({_text(writer.get_extra_info('peername')[:2])})"
+        name = f"connection {self.connections} ({endpoint_text(writer.get_extra_info('peername')[:2])})"
         try:
             try:
                 async with asyncio.timeout(self._timeout):
                     up, down = await asyncio.open_connection(*broker, limit=CHUNK)
             except OSError as problem:
                 why = problem.strerror or str(problem) or f"no answer in {self._timeout:g} s"
-                self._say(f"{name}: {_text(broker)} can't be reached: {why}; closed")
+                self._say(f"{name}: {endpoint_text(broker)} can't be reached: {why}; closed")
                 return
             with contextlib.closing(down):
                 await self._both(reader, down, up, writer)
@@ -129,8 +132,3 @@ class Passthrough:
             await target.drain()
         if target.can_write_eof():
             target.write_eof()
-
-
-def _text(address: Address) -> str:
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

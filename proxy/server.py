@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from captures.exchange import Exchange
 from captures.masked_flow import MaskedFlow
 from captures.tally import Tally
+from captures.tcp import endpoint_text
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
@@ -28,7 +29,7 @@ from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.remarks import remarks
 from proxy.rules import Rules
 from proxy.scenario_model import Scenario
-from proxy.sockets import address_of, dial, listen, reason_of, text_of, turn_away
+from proxy.sockets import address_of, dial, listen, reason_of, turn_away
 from proxy.standstill import Standstill
 from proxy.state import State
 from proxy.topology import Address, Node, NoPort, Topology
@@ -237,7 +238,7 @@ class Proxy:
             return address
         first, last = ports[0], ports[-1]
         raise NoPort(
-            f"no port is free in {first}-{last} for {node.name} ({text_of(node.upstream)}): "
+            f"no port is free in {first}-{last} for {node.name} ({endpoint_text(node.upstream)}): "
             "widen --broker-ports"
         )
 
@@ -246,7 +247,7 @@ class Proxy:
         self._listeners.append(listener)
         self._loop.add_reader(listener, self._accept, listener, node)
         self._say(
-            f"listening on {text_of(node.listen)} for {node.name} at {text_of(node.upstream)}"
+            f"listening on {endpoint_text(node.listen)} for {node.name} at {endpoint_text(node.upstream)}"
         )
 
     def _accept(self, listener: socket.socket, node: Node) -> None:
@@ -257,7 +258,9 @@ class Proxy:
                 return
             except OSError as problem:
                 # no descriptors left, mostly: trying again at once would only spin
-                self._say(f"{text_of(node.listen)}: can't accept connections: {problem.strerror}")
+                self._say(
+                    f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}"
+                )
                 self._loop.remove_reader(listener)
                 self._loop.call_later(LOOK, self._accept_again, listener, node)
                 return
@@ -274,7 +277,7 @@ class Proxy:
         """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
         self.totals.connections += 1
         number = self.totals.connections
-        name = f"connection {number} ({text_of(peer)})"
+        name = f"connection {number} ({endpoint_text(peer)})"
         with contextlib.ExitStack() as unless_linked:
             unless_linked.callback(client.close)
             reject = self.rules.connecting(node.id, self._attempts[node.id], clock())
@@ -289,7 +292,7 @@ class Proxy:
             except OSError as problem:
                 self.totals.refused += 1
                 self._say(
-                    f"{name}: {node.name} at {text_of(node.upstream)} can't be reached: "
+                    f"{name}: {node.name} at {endpoint_text(node.upstream)} can't be reached: "
                     f"{reason_of(problem)}; closed"
                 )
                 return
@@ -322,7 +325,7 @@ class Proxy:
         here = address_of(client.getsockname())
         connection = Connection(
             number,
-            client=text_of(peer),
+            client=endpoint_text(peer),
             broker=node.id,
             plan=self._plan,
             crossing=self._crossing,
@@ -335,7 +338,7 @@ class Proxy:
         )
         flow = None
         if self.capture is not None:
-            comment = {"client": text_of(peer), "broker": node.id}
+            comment = {"client": endpoint_text(peer), "broker": node.id}
             arrived = self.capture.open(number, peer, here, clock(), comment)
             flow = MaskedFlow(arrived, self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))

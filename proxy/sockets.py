@@ -75,16 +75,6 @@ def address_of(name: tuple[str, int] | tuple[str, int, int, int]) -> Address:
     return name[0], name[1]
 
 
-def text_of(address: Address) -> str:
-    """An address as people write it.
-
-    >>> text_of(("::1", 9092))
-    '[::1]:9092'
-    """
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def reason_of(problem: OSError) -> str:
     """What went wrong, in the system's words."""
     if isinstance(problem, ConnectionError) and problem.errno:

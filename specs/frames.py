@@ -24,6 +24,8 @@ from specs.malformed import Malformed
 
 Direction = Literal["request", "response"]
 
+OPPOSITE: Final[dict[Direction, Direction]] = {"request": "response", "response": "request"}
+
 PRODUCE: Final = 0
 
 _FIXED = struct.Struct(">hhih")

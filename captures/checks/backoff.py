@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from captures.checks.finding import MS, Evidence, Finding, See, answered, duration, evidence
+from captures.checks.finding import (
+    MS,
+    Evidence,
+    Finding,
+    See,
+    answered,
+    duration,
+    evidence,
+    program,
+)
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
@@ -70,7 +79,7 @@ def backoff(settings: Backoff) -> See:
             return
         request = exchange.key, hash(exchange.request_body)
         here = exchange.connection, request
-        client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}", request
+        client = program(exchange), request
         before, since = failed.get(here), exchange.ts
         if before is None and exchange.key != METADATA:
             before, since = latest.get(client), begun.get(exchange.connection, -1)

@@ -95,6 +95,11 @@ def answered(exchange: Exchange) -> int | None:
     return None if latency is None else exchange.ts + round(latency * MS)
 
 
+def program(exchange: Exchange) -> str:
+    """Who asks, whatever connection it uses: its host and its client id."""
+    return exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+
+
 def duration(ns: float) -> str:
     """A time in words, to three digits.
 

@@ -12,7 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.checks.finding import MS, Evidence, Finding, See, answered, duration, evidence
+from captures.checks.finding import (
+    MS,
+    Evidence,
+    Finding,
+    See,
+    answered,
+    duration,
+    evidence,
+    program,
+)
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
@@ -71,7 +80,7 @@ def leaders(settings: Leaders) -> See:
         request, end = exchange.request if exchange.key in _KEYS else None, answered(exchange)
         if not request or not exchange.response or end is None:
             return
-        client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+        client = program(exchange)
         if exchange.key == METADATA:
             for place, leader in _metadata(exchange, client, end):
                 _tell(clients.setdefault(place, _Told()), leader)

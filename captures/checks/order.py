@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from captures.checks.batches import sent
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence, program
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
@@ -77,7 +77,7 @@ def order(_: NoSettings) -> See:
                 one.base_offset if taken else -1,
                 evidence(exchange),
             )
-            client = exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+            client = program(exchange)
             place = (client, one.topic, one.partition)
             batches = known.setdefault(place, deque(maxlen=REMEMBERED))
             if mine.offset >= 0:

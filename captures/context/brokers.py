@@ -11,6 +11,7 @@ from typing import Final
 from captures.context.memory import Memory
 from captures.context.reading import fields
 from captures.exchange import Exchange
+from captures.tcp import endpoint_text
 
 METADATA: Final = 3
 
@@ -41,8 +42,7 @@ class Brokers:
         self._several = self._several or self._cluster not in (None, cluster)
         self._cluster = cluster
         for broker in response["brokers"]:
-            host, port, node = broker["host"], broker["port"], broker["node_id"]
-            address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            address, node = endpoint_text((broker["host"], broker["port"])), broker["node_id"]
             if self._nodes.setdefault(address, node) != node:
                 self._nodes[address] = None
 

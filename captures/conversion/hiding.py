@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
 from captures.masking import UNSOLICITED, Masked, Masking
 from specs.frames import Direction, Short, request_head
 from specs.malformed import Malformed
@@ -23,6 +25,16 @@ class Hiding:
     clean: bool = False
     """Whether the capture says that this was overwritten when it was written: what can't be read now
     could be read then."""
+    kinds: Sequence[tuple[int, int]] = ()
+    """The (key, version) that verdicts from `MASKED` on stand for."""
+
+    def judged(self, frame: bytes, direction: Direction, verdict: int) -> Masked:
+        """A whole frame, its size in front, as the verdict on it says."""
+        if verdict in (KEPT, DROPPED):
+            return Masked(frame, {})
+        if verdict == NOBODYS:
+            return self.nobodys(frame, direction)
+        return self.frame(frame, direction, *self.kinds[verdict - MASKED])
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
         """A whole frame, its size in front; `key` may be one of those in `captures.masking`."""

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from captures.conversion.hiding import SIZE, Hiding
-from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
+from captures.conversion.spans import DROPPED, NOBODYS
 from captures.conversion.stream import Named, Piece
 from captures.events import Chunk
 from captures.framing import Framing
-from captures.masking import Masked
 from specs.frames import Direction
 
 
@@ -26,7 +25,6 @@ class LinkedStream:
     """Frames that arrived in the same direction."""
     replies: Mapping[int, int]
     """The verdict on what the proxy answered itself, by number of its packet."""
-    kinds: list[tuple[int, int]]
     hiding: Hiding
     sliced: bool
     _framing: Framing = field(default_factory=lambda: Framing(linked=True))
@@ -48,7 +46,7 @@ class LinkedStream:
             # what stood behind a frame that was cut short was not read, and shall not be
             self._held = []
             return []
-        masked = self._masked(data, named.verdict)
+        masked = self.hiding.judged(data, self.direction, named.verdict)
         pieces = []
         at = 0
         for ts_ns, piece in self._held:
@@ -80,10 +78,3 @@ class LinkedStream:
             shown -= count
         self._held = []
         return pieces
-
-    def _masked(self, frame: bytes, verdict: int) -> Masked:
-        if verdict in (KEPT, DROPPED):
-            return Masked(frame, {})
-        if verdict == NOBODYS:
-            return self.hiding.nobodys(frame, self.direction)
-        return self.hiding.frame(frame, self.direction, *self.kinds[verdict - MASKED])

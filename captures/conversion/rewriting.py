@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from captures.conversion.hiding import Hiding
@@ -13,7 +14,7 @@ from captures.conversion.stream import Piece, Stream
 from captures.conversion.survey import Survey
 from captures.events import Chunk, Closed, Event, FlowName, Lost, Opened
 from captures.reader import CaptureReader
-from captures.tcp import Endpoint
+from captures.tcp import endpoint_of
 from captures.writer import CaptureWriter, FlowWriter
 from specs.frames import Direction
 
@@ -75,18 +76,18 @@ class _Flow:
     ) -> None:
         number = self._number = opened.connection
         self._reader = reader
-        client, server = endpoint(opened.client), endpoint(opened.server)
+        client, server = endpoint_of(opened.client), endpoint_of(opened.server)
         self._flow: FlowWriter = writer.open(
             number, client, server, opened.ts_ns, _said(opened.comment)
         )
         self._bound = False
         sliced = not survey.selection.whole
-        kinds = survey.kinds
+        hiding = replace(hiding, kinds=survey.kinds)
         self._arrived = {
-            way: Stream(way, spans, kinds, hiding, sliced=sliced) for way, spans in arrived.items()
+            way: Stream(way, spans, hiding, sliced=sliced) for way, spans in arrived.items()
         }
         self._left = {
-            way: LinkedStream(way, stream.named, survey.replies, kinds, hiding, sliced)
+            way: LinkedStream(way, stream.named, survey.replies, hiding, sliced)
             for way, stream in self._arrived.items()
         }
 
@@ -142,13 +143,3 @@ def _said(comment: dict[str, Any]) -> dict[str, Any]:
     """What a comment says of a flow, without its name: that is the writer's."""
     name = ("barnabas", "connection", "flow")
     return {key: value for key, value in comment.items() if key not in name}
-
-
-def endpoint(text: str) -> Endpoint:
-    """An address as events have it.
-
-    >>> endpoint("10.0.0.1:9092"), endpoint("[fe80::1]:9092")
-    (('10.0.0.1', 9092), ('fe80::1', 9092))
-    """
-    host, _, port = text.rpartition(":")
-    return host.strip("[]"), int(port)

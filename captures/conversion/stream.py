@@ -14,7 +14,6 @@ from captures.conversion.hiding import SIZE, Hiding
 from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
 from captures.events import Chunk
 from captures.exchange import SASL_TOKEN
-from captures.masking import Masked
 from specs.frames import Direction
 
 Comment = dict[str, Any]
@@ -45,7 +44,6 @@ class Stream:
         self,
         direction: Direction,
         spans: Spans,
-        kinds: list[tuple[int, int]],
         hiding: Hiding,
         *,
         sliced: bool,
@@ -54,7 +52,6 @@ class Stream:
         """By their former number: frames with comments."""
         self._direction: Direction = direction
         self._spans = spans
-        self._kinds = kinds
         self._hiding = hiding
         self._sliced = sliced
         self._walk = spans.walk()
@@ -137,7 +134,8 @@ class Stream:
         self._written += 1
         facts: Comment = {}
         if verdict != KEPT:
-            masked = self._masked(verdict)
+            frame = b"".join(piece for _, piece in self._held)
+            masked = self._hiding.judged(frame, self._direction, verdict)
             at = 0
             for ts_ns, piece in self._held:
                 self._emit(ts_ns, masked.data[at : at + len(piece)])
@@ -150,15 +148,9 @@ class Stream:
         if facts:
             self._out[-1].comments.append({"frame": ordinal, **facts})
 
-    def _masked(self, verdict: int) -> Masked:
-        frame = b"".join(piece for _, piece in self._held)
-        if verdict == NOBODYS:
-            return self._hiding.nobodys(frame, self._direction)
-        return self._hiding.frame(frame, self._direction, *self._kinds[verdict - MASKED])
-
     def _otherwise_unknown(self, place: int, verdict: int) -> Comment:
         """What the frames in front of one say of it, where they may be left out."""
-        token = verdict >= MASKED and self._kinds[verdict - MASKED][0] == SASL_TOKEN
+        token = verdict >= MASKED and self._hiding.kinds[verdict - MASKED][0] == SASL_TOKEN
         if token and self._direction == "request":
             return {"token": True}
         if place in self._spans.begun and place and not self._kept(place - 1):

@@ -13,11 +13,10 @@ from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.recognition import Kind
 from captures.tls.connection import Connection
 from captures.tls.keylog import KeyLog
-from specs.frames import Direction
+from specs.frames import OPPOSITE, Direction
 
 _CLIENT_HELLO: Final = re.compile(rb"\x16\x03[\x00-\x04]..\x01", re.DOTALL)
 """How a ClientHello begins. For Kafka it would be a frame of 369 MB."""
-_OPPOSITE: Final[dict[Direction, Direction]] = {"request": "response", "response": "request"}
 _EARLY: Final = 16
 """Chunks by which a conversation has six bytes."""
 
@@ -118,7 +117,7 @@ class Decryption:
             yield event
             return
         if tls.swapped:
-            event = event._replace(direction=_OPPOSITE[event.direction])
+            event = event._replace(direction=OPPOSITE[event.direction])
         if isinstance(event, Lost):
             tls.connection.lose(event.direction, event.bytes)
             return

@@ -13,6 +13,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from captures.tcp import endpoint_text
+
 Address = tuple[str, int]
 
 
@@ -23,8 +25,7 @@ def new_token() -> str:
 
 def hosts(address: Address) -> tuple[str, ...]:
     """What may stand in Host for a server at this address."""
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}", f"localhost:{port}"
+    return endpoint_text(address), f"localhost:{address[1]}"
 
 
 def guard(app: ASGIApp, token: str, allowed: Iterable[str]) -> ASGIApp:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from captures.tcp import endpoint_text
 from proxy.control.editing import EMPTY
 from proxy.history import History
 from proxy.relay import Link
 from proxy.rules import Rule, Rules
 from proxy.server import Proxy
-from proxy.topology import Address
 
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:
@@ -19,14 +19,14 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
     if proxy.capture is not None:
         capture = {"path": str(proxy.capture.path), **asdict(proxy.capture.stats)}
     return {
-        "listen": _text(proxy.address),
-        "bootstrap": [_text(address) for address in proxy.options.bootstrap],
+        "listen": endpoint_text(proxy.address),
+        "bootstrap": [endpoint_text(address) for address in proxy.options.bootstrap],
         "brokers": [
             {
                 "kind": node.kind,
                 "id": node.id,
-                "upstream": _text(node.upstream),
-                "listen": _text(node.listen),
+                "upstream": endpoint_text(node.upstream),
+                "listen": endpoint_text(node.listen),
             }
             for node in proxy.topology.nodes.values()
         ],
@@ -109,8 +109,3 @@ def text(rules: Rules) -> str:
     """The scenario as it was read."""
     found = EMPTY if rules.scenario is None else rules.scenario.meta()["scenario"]
     return str(found)
-
-
-def _text(address: Address) -> str:
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

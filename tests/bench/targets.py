@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from peers.apache.boot import free_ports
 from tests.bench import machine
 
 DECODING: Final = """\
@@ -98,8 +99,8 @@ class Target:
         scenario = folder / "scenario.yaml"
         scenario.write_text(rules)
         # a port of our choice, not the ready line: stdout is then free to go to /dev/null
-        self.port = _free_port()
-        self.control = _free_port()
+        self.port = free_ports(1)[0]
+        self.control = free_ports(1)[0]
         """Where toxiproxy is told what to do."""
         toxiproxy = folder / "toxiproxy.json"
         toxiproxy.write_text(toxiproxy_config(self.port, server))
@@ -197,9 +198,3 @@ def available() -> tuple[Sequence[Kind], list[str]]:
     """The kinds that this machine has, and why it lacks the others."""
     missing = [kind.missing for kind in KINDS if kind.missing]
     return [kind for kind in KINDS if not kind.missing], missing
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        port: int = sock.getsockname()[1]
-    return port

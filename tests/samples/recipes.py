@@ -26,6 +26,7 @@ from captures.checks.running import run
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from peers.apache import ApacheCluster
+from peers.apache.boot import free_ports
 from peers.apache.client import JavaClient
 from peers.embedded import EmbeddedCluster
 from tests.samples import clients, wrong_client
@@ -317,7 +318,7 @@ def tls(path: Path) -> None:
         with EmbeddedCluster(1, topics={TOPIC: 2}) as cluster:
             unused = folder / "unused.pcapng"
             data = {"XDG_DATA_HOME": str(folder)}
-            free = _free_port()
+            free = free_ports(1)[0]
             options = ("--client-tls", "--broker-ports", f"{free}-{free + 2}")
             with proxy(cluster.bootstrap, unused, *options, environment=data) as where:
                 around = [*ports(where), free, free + 1, free + 2]
@@ -333,12 +334,6 @@ def tls(path: Path) -> None:
             [editcap, "--inject-secrets", keys, folder / "plain.pcap", whole], check=True
         )
         bare(whole, path)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 SAMPLES: Final[tuple[tuple[str, Callable[[Path], None]], ...]] = (
