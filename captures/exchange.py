@@ -16,8 +16,8 @@ from captures.errors import first_error
 from specs.contents import NAMES, api
 from specs.error_codes import error_name
 from specs.frames import Direction
-from specs.headers import API_VERSIONS
 from specs.jsonform import to_json
+from specs.keys import API_VERSIONS
 from specs.malformed import Malformed
 from specs.secrets import redact
 

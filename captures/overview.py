@@ -15,7 +15,7 @@ from captures.context.memory import Memory
 from captures.exchange import Exchange
 from captures.tally import bucket, quantile
 from captures.topics import topics_of
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS
 
 MOST: Final = 100_000
 """Rows of a kind."""

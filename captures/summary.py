@@ -19,10 +19,9 @@ from captures.wording import WIDTH, Body, Names, listed, printable, shorten, siz
 from specs.contents import NAMES, api
 from specs.frames import Direction
 from specs.jsonform import uuid_text
+from specs.keys import METADATA
 from specs.malformed import Malformed
 from specs.secrets import SECRETS
-
-METADATA: Final = 3
 
 Phrase = Callable[[Body, Body, Names], str]
 """(fields of the request, fields of the response, names of topics) -> words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from captures.context.memory import Memory
 from captures.context.pairs import TOPIC, pairs_in
@@ -13,12 +13,10 @@ from proxy.message import Message
 from proxy.outlet import Held
 from proxy.windows import Windows
 from specs.frames import Direction
+from specs.keys import METADATA
 
 if TYPE_CHECKING:
     from proxy.state import State
-
-
-METADATA: Final = 3
 
 
 class Crossing:

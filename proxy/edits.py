@@ -11,7 +11,7 @@ from captures.exchange import UNSUPPORTED_VERSION, body_version
 from proxy.offer import Offer
 from specs import NAMES, api
 from specs.addresses import LEAKING, PLACES, Resolve, patch, place_of
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS
 
 
 def needs_body(key: int, version: int) -> bool:

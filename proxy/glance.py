@@ -14,8 +14,9 @@ from captures.context.completing import gaps
 from captures.expression import Unclear
 from proxy.rules import Rule
 from specs import api
-from specs.frames import PRODUCE, RequestHead
+from specs.frames import RequestHead
 from specs.jsonform import to_json
+from specs.keys import PRODUCE
 
 FAR: Final = 4 << 10
 """Bytes of a body that are looked at; what is decided by more waits until the request is whole."""

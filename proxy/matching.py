@@ -18,7 +18,8 @@ from proxy.units import Size
 from specs import NAMES, api, key_of
 from specs.entities import Entity
 from specs.error_codes import ERROR_CODES, error_name
-from specs.frames import PRODUCE, Direction
+from specs.frames import Direction
+from specs.keys import PRODUCE
 
 Versions = tuple[int, int]
 """A range of versions, both ends included."""

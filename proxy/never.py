@@ -20,13 +20,11 @@ from proxy.message import has_errors, names_any
 from proxy.where import check
 from specs import api
 from specs.frames import Direction
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 
 if TYPE_CHECKING:
     from proxy.scenario_model import RuleConfig, Scenario
 
-METADATA = 3
-FIND_COORDINATOR = 10
 
 _MISSING: Final = {
     "acks": "acks is about Produce requests, not {}",

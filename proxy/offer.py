@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from specs import NAMES, api, key_of
 from specs.addresses import LEAKING
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS
 from specs.releases import Range, features, offered
 
 NEWEST_API_VERSIONS: Final = api(API_VERSIONS).versions[1]

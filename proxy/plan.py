@@ -9,9 +9,8 @@ from proxy.message import known
 from proxy.offer import Offer
 from proxy.rules import REMEMBERED, Rules
 from specs.frames import Direction
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
-SASL_HANDSHAKE = 17
 SASL = (SASL_HANDSHAKE, 36)
 """SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""
 

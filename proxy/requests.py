@@ -12,12 +12,13 @@ from proxy.effects import Answer, Aside, Lose, Shuffle, Wait
 from proxy.glance import familiar, glance, unasked
 from proxy.message import known
 from proxy.outlet import Item
-from proxy.plan import SASL, SASL_HANDSHAKE, code, skimmable
+from proxy.plan import SASL, code, skimmable
 from proxy.rules import Decision
 from proxy.sasl import heard
 from proxy.state import State
 from specs import NAMES
-from specs.frames import PRODUCE, RequestHead, Short, request_head
+from specs.frames import RequestHead, Short, request_head
+from specs.keys import PRODUCE, SASL_HANDSHAKE
 from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"

@@ -7,7 +7,6 @@ import struct
 from captures.conversation import UNASKED
 from captures.exchange import SASL_TOKEN, Pending, body_version
 from captures.masking import UNSOLICITED
-from proxy.crossing import METADATA
 from proxy.departures import Departures
 from proxy.edits import edit_response
 from proxy.effects import HangUp
@@ -21,7 +20,8 @@ from proxy.sasl import answered
 from proxy.state import State
 from specs import NAMES
 from specs.frames import Short, response_body
-from specs.headers import API_VERSIONS, response_header_version
+from specs.headers import response_header_version
+from specs.keys import API_VERSIONS, METADATA
 from specs.malformed import Malformed
 
 _SIZE = struct.Struct(">i")

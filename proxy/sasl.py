@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from captures.exchange import Pending
 from captures.wording import arrow
 from proxy.message import known
-from proxy.plan import SASL_HANDSHAKE
 from specs import api
 from specs.frames import Direction
+from specs.keys import SASL_HANDSHAKE
 from specs.malformed import Malformed
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from specs.codec.build import uvarint
 from specs.codec.decoder import IRREGULAR
 from specs.contents import api
 from specs.declaration import FOREVER
+from specs.keys import DESCRIBE_CLUSTER
 from specs.malformed import Malformed
 
 Kind = Literal["broker", "controller"]
@@ -31,8 +32,6 @@ class Place(NamedTuple):
     path: str
     owner: str
 
-
-DESCRIBE_CLUSTER: Final = 60
 
 PLACES: Final[dict[int, tuple[Place, ...]]] = {
     0: (Place(10, FOREVER, "node_endpoints.", "node_id"),),

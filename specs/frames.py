@@ -14,19 +14,18 @@ from typing import Any, Final, Literal, NamedTuple
 from specs.codec.decoder import Irregular, uvarint_from
 from specs.contents import NAMES, api
 from specs.headers import (
-    CONTROLLED_SHUTDOWN,
     REQUEST_HEADER,
     RESPONSE_HEADER,
     request_header_version,
     response_header_version,
 )
+from specs.keys import CONTROLLED_SHUTDOWN, PRODUCE
 from specs.malformed import Malformed
 
 Direction = Literal["request", "response"]
 
 OPPOSITE: Final[dict[Direction, Direction]] = {"request": "response", "response": "request"}
 
-PRODUCE: Final = 0
 
 _FIXED = struct.Struct(">hhih")
 _INT16 = struct.Struct(">h")

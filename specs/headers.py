@@ -10,6 +10,7 @@ from typing import Final
 
 from specs.contents import NAMES, api
 from specs.declaration import Int16, Int32, Message, NullableString
+from specs.keys import API_VERSIONS, CONTROLLED_SHUTDOWN
 
 REQUEST_HEADER: Final = Message(
     "request_api_key"     / Int16,
@@ -21,9 +22,6 @@ REQUEST_HEADER: Final = Message(
 RESPONSE_HEADER: Final = Message(
     "correlation_id" / Int32,
 ).of("ResponseHeader", (0, 1), 1)
-
-CONTROLLED_SHUTDOWN: Final = 7
-API_VERSIONS: Final = 18
 
 
 def request_header_version(key: int, version: int) -> int:

@@ -24,12 +24,11 @@ from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
 from specs.error_codes import ERROR_CODES
+from specs.keys import FETCH, METADATA, SHARE_FETCH
 
-FETCHES: Final = (1, 78)
-"""Fetch and ShareFetch: see `fetch_loops`."""
+FETCHES: Final = (FETCH, SHARE_FETCH)
+"""See `fetch_loops`."""
 
-METADATA: Final = 3
-"""What clients ask of each broker that they come to: on another connection it is no retry."""
 
 RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
 
@@ -81,6 +80,7 @@ def backoff(settings: Backoff) -> See:
         here = exchange.connection, request
         client = program(exchange), request
         before, since = failed.get(here), exchange.ts
+        # Metadata is asked of each broker that a client comes to: on another connection it is no retry
         if before is None and exchange.key != METADATA:
             before, since = latest.get(client), begun.get(exchange.connection, -1)
             if before is not None and since >= before.end:

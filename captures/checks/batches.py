@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from captures.context import Context
 from captures.exchange import Exchange
 from captures.wording import topic_name
+from specs.keys import PRODUCE
 from specs.malformed import Malformed
 from specs.records import Batch, read
-
-PRODUCE: Final = 0
 
 
 class Sent(NamedTuple):

@@ -18,10 +18,7 @@ from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
 from specs.error_codes import error_name
-
-OFFSET_COMMIT: Final = 8
-JOIN_GROUP: Final = 11
-TXN_OFFSET_COMMIT: Final = 28
+from specs.keys import JOIN_GROUP, OFFSET_COMMIT, TXN_OFFSET_COMMIT
 
 REFUSALS: Final[dict[str, Severity]] = {
     "ILLEGAL_GENERATION": "warning",

@@ -8,8 +8,8 @@ from captures.checks.finding import Evidence, Finding, NoSettings, See, answered
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
+from specs.keys import PRODUCE
 
-PRODUCE = 0
 NEVER = 1 << 63
 
 HOLDS = "all APIs with a header; ids may come again once they are answered, and wrap at 2^31"

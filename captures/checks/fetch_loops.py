@@ -16,8 +16,7 @@ from captures.context.memory import Memory
 from captures.exchange import Exchange
 from captures.wording import topic_name
 from specs.error_codes import error_name
-
-FETCH: Final = 1
+from specs.keys import FETCH
 
 HOLDS = "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)"
 

@@ -12,13 +12,15 @@ from captures.context.memory import Memory
 from captures.exchange import Exchange
 from specs.groups import CLASSIC_MEMBER, NONE
 from specs.groups.classic import UNJOINED
+from specs.keys import (
+    HEARTBEAT,
+    JOIN_GROUP,
+    LEAVE_GROUP,
+    OFFSET_COMMIT,
+    SYNC_GROUP,
+    TXN_OFFSET_COMMIT,
+)
 
-LEAVE_GROUP: Final = 13
-JOIN_GROUP: Final = 11
-SYNC_GROUP: Final = 14
-HEARTBEAT: Final = 12
-OFFSET_COMMIT: Final = 8
-TXN_OFFSET_COMMIT: Final = 28
 _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, HEARTBEAT, OFFSET_COMMIT, TXN_OFFSET_COMMIT, LEAVE_GROUP)
 
 HOLDS = (

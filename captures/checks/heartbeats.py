@@ -16,12 +16,8 @@ from captures.checks.finding import MS, Evidence, Finding, See, answered, durati
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
+from specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
-JOIN_GROUP: Final = 11
-SYNC_GROUP: Final = 14
-LEAVE_GROUP: Final = 13
-HEARTBEAT: Final = 12
-OFFSET_COMMIT: Final = 8
 NEW_HEARTBEATS: Final = (68, 76, 88)
 """ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat."""
 

@@ -16,9 +16,7 @@ from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
 from captures.wording import listed
-
-JOIN_GROUP: Final = 11
-SYNC_GROUP: Final = 14
+from specs.keys import JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP
 
 HOLDS = (
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
@@ -78,7 +76,6 @@ def joins(settings: Joins) -> See:
     return see
 
 
-LEAVE_GROUP: Final = 13
 _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP)
 
 

@@ -26,10 +26,7 @@ from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
 from captures.wording import topic_name
-
-PRODUCE: Final = 0
-FETCH: Final = 1
-METADATA: Final = 3
+from specs.keys import FETCH, METADATA, PRODUCE
 
 NOT_LEADER_OR_FOLLOWER: Final = 6
 

@@ -10,8 +10,7 @@ from captures.context import Context
 from captures.context.memory import Memory
 from captures.conversation import NOT_CAPTURED
 from captures.exchange import SASL_TOKEN, STRAY, Exchange
-
-PRODUCE: Final = 0
+from specs.keys import PRODUCE
 
 HOLDS: Final = (
     "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests"

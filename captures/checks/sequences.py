@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.checks.batches import PRODUCE, Sent, sent
+from captures.checks.batches import Sent, sent
 from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import STRAY, Exchange
-
-INIT_PRODUCER_ID: Final = 22
-END_TXN: Final = 26
+from specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
 MODULUS: Final = 1 << 31
 HALF: Final = MODULUS // 2

@@ -9,7 +9,7 @@ from captures.checks.finding import Evidence, Finding, NoSettings, See, answered
 from captures.context import Context
 from captures.context.memory import Memory
 from captures.exchange import Exchange
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS
 
 HOLDS = (
     "connections that asked for ApiVersions, or to a broker of which another one had asked "

@@ -6,14 +6,11 @@ broker; under another name, or behind another port, nobody knows.
 
 from __future__ import annotations
 
-from typing import Final
-
 from captures.context.memory import Memory
 from captures.context.reading import fields
 from captures.exchange import Exchange
 from captures.tcp import endpoint_text
-
-METADATA: Final = 3
+from specs.keys import METADATA
 
 
 class Brokers:

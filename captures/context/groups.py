@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from captures.context.memory import Memory
 from captures.context.reading import fields
 from captures.exchange import Exchange
-
-JOIN_GROUP: Final = 11
+from specs.keys import JOIN_GROUP
 
 
 class Group(NamedTuple):

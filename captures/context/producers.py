@@ -12,10 +12,7 @@ from typing import Final
 from captures.context.memory import Memory
 from captures.context.reading import fields
 from captures.exchange import Exchange
-
-PRODUCE: Final = 0
-INIT_PRODUCER_ID: Final = 22
-END_TXN: Final = 26
+from specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
 _MAGIC: Final = 16
 _PRODUCER_ID: Final = slice(43, 51)

@@ -15,10 +15,7 @@ from typing import Any, Final
 from captures.context.memory import Memory
 from captures.context.reading import fields
 from captures.exchange import Exchange
-
-FETCH: Final = 1
-SHARE_FETCH: Final = 78
-SHARE_ACKNOWLEDGE: Final = 79
+from specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 
 NOT_FOUND: Final = (70, 122)
 """FETCH_SESSION_ID_NOT_FOUND, SHARE_SESSION_NOT_FOUND."""

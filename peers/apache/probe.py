@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from peers.apache.settings import HOST
 from specs import Frame, Malformed, decode_frame, encode_frame
+from specs.keys import METADATA
 
 TOPIC: Final = "barnabas-ready"
 """Made in clusters of 0.8, whose brokers may know no broker until a topic exists."""
 
-_METADATA: Final = 3
 _LARGEST: Final = 10_000_000
 
 
@@ -52,7 +52,7 @@ def brokers(port: int, kafka: tuple[int, ...], timeout: float = 1.0) -> set[int]
     version = 1 if kafka >= (0, 10) else 0
     topics = [{"name": TOPIC}] if kafka < (0, 9) else []
     try:
-        answer = ask(port, _METADATA, version, {"topics": topics}, timeout)
+        answer = ask(port, METADATA, version, {"topics": topics}, timeout)
     except (OSError, Malformed):
         return set()
     nodes = {broker["node_id"] for broker in answer["brokers"]}

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from captures.exchange import SASL_TOKEN, Exchange
-from peers.recorded.log import FETCH
 from peers.recorded.shape import about, shape
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS, FETCH
 
 How = Literal["same bytes", "same shape", "same names", "again"]
 """Why an exchange was chosen. `again`: all that asked for the same have been answered, so the last of

@@ -19,12 +19,13 @@ from typing import Final
 from captures.exchange import Exchange
 from captures.framing import FRAME_LIMIT
 from peers.recorded.answers import Answers
-from peers.recorded.log import FETCH, RecordedLog
+from peers.recorded.log import RecordedLog
 from peers.recorded.offered import offered
 from specs.addresses import Kind, patch, place_of
 from specs.contents import NAMES
 from specs.frames import RequestHead, Short, request_head
-from specs.headers import API_VERSIONS, RESPONSE_HEADER, response_header_version
+from specs.headers import RESPONSE_HEADER, response_header_version
+from specs.keys import API_VERSIONS, FETCH
 from specs.malformed import Malformed
 
 LONGEST: Final = 30_000.0

@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 from captures.exchange import Exchange
 from specs import records
 from specs.contents import api
+from specs.keys import FETCH
 from specs.malformed import Malformed
 
-FETCH: Final = 1
 UNKNOWN_TOPIC_OR_PARTITION: Final = 3
 READ_COMMITTED: Final = 1
 

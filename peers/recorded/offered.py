@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from captures.exchange import UNSUPPORTED_VERSION
 from specs.contents import api
-from specs.frames import PRODUCE
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS, PRODUCE
 
 
 def offered(version: int, recorded: Mapping[int, tuple[int, int]]) -> bytes:

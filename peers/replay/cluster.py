@@ -11,11 +11,8 @@ from peers.replay.connection import Address, Dial, Gone, LiveConnection
 from peers.replay.routing import Coordinator
 from peers.replay.versions import NotReplayable, pruned, version_for
 from specs.contents import api
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 from specs.malformed import Malformed
-
-METADATA: Final = 3
-FIND_COORDINATOR: Final = 10
 
 NEWEST: Final = {API_VERSIONS: 0, METADATA: 12, FIND_COORDINATOR: 3}
 """API key -> the version that is asked at most, since more is not needed."""

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-PRODUCE: Final = 0
-
 REQUESTS: Final[dict[int, tuple[str, str]]] = {
     1: ("fetch_offset", "partition"),
     8: ("committed_offset", "partition_index"),

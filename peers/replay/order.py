@@ -14,8 +14,7 @@ from typing import Any, Final
 from captures.context.pairs import TOPIC, pairs
 from captures.exchange import Exchange
 from peers.replay.topics import Needed
-
-SYNC_GROUP: Final = 14
+from specs.keys import SYNC_GROUP
 
 LIMIT: Final = 1 << 30
 """Bytes of messages that wait for one that was asked before them and took longer."""

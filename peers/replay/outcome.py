@@ -16,10 +16,8 @@ from peers.replay.routing import topic_of
 from peers.replay.versions import NAMED, named_topics, pruned
 from specs.contents import api
 from specs.jsonform import to_json
+from specs.keys import FETCH, JOIN_GROUP
 from specs.secrets import redact
-
-FETCH: Final = 1
-JOIN_GROUP: Final = 11
 
 OF_THE_CLUSTER: Final = (
     *OF_THE_RUN,

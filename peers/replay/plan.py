@@ -7,9 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from captures.exchange import SASL_TOKEN, Exchange
 from specs.contents import NAMES, key_of
+from specs.keys import FETCH
 from specs.secrets import has_secrets
-
-FETCH: Final = 1
 
 HANDSHAKES: Final = frozenset(map(key_of, ("ApiVersions", "SaslHandshake", "SaslAuthenticate")))
 """What whoever connects does by itself."""

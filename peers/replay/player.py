@@ -28,11 +28,8 @@ from peers.replay.versions import NotReplayable
 from specs.codec.build import Unfit
 from specs.contents import api
 from specs.error_codes import error_name
+from specs.keys import FETCH, JOIN_GROUP, PRODUCE
 from specs.malformed import Malformed
-
-PRODUCE: Final = 0
-FETCH: Final = 1
-JOIN_GROUP: Final = 11
 
 PATIENCE: Final = 60.0
 """Seconds after which a response that was answered in the recording is no longer waited for."""

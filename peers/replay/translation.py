@@ -15,11 +15,7 @@ from peers.replay.order import Index
 from peers.replay.outcome import expected
 from peers.replay.routing import OF_LEADERS
 from peers.replay.versions import converted, version_for
-
-PRODUCE: Final = 0
-JOIN_GROUP: Final = 11
-SYNC_GROUP: Final = 14
-END_TXN: Final = 26
+from specs.keys import END_TXN, JOIN_GROUP, PRODUCE, SYNC_GROUP
 
 BY_ID: Final = 13
 """From this version of Produce on topics have ids and no names."""

@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from specs.contents import NAMES, api
+from specs.keys import (
+    FIND_COORDINATOR,
+    LEAVE_GROUP,
+    OFFSET_FETCH,
+    PRODUCE,
+    TXN_OFFSET_COMMIT,
+)
 from specs.layout import Layout
-
-PRODUCE: Final = 0
-OFFSET_FETCH: Final = 9
-FIND_COORDINATOR: Final = 10
-LEAVE_GROUP: Final = 13
-INIT_PRODUCER_ID: Final = 22
-TXN_OFFSET_COMMIT: Final = 28
 
 MAGIC_2: Final = 3
 """From this version on Produce takes no records of magic 0 and 1."""

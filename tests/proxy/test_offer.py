@@ -15,7 +15,7 @@ from captures.reader import CaptureReader
 from proxy.edits import narrow, refusal
 from proxy.offer import Offer, parse_newest
 from specs import NAMES, api
-from specs.headers import API_VERSIONS
+from specs.keys import API_VERSIONS
 from specs.releases import RELEASES, features, offered
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
