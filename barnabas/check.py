@@ -67,7 +67,7 @@ def check(
         output.note(remark)
     if conversations.losses:
         output.note(
-            f"{path} has {plural(conversations.losses, 'gap')}: what depends on it is not judged"
+            f"{path} has {plural(conversations.losses, 'gap')}: what depends on what is missing is not judged"
         )
     return FINDINGS if checked.wrong else FINE
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from barnabas.capture_input import exchanges, opened, watched
+from barnabas.compared import document, where
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.comparison import Compared, TooLarge, compare
-from captures.difference import ABSENT, OF_THE_RUN, Difference
+from captures.difference import OF_THE_RUN
 from captures.exchange import Exchange
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
@@ -78,21 +79,8 @@ def _print(output: Output, found: Compared) -> None:
 
 def _row(found: Compared) -> dict[str, object]:
     return {
-        "left": None if found.left is None else _where(found.left),
-        "right": None if found.right is None else _where(found.right),
-        "request": [_document(one) for one in found.request],
-        "response": [_document(one) for one in found.response],
-    }
-
-
-def _where(exchange: Exchange) -> dict[str, object]:
-    return exchange.row(
-        ("ts", "connection", "client_id", "broker", "api", "version", "correlation_id", "error")
-    )
-
-
-def _document(found: Difference) -> dict[str, object]:
-    sides = {"left": found.left, "right": found.right}
-    return {"path": found.path} | {
-        side: value for side, value in sides.items() if value is not ABSENT
+        "left": None if found.left is None else where(found.left),
+        "right": None if found.right is None else where(found.right),
+        "request": [document(one, "left", "right") for one in found.request],
+        "response": [document(one, "left", "right") for one in found.response],
     }

@@ -17,11 +17,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from barnabas.addresses import format_address, is_loopback
 from barnabas.capture_input import exchanges, opened, watched
+from barnabas.compared import document, where
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.difference import ABSENT, Difference
 from captures.exchange import Exchange
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
@@ -226,27 +226,10 @@ def _counted(output: Output, total: int) -> Iterator[Callable[[], None]]:
 
 
 def _row(outcome: Outcome) -> dict[str, object]:
-    columns = (
-        "ts",
-        "connection",
-        "client_id",
-        "broker",
-        "api",
-        "version",
-        "correlation_id",
-        "error",
-    )
     return {
-        "recorded": outcome.exchange.row(columns),
+        "recorded": where(outcome.exchange),
         "version": outcome.version,
         "not_replayable": None if outcome.left is None else outcome.left.reason,
         "problem": outcome.problem or None,
-        "response": [_document(one) for one in outcome.differences],
-    }
-
-
-def _document(found: Difference) -> dict[str, object]:
-    sides = {"recorded": found.left, "live": found.right}
-    return {"path": found.path} | {
-        side: value for side, value in sides.items() if value is not ABSENT
+        "response": [document(one, "recorded", "live") for one in outcome.differences],
     }

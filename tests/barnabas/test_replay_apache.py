@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     NewTopic,
-    OffsetSpec,
     ScramCredentialInfo,
     ScramMechanism,
     UserScramCredentialUpsertion,
@@ -25,6 +25,7 @@ from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster
 from tests.barnabas.test_replay import content, produce, replay
+from tests.experiments.scenarios.kafka import led
 from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings, until
 
 pytestmark = pytest.mark.timeout(240)
@@ -53,15 +54,8 @@ def topics(bootstrap: str, *names: str) -> None:
     made = admin.create_topics([NewTopic(name, 2, 1) for name in names])
     for future in made.values():
         future.result(30)
-    # a broker knows a new topic a moment before it can write to it
-    ends = {
-        TopicPartition(name, number): OffsetSpec.latest() for name in names for number in (0, 1)
-    }
-
-    def led() -> bool:
-        return all(one.exception(30) is None for one in admin.list_offsets(ends).values())
-
-    until(led, "the topics have leaders")
+    for name in names:
+        until(functools.partial(led, admin, name, 2), f"{name} has leaders")
 
 
 def leaders(bootstrap: str) -> int:

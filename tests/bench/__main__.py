@@ -26,14 +26,14 @@ from tests.bench import (
 
 EXAMPLES = """\
 examples:
-  python -m tests.bench                            all of it: about thirteen minutes
+  python -m tests.bench                            all of it, a part after the other
   python -m tests.bench --quick                    fewer and shorter rounds
   python -m tests.bench --only codec
   python -m tests.bench --only proxy --json figures.json
   python -m tests.bench --only real                the Java producer and a real broker
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
   python -m tests.bench --only replay              a capture into a sink
-  python -m tests.bench --only reading             captures of 1 GiB, beside tshark: four minutes
+  python -m tests.bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 

@@ -79,15 +79,17 @@ def made_topic(
     topic = NewTopic(name, partitions, replica_assignment=replicas, config=dict(settings or {}))
     admin.create_topics([topic])[name].result(SOON)
 
-    ends = {TopicPartition(name, number): OffsetSpec.latest() for number in range(partitions)}
-
-    def led() -> bool:
-        """Whether each leader knows that it leads: it says where its log ends."""
-        asked = admin.list_offsets(ends).values()
-        return all(one.exception(SOON) is None for one in asked)
-
-    until(led, f"{name} has leaders")
+    until(lambda: led(admin, name, partitions), f"{name} has leaders")
     return name
+
+
+def led(admin: AdminClient, name: str, partitions: int) -> bool:
+    """Whether each leader of a topic knows that it leads: it says where its log ends.
+
+    A broker knows a new topic a moment before it can write to it.
+    """
+    ends = {TopicPartition(name, number): OffsetSpec.latest() for number in range(partitions)}
+    return all(one.exception(SOON) is None for one in admin.list_offsets(ends).values())
 
 
 def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> None:
