@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from barnabas.memory import keep_freed
 from barnabas.output import Output
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import Trouble
+from captures.context import Context
 from captures.conversations import Conversations
 from captures.events import Event
 from captures.exchange import Exchange
@@ -75,20 +78,25 @@ def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event
 
     With a progress bar if the output goes elsewhere than to the same terminal.
     """
-    recall(reader, output)
+    recall(reader, output.context)
     yield from reader if output.out.is_terminal else with_bar(reader, output, doing)
     for remark in tls_remarks(reader):
         output.note(remark)
 
 
-def recall(reader: CaptureReader, output: Output) -> None:
+def recall(reader: CaptureReader, context: Context) -> None:
     """Learn the names of topics that a slice was given, since what said them may be left out."""
+    context.topics.update(known_topics(reader))
+
+
+def known_topics(reader: CaptureReader) -> dict[uuid.UUID, str]:
+    """Names by id that stand in a slice's own words."""
     names = reader.meta.get("topics")
+    found = {}
     for text, name in names.items() if isinstance(names, dict) else ():
-        try:
-            output.context.topics[text_uuid(text)] = str(name)
-        except ValueError:
-            continue
+        with contextlib.suppress(ValueError):
+            found[text_uuid(text)] = str(name)
+    return found
 
 
 def with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:

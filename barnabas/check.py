@@ -55,7 +55,7 @@ def check(
             total += 1
             yield exchange
 
-    for one, finding in run(counted(), checks):
+    for one, finding in run(counted(), checks, output.context):
         counts[one.name] += 1
         if counts[one.name] <= MOST:
             found.append((one, finding))

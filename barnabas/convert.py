@@ -205,7 +205,7 @@ class _Job:
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""
-        recall(self.reader, self.output)
+        recall(self.reader, self.output.context)
         try:
             if self.out == STANDARD_OUTPUT and self.output.out.is_terminal:
                 yield from self.reader  # a bar would stand between the rows

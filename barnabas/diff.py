@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from barnabas.capture_input import exchanges, opened, watched
+from barnabas.capture_input import exchanges, opened, recall, watched
 from barnabas.compared import document, where
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import line
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.comparison import Compared, TooLarge, compare
+from captures.context import Context
 from captures.difference import OF_THE_RUN
 from captures.exchange import Exchange
+from captures.reader import CaptureReader
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
 
@@ -37,10 +39,13 @@ def diff(
     """
     output = output or Output()
     fields = ignore if everything else (*OF_THE_RUN, *ignore)
-    one, other = (_exchanges(path, only, keys, output) for path in (left, right))
+    one, other = opened(left, keys=keys), opened(right, keys=keys)
+    contexts = Context(), Context()
+    left_side = _exchanges(one, only, contexts[0], output)
+    right_side = _exchanges(other, only, contexts[1], output)
     same = different = missing = more = 0
     try:
-        for found in compare(one, other, fields):
+        for found in compare(left_side, right_side, fields, contexts=contexts):
             same += found.same
             missing += found.right is None
             more += found.left is None
@@ -57,12 +62,16 @@ def diff(
 
 
 def _exchanges(
-    path: Path, only: str | None, keys: KeyLog | None, output: Output
+    reader: CaptureReader, only: str | None, context: Context, output: Output
 ) -> Iterator[Exchange]:
-    reader = opened(path, keys=keys)
+    """Those that are compared; what the others teach is known."""
+    recall(reader, context)
     passes = None if only is None else parse_filter(only, {})
     found = exchanges(reader, watched(reader, output, "reading"))
-    return (exchange for exchange in found if passes is None or passes(exchange))
+    for exchange in found:
+        context.learn(exchange)
+        if passes is None or passes(exchange):
+            yield exchange
 
 
 def _print(output: Output, found: Compared) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.addresses import format_address, is_loopback
-from barnabas.capture_input import exchanges, opened, watched
+from barnabas.capture_input import exchanges, known_topics, opened, watched
 from barnabas.compared import document, where
 from barnabas.loop import run
 from barnabas.output import Output
@@ -118,6 +118,7 @@ def replay(asked: Replay, output: Output | None = None) -> int:
         _check_own(asked, address)
     try:
         found = index(_exchanges(asked, output, "reading"))
+        found.topics = known_topics(opened(asked.path, keys=asked.keys)) | found.topics
         if not found.order:
             raise Trouble(f"{asked.path} has nothing to replay", COULD_NOT_RUN)
         report = Report(output, asked.as_json)

@@ -52,15 +52,18 @@ def compare(
     right: Iterable[Exchange],
     ignore: Iterable[str] = OF_THE_RUN,
     *,
+    contexts: tuple[Context, Context] | None = None,
     limit: int = LIMIT,
 ) -> Iterator[Compared]:
     """All exchanges of both, by client in the order in which they were asked.
 
-    ignore: see `captures.difference`. limit: bytes of bodies of each. Raises TooLarge.
+    ignore: see `captures.difference`. contexts: what is known of each beside what these teach. limit:
+    bytes of bodies of each. Raises TooLarge.
     """
     ignore = tuple(ignore)
-    ours, our_names = _by_client(left, limit)
-    others, other_names = _by_client(right, limit)
+    our_context, other_context = contexts or (Context(), Context())
+    ours, our_names = _by_client(left, limit, our_context)
+    others, other_names = _by_client(right, limit, other_context)
     for client in dict.fromkeys((*ours, *others)):
         one, other = ours.get(client, []), others.get(client, [])
         for first, second in _together(one, other, our_names, other_names, ignore):
@@ -84,10 +87,9 @@ _DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
 
 def _by_client(
-    exchanges: Iterable[Exchange], limit: int
+    exchanges: Iterable[Exchange], limit: int, context: Context
 ) -> tuple[dict[str | None, list[Exchange]], Names]:
     found: dict[str | None, list[Exchange]] = defaultdict(list)
-    context = Context()
     held = 0
     for exchange in exchanges:
         context.learn(exchange)

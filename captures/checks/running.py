@@ -9,12 +9,15 @@ from captures.context import Context
 from captures.exchange import Exchange
 
 
-def run(exchanges: Iterable[Exchange], checks: Sequence[Check]) -> Iterator[tuple[Check, Finding]]:
+def run(
+    exchanges: Iterable[Exchange], checks: Sequence[Check], context: Context | None = None
+) -> Iterator[tuple[Check, Finding]]:
     """What the checks find, each when it shows; memory is bounded by what they remember.
 
     Exchanges come from `Conversations(strays=True)`, in the order in which they end.
+    context: what is known before the first of them.
     """
-    context = Context()
+    context = context or Context()
     begun = [(check, check.begin(check.settings)) for check in checks]
     for exchange in exchanges:
         context.learn(exchange)

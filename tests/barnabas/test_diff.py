@@ -65,3 +65,13 @@ def test_rows_for_programs(captures: tuple[Path, Path]) -> None:
 def test_wrong_input(captures: tuple[Path, Path], tmp_path: Path) -> None:
     assert diff(captures[0], tmp_path / "none")[0] == 2
     assert diff(*captures, "--filter", "apy == 'x'")[0] == 2
+
+
+def test_a_slice_that_names_topics_by_id_knows_their_names(tmp_path: Path) -> None:
+    sample, sliced = Path("captures/samples/kip-848.pcapng").resolve(), tmp_path / "slice.pcapng"
+    fetches = ("--filter", "api == 'Fetch'")
+    result = CliRunner().invoke(app, ["convert", str(sample), str(sliced), *fetches])
+    assert result.exit_code == 0
+    code, out, err = diff(sample, sliced, *fetches, "--everything")
+    assert (code, out) == (0, "")
+    assert not err.startswith("0 exchanges the same")

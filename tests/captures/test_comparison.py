@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from captures.comparison import Compared, TooLarge, compare
+from captures.context import Context
 from captures.difference import ABSENT, Difference
 from captures.exchange import Exchange
 from specs import api, records
@@ -119,3 +122,21 @@ def test_versions_may_differ() -> None:
 def test_too_much_is_said() -> None:
     with pytest.raises(TooLarge, match="compare a part"):
         list(compare([commit("g")] * 3, [], limit=30))
+
+
+def test_names_that_are_known_before_tell_topics_apart() -> None:
+    ids = uuid.UUID(int=1), uuid.UUID(int=2)
+
+    def fetch(topic_id: uuid.UUID) -> Exchange:
+        topics = [{"topic_id": topic_id, "partitions": [{"partition": 0}]}]
+        return exchange("Fetch", 13, request={"topics": topics})
+
+    def found(*told: str) -> list[Compared]:
+        contexts = Context(), Context()
+        for context, topic_id, name in zip(contexts, ids, told, strict=False):
+            context.topics[topic_id] = name
+        return list(compare([fetch(ids[0])], [fetch(ids[1])], contexts=contexts))
+
+    same = [[one.same for one in found(*told)] for told in ((), ("t", "t"), ("t", "u"))]
+    assert same[1:] == [[True], [False]]
+    assert same[0] != [True]
