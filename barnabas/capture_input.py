@@ -79,14 +79,18 @@ def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event
     With a progress bar if the output goes elsewhere than to the same terminal.
     """
     recall(reader, output.context)
+    output.names_brokers = not reader.says_brokers
     yield from reader if output.out.is_terminal else with_bar(reader, output, doing)
     for remark in tls_remarks(reader):
         output.note(remark)
 
 
 def recall(reader: CaptureReader, context: Context) -> None:
-    """Learn the names of topics that a slice was given, since what said them may be left out."""
+    """Learn what a slice was given, since what said it may be left out: names of topics, and of brokers."""
     context.topics.update(known_topics(reader))
+    nodes = reader.meta.get("brokers")
+    if isinstance(nodes, dict):
+        context.brokers.recall({a: node for a, node in nodes.items() if type(node) is int})
 
 
 def known_topics(reader: CaptureReader) -> dict[uuid.UUID, str]:

@@ -192,6 +192,9 @@ class _Job:
         hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
         meta = {**self.reader.meta}
         meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
+        if not self.reader.says_brokers:
+            # whoever reads what is written goes by addresses, too
+            meta["brokers"] = {} if context is None else context.brokers.known()
         if survey.topics:
             meta["topics"] = survey.topics
         if self.wanted.said:

@@ -62,7 +62,7 @@ def _one(
     reader = opened(path, keys=keys)
     count = 0
     for exchange in exchanges(reader, watched(reader, output, "searching")):
-        output.context.learn(exchange)
+        output.learn(exchange)
         places = list(search(exchange, output.context, pattern))
         if not places:
             continue

@@ -37,6 +37,8 @@ class Output:
     """Which exchanges are printed (`--filter`); None: all. All are learnt from and counted."""
     hidden: int = 0
     """Exchanges that were not printed because they did not pass."""
+    names_brokers: bool = False
+    """Whether exchanges don't say which broker they went to, as in captures of others."""
     undecoded: int = 0
     """Exchanges with a body that no schema reads."""
     flag: Callable[[Exchange], None] = lambda _: None
@@ -47,9 +49,15 @@ class Output:
         if self.look(exchange):
             show.show(self.out, exchange, self.context)
 
+    def learn(self, exchange: Exchange) -> None:
+        """Learn from an exchange, and name its broker if that is known by now."""
+        self.context.learn(exchange)
+        if self.names_brokers:
+            exchange.broker = self.context.brokers.node(exchange)
+
     def look(self, exchange: Exchange) -> bool:
         """Learn from an exchange, count it; whether it is to be printed."""
-        self.context.learn(exchange)
+        self.learn(exchange)
         if exchange.key in NAMES and exchange.undecodable:
             self.undecoded += 1
             self.flag(exchange)

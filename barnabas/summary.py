@@ -48,7 +48,7 @@ def summary(
     conversations = Conversations()
     reader = opened(*paths, keys=keys)
     for exchange in exchanges(reader, watched(reader, output, "reading"), conversations):
-        output.context.learn(exchange)
+        output.learn(exchange)
         if passes is None or passes(exchange):
             overview.note(exchange, output.context)
     if as_json:

@@ -40,7 +40,7 @@ class Inferred(NamedTuple):
 def inferred(data: bytes, known: int, seen: Iterable[tuple[int, int]]) -> list[Inferred]:
     """The responses with which `data` ends, the first one first; what is before them is passed over.
 
-    known: the correlation id of the response that follows. seen: (key, version) of requests on the connection;
+    known: the correlation id of the response that follows. seen: (key, version) of the requests there;
     what fits one of them alone is that, whatever else it fits.
     """
     usual = tuple(dict.fromkeys(seen))

@@ -83,6 +83,12 @@ class CaptureReader:
                 self.meta = self.meta or meta
 
     @property
+    def says_brokers(self) -> bool:
+        """Whether a connection says which broker it went to: not in files of others, nor in what was made
+        of them (whose `meta` has `brokers`: nodes by address)."""
+        return bool(self.meta) and "brokers" not in self.meta
+
+    @property
     def foreign(self) -> int:
         """Packets found so far that hold no TCP segment."""
         return self.packets.foreign

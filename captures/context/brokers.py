@@ -6,6 +6,8 @@ broker; under another name, or behind another port, nobody knows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from captures.context.memory import Memory
 from captures.context.reading import fields
 from captures.exchange import Exchange
@@ -42,6 +44,16 @@ class Brokers:
             address, node = endpoint_text((broker["host"], broker["port"])), broker["node_id"]
             if self._nodes.setdefault(address, node) != node:
                 self._nodes[address] = None
+
+    def recall(self, nodes: Mapping[str, int]) -> None:
+        """Take nodes by address that somebody has learnt before."""
+        self._nodes.update(nodes)
+
+    def known(self) -> dict[str, int]:
+        """Nodes by address; none where there are several clusters."""
+        if self._several:
+            return {}
+        return {address: node for address, node in self._nodes.items() if node is not None}
 
     def node(self, exchange: Exchange) -> int | None:
         """The broker that was asked; None: not known, or of one among several clusters."""

@@ -102,3 +102,19 @@ def test_damage_is_named_behind_what_came_before(capture: Path) -> None:
     with pytest.raises(Trouble, match=r"is damaged: byte .*; shown up to there") as caught:
         decode(capture)
     assert caught.value.code == 2
+
+
+def test_brokers_of_others_are_named_by_their_addresses(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[2] / "captures" / "samples" / "wrong.pcap"
+
+    def brokers(path: Path, *options: str) -> list[int | None]:
+        return [json.loads(line)["broker"] for line in decode(path, "--json", *options)[0]]
+
+    assert set(brokers(sample)[1:]) == {1, 2}
+    whole, sliced = tmp_path / "whole.pcapng", tmp_path / "slice.pcapng"
+    only = ("--filter", "api == 'Produce'")
+    for name, options in ((whole, ()), (sliced, only)):
+        result = CliRunner().invoke(app, ["convert", str(sample), str(name), *options])
+        assert result.exit_code == 0
+    assert brokers(whole) == brokers(sample)
+    assert brokers(sliced) == brokers(sample, *only) != []
