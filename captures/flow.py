@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 
 from captures.demand import Demand
 from captures.tcp import ACK, FIN, RST, SYN, Endpoint, Segment
-from captures.usual import Usual
 from specs.frames import Direction
 
 GRACE: Final = 64
@@ -23,7 +22,7 @@ GRACE: Final = 64
 MODULUS: Final = 1 << 32
 _WAITING: Final = 4096
 """Segments of a conversation that wait, however short they are."""
-_OLD: Final = MODULUS - (1 << 30)
+OLD: Final = MODULUS - (1 << 30)
 """A number at most the largest window (1 GiB) behind is a repetition; any other is ahead."""
 _FAR: Final = 1 << 28
 """An acknowledgement so far ahead of all that was seen means something else."""
@@ -90,9 +89,9 @@ class Half:
         if self.first is None:
             self.first = seq
         distance = (seq - self.first - self.position) % MODULUS
-        return self.position + (distance - MODULUS if distance >= _OLD else distance)
+        return self.position + (distance - MODULUS if distance >= OLD else distance)
 
-    def gather(self, payload: bytes, ts_ns: int, packet: int) -> bytes:
+    def gather(self, payload: memoryview, ts_ns: int, packet: int) -> bytes:
         """Take what comes in order. Returns all that was gathered once that meets the demand."""
         self.position += len(payload)
         demand = self.demand
@@ -102,11 +101,11 @@ class Half:
             self._latest = ts_ns, packet
             return b""
         demand.bytes = 0
-        if self._gathered:
-            self._gathered += payload
-            payload = bytes(self._gathered)
-            self._gathered = bytearray()
-        return payload
+        if not self._gathered:
+            return bytes(payload)
+        self._gathered += payload
+        data, self._gathered = bytes(self._gathered), bytearray()
+        return data
 
     def flush(self, flow: int) -> Iterator[Data]:
         """What was gathered, though the demand is not met."""
@@ -145,28 +144,6 @@ class Flow:
         """Whether both sides have finished, or one has reset it, and nothing waits any more."""
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
-
-    def plain(
-        self, direction: Direction, found: Usual, data: bytes, ts_ns: int, packet: int
-    ) -> tuple[Data, ...] | None:
-        """What a packet of the usual form brings that is in order while nothing else waits; None:
-        take it with care."""
-        half, other = self.request, self.response
-        if direction == "response":
-            half, other = other, half
-        _, seq, ack, flags, start, end = found
-        if flags & (SYN | FIN | RST) or half.early or other.early:
-            return None
-        if half.first is None or other.first is None:
-            return None
-        acked = (ack - other.first - other.position) % MODULUS
-        if (seq - half.first - half.position) % MODULUS or (self.patience and 0 < acked < _OLD):
-            return None
-        self.count += 1
-        if not acked:
-            other.acked = other.position
-        payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
-        return (Data(self.number, direction, ts_ns, payload, (), packet),) if payload else ()
 
     def take(
         self,

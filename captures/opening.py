@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, cast
 
 from captures import pcap, pcapng
-from captures.pcapng import Block, CaptureError, Section
+from captures.pcapng import Block, CaptureError, Run, Section
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -50,13 +50,17 @@ class CaptureFile:
 
         Raises CaptureError if it is no capture, or a damaged one, and OSError.
         """
+        return pcapng.each(self.runs())
+
+    def runs(self) -> Iterator[Block | Run]:
+        """The same, with the plain packets in runs."""
         self._plain = _unpacked(self._file)
         file = cast(BinaryIO, self._plain)
         magic = self._plain.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
-            return chain([Section((), "", 0)], pcap.read_packets(file))
+            return chain([Section((), "", 0)], pcap.read_runs(file))
         if not magic or _PCAPNG.startswith(magic[:4]):
-            return pcapng.read_blocks(file)
+            return pcapng.read_runs(file)
         for start, what in _OTHERS:
             if magic.startswith(start):
                 raise CaptureError(0, what)

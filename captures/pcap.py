@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from captures.pcapng import BLOCK_LIMIT, CaptureError, Packet, Truncated
+from captures.pcapng import BLOCK_LIMIT, RUN, Block, CaptureError, Run, Truncated, each
 
 MAGICS: Final = {
     bytes.fromhex("a1b2c3d4"): (">", 1000, 16),
@@ -25,12 +25,17 @@ MAGICS: Final = {
 _HEADER: Final = 24
 _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; above them stands the length of a checksum."""
-_PIECE: Final = 1 << 20
+_PIECE: Final = 1 << 18
 
 
-def read_packets(file: BinaryIO) -> Iterator[Packet | Truncated]:
+def read_packets(file: BinaryIO) -> Iterator[Block]:
     """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
     and whatever `file` raises."""
+    return each(read_runs(file))
+
+
+def read_runs(file: BinaryIO) -> Iterator[Run | Truncated]:
+    """The same in runs."""
     header = file.read(_HEADER)
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
@@ -40,31 +45,33 @@ def read_packets(file: BinaryIO) -> Iterator[Packet | Truncated]:
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    return _records(file, order, tick, size, network & _LINKTYPE)
+    return _runs(file, order, tick, size, network & _LINKTYPE)
 
 
-def _records(
+def _runs(
     file: BinaryIO, order: str, tick: int, size: int, linktype: int
-) -> Iterator[Packet | Truncated]:
-    record = struct.Struct(order + "III")
+) -> Iterator[Run | Truncated]:
+    record = struct.Struct(order + "III").unpack_from
     data, at, offset = b"", 0, _HEADER
     while True:
-        if len(data) - at < size:
-            data, at = data[at:] + file.read(_PIECE), 0
-            if len(data) < size:
-                break
-        seconds, ticks, length = record.unpack_from(data, at)
-        if length > BLOCK_LIMIT:
-            raise CaptureError(offset + 8, f"a packet of {length} bytes")
-        end = at + size + length
-        if end > len(data):
-            data, at, end = data[at:] + file.read(end - len(data) + _PIECE), 0, size + length
+        places: list[tuple[int, int, int]] = []
+        begun, length = at, 0
+        while len(data) - at >= size and len(places) < RUN:
+            seconds, ticks, length = record(data, at)
+            end = at + size + length
             if end > len(data):
                 break
-        yield Packet(
-            seconds * 1_000_000_000 + ticks * tick, linktype, data[at + size : end], (), offset
-        )
-        offset += end - at
-        at = end
+            places.append((seconds * 1_000_000_000 + ticks * tick, at + size, end))
+            at = end
+        if places:
+            yield Run(linktype, data, places, offset - begun, size)
+            offset += at - begun
+            continue
+        if length > BLOCK_LIMIT:
+            raise CaptureError(offset + 8, f"a packet of {length} bytes")
+        more = file.read(max(0, at + size + length - len(data)) + _PIECE)
+        data, at = data[at:] + more, 0
+        if not more:
+            break
     if data:
         yield Truncated(offset)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 BLOCK_LIMIT: Final = 64 << 20
@@ -32,6 +32,8 @@ _MAGIC: Final = b"\n\r\r\n"
 _ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
 _AHEAD: Final = 1 << 18
 """Bytes that are read at once."""
+RUN: Final = 1024
+"""Packets of the longest run."""
 
 
 class _Layout(NamedTuple):
@@ -93,6 +95,34 @@ class Packet(NamedTuple):
     file_offset: int
 
 
+class Run(NamedTuple):
+    """Packets without a word, one behind the other: `places` in what was read at once.
+
+    What tells most packets from each other is three numbers, and nothing of them is copied.
+    """
+
+    linktype: int
+    data: bytes
+    places: list[tuple[int, int, int]]
+    """Of each its time in ns since 1970, and where it begins and ends in `data`."""
+    file_offset: int
+    """Where `data` begins in the file."""
+    head: int
+    """Bytes of a block before its packet."""
+
+    def packet(self, at: int) -> Packet:
+        """One of them."""
+        ts_ns, start, end = self.places[at]
+        offset = self.file_offset + start - self.head
+        return Packet(ts_ns, self.linktype, self.data[start:end], (), offset)
+
+
+def alone(packet: Packet) -> Run:
+    """A run of one packet, without what is said of it."""
+    place = packet.ts_ns, 0, len(packet.data)
+    return Run(packet.linktype, packet.data, [place], packet.file_offset, 0)
+
+
 class Statistics(NamedTuple):
     """An Interface Statistics Block; `dropped` is None if it does not say how many were lost."""
 
@@ -125,8 +155,22 @@ class Truncated(NamedTuple):
 Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated
 
 
+def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
+    """Blocks one by one, whatever stands in runs."""
+    for block in blocks:
+        if isinstance(block, Run):
+            yield from map(block.packet, range(len(block.places)))
+        else:
+            yield block
+
+
 def read_blocks(file: BinaryIO) -> Iterator[Block]:
     """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
+    return each(read_runs(file))
+
+
+def read_runs(file: BinaryIO) -> Iterator[Block | Run]:
+    """The same, with the plain packets in runs."""
     size = _size(file)
     data = file.read(_AHEAD)
     at = offset = 0
@@ -141,6 +185,12 @@ def read_blocks(file: BinaryIO) -> Iterator[Block]:
             data, at = data[at:] + file.read(_AHEAD), 0
             if len(data) < 12:
                 break
+        run, end = _run(data, at, offset - at, layout, interfaces)
+        if run is not None:
+            yield run
+            offset += end - at
+            at = end
+            continue
         if data[at : at + 4] == _MAGIC:
             order = _ORDERS.get(data[at + 8 : at + 12], "")
             if not order:
@@ -153,20 +203,17 @@ def read_blocks(file: BinaryIO) -> Iterator[Block]:
             break
         end = at + length
         if end > len(data):
-            data, at, end = data[at:] + file.read(end - len(data) + _AHEAD), 0, length
-            if end > len(data):
+            data, at = data[at:] + file.read(end - len(data) + _AHEAD), 0
+            if length > len(data):
                 break
+            continue
         if (again := layout.tail.unpack_from(data, end - 4)[0]) != length:
             raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
-        block: Block | None = None
-        if kind == ENHANCED and length >= 32:
-            block = _plain(layout.enhanced.unpack_from(data, at), data, at, offset, interfaces)
-        if block is None:
-            block = _Body(data[at + 8 : end - 4], order, offset).read(kind, interfaces)
-            if isinstance(block, Section):
-                interfaces.clear()
-            elif isinstance(block, Interface):
-                interfaces.append(block)
+        block = _Body(data[at + 8 : end - 4], order, offset).read(kind, interfaces)
+        if isinstance(block, Section):
+            interfaces.clear()
+        elif isinstance(block, Interface):
+            interfaces.append(block)
         yield block
         offset += length
         at = end
@@ -174,16 +221,30 @@ def read_blocks(file: BinaryIO) -> Iterator[Block]:
         yield Truncated(offset)
 
 
-def _plain(
-    head: tuple[int, ...], data: bytes, at: int, offset: int, interfaces: list[Interface]
-) -> Packet | None:
-    """An Enhanced Packet Block without options, as nearly all are; None: read it with care."""
-    _, length, index, high, low, captured, _ = head
-    if index >= len(interfaces) or not 0 <= length - 32 - captured < 4:
-        return None
-    on = interfaces[index]
-    at += 28
-    return Packet(on.time(high << 32 | low), on.linktype, data[at : at + captured], (), offset)
+def _run(
+    data: bytes, at: int, offset: int, layout: _Layout, interfaces: list[Interface]
+) -> tuple[Run | None, int]:
+    """The Enhanced Packet Blocks of one interface that begin here, without options, as nearly all are,
+    and where they end; None: the first must be read with care."""
+    places: list[tuple[int, int, int]] = []
+    head, tail = layout.enhanced.unpack_from, layout.tail.unpack_from
+    on: Interface | None = None
+    one = -1
+    last = len(data) - 32
+    while at <= last and len(places) < RUN:
+        kind, length, index, high, low, captured, _ = head(data, at)
+        if kind != ENHANCED or not 0 <= length - 32 - captured < 4 or length & 3:
+            break
+        if on is None and index < len(interfaces):
+            on, one = interfaces[index], index
+        if on is None or index != one:
+            break
+        end = at + length
+        if end > len(data) or length > BLOCK_LIMIT or tail(data, end - 4) != (length,):
+            break
+        places.append((on.time(high << 32 | low), at + 28, at + 28 + captured))
+        at = end
+    return Run(on.linktype, data, places, offset, 28) if on and places else None, at
 
 
 def _size(file: BinaryIO) -> int | None:

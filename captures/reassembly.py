@@ -5,14 +5,15 @@ No I/O, bounded memory. Which conversation a segment belongs to is found here, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from captures.demand import UNHEARD, Demands
 from captures.flow import MODULUS, Data, Flow, Gap
+from captures.pcapng import Run
+from captures.skimming import Lane, skim
 from captures.tcp import ACK, SYN, Endpoint, Segment
 from captures.usual import Usual
-from specs.frames import Direction
 
 PATIENCE: Final = 1 << 20
 """Bytes of a conversation that wait for a missing segment, unless told otherwise."""
@@ -60,22 +61,22 @@ class Reassembler:
         self._patience = patience
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
-        self._usual: dict[bytes, tuple[Flow, Direction]] = {}
+        self._usual: dict[bytes, Lane] = {}
         """Whose direction it is, by `Usual.key`."""
         self._count = 0
 
-    def plain(self, found: Usual, data: bytes, ts_ns: int, packet: int) -> Iterable[Event] | None:
-        """What a packet of the usual form brings to a conversation that is in order, at once; None:
-        `feed` its segment, and `learn` whose it is."""
-        whose = self._usual.get(found.key)
-        return None if whose is None else whose[0].plain(whose[1], found, data, ts_ns, packet)
+    def skim(self, run: Run, number: int) -> Iterator[Data | int]:
+        """What the packets of a run bring, the first of which has this number; the place of each that
+        is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
+        return skim(self._usual, run, number)
 
     def learn(self, found: Usual, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
         flow = self._flows.get(_key(segment))
         if flow is not None and found.key not in self._usual:
-            direction: Direction = "request" if segment.source == flow.client else "response"
-            self._usual[found.key] = flow, direction
+            halves = flow.request, flow.response
+            ours, other = halves if segment.source == flow.client else halves[::-1]
+            self._usual[found.key] = flow, ours, other
             flow.keys.append(found.key)
 
     def feed(
