@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from captures.boundary import Search
-from captures.events import Opened
+from captures.events import Chunk, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
+from captures.plain import Plain
 from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
@@ -46,6 +47,7 @@ class Conversation:
         """Whether frames are missing: then a response may answer one of those."""
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
+        self._plain = Plain(self.number, client, self.server, broker, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
         self._answered = False
@@ -65,6 +67,34 @@ class Conversation:
                 Framing(linked=True) if flow == "left" else Framing(search=Search(asked))
             )
         return self.framings[flow, direction]
+
+    def plain(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
+        """The exchanges that are over with the frames that arrived bytes begin with, if all is as usual;
+        and the bytes behind those."""
+        _, flow, direction, ts_ns, data, _, packet = chunk
+        framing = self.framing(flow, direction)
+        found: list[Exchange] = []
+        odd = self._cut_off or (direction == "request" and self._raw_tokens)
+        if odd or not framing.plain or len(data) < framing.missing:
+            return found, data
+        begun = framing.begun()
+        if direction == "request":
+            at = self._plain.requests(framing, begun, data, ts_ns, packet)
+        else:
+            at = self._plain.responses(framing, begun, data, ts_ns, packet, found)
+            self._answered = self._answered or bool(found)
+        if at < 0:
+            data, at = b"".join((begun, data)), 0
+        if not framing.keep(data, at):
+            return found, data[at:]
+        self.demand(direction, framing)
+        return found, b""
+
+    def demand(self, direction: Direction, framing: Framing) -> None:
+        """Say how many bytes the frame that has begun needs."""
+        demands = self.demands
+        demand = demands.request if direction == "request" else demands.response
+        demand.bytes = framing.missing
 
     def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
         """The exchanges that are over with a frame."""
@@ -141,6 +171,8 @@ class Conversation:
             return self._outcome(pending, note="no response (acks=0)")
         else:
             self.pairing.sent(pending)
+            if not self._raw_tokens and _known(head.key, head.version):
+                self._plain.learn(frame.data, head)
         return None
 
     def _request_left(self, frame: CapturedFrame) -> Exchange | None:

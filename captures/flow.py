@@ -24,6 +24,8 @@ _WAITING: Final = 4096
 """Segments of a conversation that wait, however short they are."""
 OLD: Final = MODULUS - (1 << 30)
 """A number at most the largest window (1 GiB) behind is a repetition; any other is ahead."""
+_PIECE: Final = 1 << 16
+"""Bytes of short payloads that are gathered in one buffer."""
 _FAR: Final = 1 << 28
 """An acknowledgement so far ahead of all that was seen means something else."""
 
@@ -79,7 +81,7 @@ class Half:
         self.early: list[_Early] = []
         self.finished = False
         self.demand = Demand()
-        self._gathered = bytearray()
+        self._gathered: list[bytearray] = []
         """What came in order and does not meet the demand yet."""
         self._latest = 0, 0
         """Time and packet of the last of it."""
@@ -93,24 +95,28 @@ class Half:
 
     def gather(self, payload: memoryview, ts_ns: int, packet: int) -> bytes:
         """Take what comes in order. Returns all that was gathered once that meets the demand."""
-        self.position += len(payload)
-        demand = self.demand
-        if len(payload) < demand.bytes:
-            demand.bytes -= len(payload)
-            self._gathered += payload
+        size = len(payload)
+        self.position += size
+        demand, gathered = self.demand, self._gathered
+        if size < demand.bytes:
+            demand.bytes -= size
+            # a few large buffers: one alone would be moved whenever it grows
+            if gathered and len(gathered[-1]) + size <= _PIECE:
+                gathered[-1] += payload
+            else:
+                gathered.append(bytearray(payload))
             self._latest = ts_ns, packet
             return b""
         demand.bytes = 0
-        if not self._gathered:
+        if not gathered:
             return bytes(payload)
-        self._gathered += payload
-        data, self._gathered = bytes(self._gathered), bytearray()
-        return data
+        self._gathered = []
+        return b"".join((*gathered, payload))
 
     def flush(self, flow: int) -> Iterator[Data]:
         """What was gathered, though the demand is not met."""
         if self._gathered:
-            data, self._gathered = bytes(self._gathered), bytearray()
+            data, self._gathered = b"".join(self._gathered), []
             ts_ns, packet = self._latest
             yield Data(flow, self.direction, ts_ns, data, (), packet)
 

@@ -6,11 +6,13 @@ that patched Linux kernels once wrote ("modified" pcap).
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Final
 
 from captures.pcapng import BLOCK_LIMIT, RUN, Block, CaptureError, Run, Truncated, each
+from captures.window import Window
 
 MAGICS: Final = {
     bytes.fromhex("a1b2c3d4"): (">", 1000, 16),
@@ -25,38 +27,40 @@ MAGICS: Final = {
 _HEADER: Final = 24
 _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; above them stands the length of a checksum."""
-_PIECE: Final = 1 << 18
 
 
-def read_packets(file: BinaryIO) -> Iterator[Block]:
+def read_packets(file: io.BufferedIOBase) -> Iterator[Block]:
     """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
     and whatever `file` raises."""
     return each(read_runs(file))
 
 
-def read_runs(file: BinaryIO) -> Iterator[Run | Truncated]:
-    """The same in runs."""
-    header = file.read(_HEADER)
+def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
+    """The same in runs. Each is valid until the next is asked for."""
+    window = Window(file)
+    whole = window.has(_HEADER)
+    header = bytes(window.data[:_HEADER])
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
-    if len(header) < _HEADER:
+    if not whole:
         return iter([Truncated(0)])
     order, tick, size = MAGICS[header[:4]]
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    return _runs(file, order, tick, size, network & _LINKTYPE)
+    window.at = _HEADER
+    return _runs(window, order, tick, size, network & _LINKTYPE)
 
 
 def _runs(
-    file: BinaryIO, order: str, tick: int, size: int, linktype: int
+    window: Window, order: str, tick: int, size: int, linktype: int
 ) -> Iterator[Run | Truncated]:
     record = struct.Struct(order + "III").unpack_from
-    data, at, offset = b"", 0, _HEADER
-    while True:
+    while window.has(size):
+        data, at = window.data, window.at
         places: list[tuple[int, int, int]] = []
-        begun, length = at, 0
-        while len(data) - at >= size and len(places) < RUN:
+        length, last = 0, len(data) - size
+        while at <= last and len(places) < RUN:
             seconds, ticks, length = record(data, at)
             end = at + size + length
             if end > len(data):
@@ -64,14 +68,11 @@ def _runs(
             places.append((seconds * 1_000_000_000 + ticks * tick, at + size, end))
             at = end
         if places:
-            yield Run(linktype, data, places, offset - begun, size)
-            offset += at - begun
-            continue
-        if length > BLOCK_LIMIT:
-            raise CaptureError(offset + 8, f"a packet of {length} bytes")
-        more = file.read(max(0, at + size + length - len(data)) + _PIECE)
-        data, at = data[at:] + more, 0
-        if not more:
+            window.at = at
+            yield Run(linktype, data, places, window.before, size)
+        elif length > BLOCK_LIMIT:
+            raise CaptureError(window.before + at + 8, f"a packet of {length} bytes")
+        elif not window.has(size + length):
             break
-    if data:
-        yield Truncated(offset)
+    if window.at < len(window.data):
+        yield Truncated(window.before + window.at)

@@ -5,10 +5,13 @@ Layout: draft-ietf-opsawg-pcapng. `pcapng_writing.py` makes them.
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from captures.window import Window
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
@@ -30,8 +33,6 @@ _YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
 _MAGIC: Final = b"\n\r\r\n"
 _ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
-_AHEAD: Final = 1 << 18
-"""Bytes that are read at once."""
 RUN: Final = 1024
 """Packets of the longest run."""
 
@@ -102,7 +103,7 @@ class Run(NamedTuple):
     """
 
     linktype: int
-    data: bytes
+    data: memoryview
     places: list[tuple[int, int, int]]
     """Of each its time in ns since 1970, and where it begins and ends in `data`."""
     file_offset: int
@@ -114,13 +115,13 @@ class Run(NamedTuple):
         """One of them."""
         ts_ns, start, end = self.places[at]
         offset = self.file_offset + start - self.head
-        return Packet(ts_ns, self.linktype, self.data[start:end], (), offset)
+        return Packet(ts_ns, self.linktype, bytes(self.data[start:end]), (), offset)
 
 
 def alone(packet: Packet) -> Run:
     """A run of one packet, without what is said of it."""
     place = packet.ts_ns, 0, len(packet.data)
-    return Run(packet.linktype, packet.data, [place], packet.file_offset, 0)
+    return Run(packet.linktype, memoryview(packet.data), [place], packet.file_offset, 0)
 
 
 class Statistics(NamedTuple):
@@ -164,72 +165,62 @@ def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
             yield block
 
 
-def read_blocks(file: BinaryIO) -> Iterator[Block]:
+def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
     """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
     return each(read_runs(file))
 
 
-def read_runs(file: BinaryIO) -> Iterator[Block | Run]:
-    """The same, with the plain packets in runs."""
+def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
+    """The same, with the plain packets in runs. Each is valid until the next is asked for."""
     size = _size(file)
-    data = file.read(_AHEAD)
-    at = offset = 0
-    if not data:
+    window = Window(file)
+    if not window.has(1):
         raise CaptureError(0, "the file is empty")
-    if not _MAGIC.startswith(data[:4]):
+    window.has(12)
+    if not _MAGIC.startswith(window.data[:4]):
         raise CaptureError(0, "not a pcapng file")
     order, layout = "<", _LAYOUTS["<"]
     interfaces: list[Interface] = []
-    while True:
-        if len(data) - at < 12:
-            data, at = data[at:] + file.read(_AHEAD), 0
-            if len(data) < 12:
-                break
-        run, end = _run(data, at, offset - at, layout, interfaces)
+    while window.has(12):
+        run = _run(window, layout, interfaces)
         if run is not None:
             yield run
-            offset += end - at
-            at = end
             continue
-        if data[at : at + 4] == _MAGIC:
-            order = _ORDERS.get(data[at + 8 : at + 12], "")
+        data, at, offset = window.data, window.at, window.before + window.at
+        if bytes(data[at : at + 4]) == _MAGIC:
+            magic = bytes(data[at + 8 : at + 12])
+            order = _ORDERS.get(magic, "")
             if not order:
-                raise CaptureError(offset + 8, f"byte-order magic {data[at + 8 : at + 12].hex()}")
+                raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
             layout = _LAYOUTS[order]
         kind, length = layout.head.unpack_from(data, at)
         if length < 12 or length & 3 or length > BLOCK_LIMIT:
             raise CaptureError(offset + 4, f"block length {length}")
-        if size is not None and length > size - offset:
+        if (size is not None and length > size - offset) or not window.has(length):
             break
-        end = at + length
-        if end > len(data):
-            data, at = data[at:] + file.read(end - len(data) + _AHEAD), 0
-            if length > len(data):
-                break
+        if window.data is not data:  # it was read only now, and may be plain
             continue
-        if (again := layout.tail.unpack_from(data, end - 4)[0]) != length:
+        if (again := layout.tail.unpack_from(data, at + length - 4)[0]) != length:
             raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
-        block = _Body(data[at + 8 : end - 4], order, offset).read(kind, interfaces)
+        block = _Body(bytes(data[at + 8 : at + length - 4]), order, offset).read(kind, interfaces)
         if isinstance(block, Section):
             interfaces.clear()
         elif isinstance(block, Interface):
             interfaces.append(block)
+        window.at += length
         yield block
-        offset += length
-        at = end
-    if len(data) > at:
-        yield Truncated(offset)
+    if window.at < len(window.data):
+        yield Truncated(window.before + window.at)
 
 
-def _run(
-    data: bytes, at: int, offset: int, layout: _Layout, interfaces: list[Interface]
-) -> tuple[Run | None, int]:
-    """The Enhanced Packet Blocks of one interface that begin here, without options, as nearly all are,
-    and where they end; None: the first must be read with care."""
+def _run(window: Window, layout: _Layout, interfaces: list[Interface]) -> Run | None:
+    """The Enhanced Packet Blocks of one interface that come next and have no options, as nearly all;
+    None: the first must be read with care."""
     places: list[tuple[int, int, int]] = []
     head, tail = layout.enhanced.unpack_from, layout.tail.unpack_from
     on: Interface | None = None
     one = -1
+    data, at = window.data, window.at
     last = len(data) - 32
     while at <= last and len(places) < RUN:
         kind, length, index, high, low, captured, _ = head(data, at)
@@ -244,10 +235,13 @@ def _run(
             break
         places.append((on.time(high << 32 | low), at + 28, at + 28 + captured))
         at = end
-    return Run(on.linktype, data, places, offset, 28) if on and places else None, at
+    if on is None or not places:
+        return None
+    window.at = at
+    return Run(on.linktype, data, places, window.before, 28)
 
 
-def _size(file: BinaryIO) -> int | None:
+def _size(file: io.BufferedIOBase) -> int | None:
     if not file.seekable():
         return None
     size = file.seek(0, os.SEEK_END)

@@ -35,7 +35,7 @@ def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | 
         return
     data, places, linktype = run.data, run.places, run.linktype
     unpack, four, before = headers.layout.unpack_from, headers.kind, headers.before
-    view, find = memoryview(data), lanes.get
+    find = lanes.get
     for at, (ts_ns, begin, end) in enumerate(places):
         start = begin + before
         if end - start < _LEAST:
@@ -49,7 +49,7 @@ def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | 
                 yield at
                 continue
         else:
-            found = usual(linktype, data[begin:end])
+            found = usual(linktype, bytes(data[begin:end]))
             if found is None:
                 yield at
                 continue
@@ -77,6 +77,6 @@ def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | 
         if not acked:
             other.acked = other.position
         if start < end:
-            payload = half.gather(view[start:end], ts_ns, number + at)
+            payload = half.gather(data[start:end], ts_ns, number + at)
             if payload:
                 yield Data(flow.number, half.direction, ts_ns, payload, (), number + at)

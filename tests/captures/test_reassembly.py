@@ -76,7 +76,7 @@ def skimmed(flows: Reassembler, segments: list[Segment]) -> list[Data | int]:
     packets = [ip_packet(segment) for segment in segments]
     ends = list(itertools.accumulate(map(len, packets), initial=0))
     places = [(at + 1, *place) for at, place in enumerate(itertools.pairwise(ends))]
-    return list(flows.skim(Run(101, b"".join(packets), places, 0, 0), 4))
+    return list(flows.skim(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
 
 
 def test_what_is_not_yet_demanded_is_gathered() -> None:
