@@ -74,10 +74,11 @@ class Conversation:
         _, flow, direction, ts_ns, data, _, packet = chunk
         framing = self.framing(flow, direction)
         found: list[Exchange] = []
-        odd = self._cut_off or (direction == "request" and self._raw_tokens)
-        if odd or not framing.plain or len(data) < framing.missing:
+        if self._cut_off or (direction == "request" and self._raw_tokens):
             return found, data
-        begun = framing.begun()
+        begun = framing.begun(len(data))
+        if begun is None:
+            return found, data
         if direction == "request":
             at = self._plain.requests(framing, begun, data, ts_ns, packet)
         else:

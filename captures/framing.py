@@ -84,19 +84,19 @@ class Framing:
             return ()
         return self._feed(_Piece(data, ts, comments, packet))
 
-    @property
-    def plain(self) -> bool:
-        """Whether nothing is known of the frames that come but their sizes."""
-        return not (
+    def begun(self, count: int) -> bytearray | None:
+        """Take out the bytes of the frame that has begun: who asks reads on in the `count` bytes that have
+        come, hands back the rest by `keep`, and counts. None: they complete no frame, or something is known
+        of those that come but their sizes: `feed` them."""
+        if (
             self.linked
             or self.broken
             or self._comments
             or self._after_gap
             or self._seeking is not None
-        )
-
-    def begun(self) -> bytearray:
-        """Take out the bytes of the frame that has begun: who asks reads on behind them."""
+            or len(self._bytes) + count < self._enough
+        ):
+            return None
         begun, self._bytes, self._enough = self._bytes, bytearray(), 0
         return begun
 
@@ -108,7 +108,8 @@ class Framing:
             if left >= 4 + size or not 0 <= size <= FRAME_LIMIT:
                 return False
             self._enough = 4 + size
-        self._bytes += memoryview(data)[at:]
+        if left:
+            self._bytes += memoryview(data)[at:]
         return True
 
     def _feed(self, first: _Piece) -> Iterator[CapturedFrame]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-AHEAD = 1 << 18
+AHEAD = 1 << 19
 """Bytes that are read at once: few enough to stay in a core's own cache."""
 
 
