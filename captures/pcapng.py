@@ -33,6 +33,8 @@ _YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
 _MAGIC: Final = b"\n\r\r\n"
 _ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
+_BEFORE: Final = 28
+"""Bytes of an enhanced block before its packet."""
 RUN: Final = 1024
 """Packets of the longest run."""
 
@@ -116,12 +118,6 @@ class Run(NamedTuple):
         ts_ns, start, end = self.places[at]
         offset = self.file_offset + start - self.head
         return Packet(ts_ns, self.linktype, bytes(self.data[start:end]), (), offset)
-
-
-def alone(packet: Packet) -> Run:
-    """A run of one packet, without what is said of it."""
-    place = packet.ts_ns, 0, len(packet.data)
-    return Run(packet.linktype, memoryview(packet.data), [place], packet.file_offset, 0)
 
 
 class Statistics(NamedTuple):
@@ -208,7 +204,11 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
         elif isinstance(block, Interface):
             interfaces.append(block)
         window.at += length
-        yield block
+        if isinstance(block, Packet) and kind == ENHANCED and not block.comments:
+            place = block.ts_ns, at + _BEFORE, at + _BEFORE + len(block.data)
+            yield Run(block.linktype, data, [place], window.before, _BEFORE)
+        else:
+            yield block
     if window.at < len(window.data):
         yield Truncated(window.before + window.at)
 
@@ -233,12 +233,13 @@ def _run(window: Window, layout: _Layout, interfaces: list[Interface]) -> Run | 
         end = at + length
         if end > len(data) or length > BLOCK_LIMIT or tail(data, end - 4) != (length,):
             break
-        places.append((on.time(high << 32 | low), at + 28, at + 28 + captured))
+        start = at + _BEFORE
+        places.append((on.time(high << 32 | low), start, start + captured))
         at = end
     if on is None or not places:
         return None
     window.at = at
-    return Run(on.linktype, data, places, window.before, 28)
+    return Run(on.linktype, data, places, window.before, _BEFORE)
 
 
 def _size(file: io.BufferedIOBase) -> int | None:

@@ -21,11 +21,13 @@ _REQUEST: Final = struct.Struct(">iIi").unpack_from
 _RESPONSE: Final = struct.Struct(">ii").unpack_from
 _SAME: Final = 12
 """Bytes before those that requests of a kind have in common."""
+_FAR: Final = 512
+"""Bytes behind a request's header that are compared at most."""
 _LEAST: Final = 9
 """Bytes of a response that show where its body begins."""
-_SHARE: Final = 8
-"""A body that is at least such a part of what came with it is not cut out until somebody asks for it;
-so what is kept alive is at most so many times what is shown."""
+_SHARE: Final = 2
+"""A frame that is at least such a part of the chunk that it ends in is not cut out of it until somebody
+asks: so what is kept alive for its sake is at most that many times as much, and what came before."""
 
 
 class _Kind(NamedTuple):
@@ -60,10 +62,9 @@ class Plain:
 
     def learn(self, frame: bytes, head: RequestHead) -> None:
         """From now on requests that begin like this one, which is answered, are as usual."""
-        # nobody needs to know the layout to find out how much of it was read
-        reach = bisect.bisect_left(
-            range(len(frame)), True, head.body, key=lambda end: _suffices(frame, end)
-        )
+        # behind the header stand the acks of Produce: how much was read shows without their layout
+        ends = range(head.body, min(head.body + _FAR, len(frame)))
+        reach = head.body + bisect.bisect_left(ends, True, key=lambda end: _suffices(frame, end))
         self._kinds[head.key << 16 | head.version] = _Kind(
             head.key,
             head.version,
@@ -96,12 +97,14 @@ class Plain:
                 break
             pending = Pending(correlation_id, key, version, client_id, size, ts, ts)
             if before:
-                pending.uncut = Uncut(begun, data, body, behind)
+                uncut = Uncut(begun, data, body, behind)
                 head, before, last = data, 0, end - _SAME
-            elif size >= large:
-                pending.uncut = Uncut(b"", data, at + body, behind)
             else:
-                pending.body = data[at + body : behind]
+                uncut = Uncut(b"", data, at + body, behind)
+            if size < large:
+                pending.body = uncut.cut()
+            else:
+                pending.uncut = uncut
             pending.packet = packet
             pending.ordinal = ordinal
             pending.request_place = place
@@ -143,14 +146,11 @@ class Plain:
                 break
             if pending.rules or pending.note or pending.payload:
                 break
-            body, uncut = None, None
             if before:
                 uncut = Uncut(begun, data, start, behind)
                 head, before, last = data, 0, end - _LEAST
-            elif size >= large:
-                uncut = Uncut(b"", data, start, behind)
             else:
-                body = data[start:behind]
+                uncut = Uncut(b"", data, start, behind)
             waiting.popleft()
             arrived, sent, previous = pending.arrived, pending.sent, pairing.latest
             pairing.latest = ts
@@ -171,7 +171,7 @@ class Plain:
                 (ts - (previous or sent)) / 1e6,
                 (),
                 pending.body,
-                body,
+                uncut.cut() if size < large else None,
                 "",
                 pending.sasl,
                 {},
@@ -185,7 +185,7 @@ class Plain:
             )
             if pending.uncut is not None:
                 exchange.leave("request_body", pending.uncut)
-            if uncut is not None:
+            if size >= large:
                 exchange.leave("response_body", uncut)
             found.append(exchange)
             place += 1

@@ -29,7 +29,6 @@ from captures.pcapng import (
     Section,
     Statistics,
     Truncated,
-    alone,
     each,
 )
 from captures.reassembly import Reassembler
@@ -41,6 +40,8 @@ from captures.usual import usual
 
 FORMAT: Final = 1
 """The newest version of the comments' layout that is understood."""
+_TOLD: Final = 256
+"""Packets between two looks at the position."""
 
 
 class CaptureReader:
@@ -95,23 +96,21 @@ class CaptureReader:
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
         join: _Join | None = None
-        number = 0
+        number = told = 0
         files: list[CaptureFile] = []
         try:
             for block in self._blocks(files):
-                if isinstance(block, Run):
+                if number >= told:
+                    told = number + _TOLD
                     self.position = sum(file.position for file in files)
+                if isinstance(block, Run):
                     if join is not None:
                         yield from join.run(block, self.packets, number + 1)
                     number += len(block.places)
                 elif isinstance(block, Packet):
                     number += 1
-                    if number & 0xFF == 0:
-                        self.position = sum(file.position for file in files)
-                    if join is not None and block.comments:
+                    if join is not None:
                         yield from join.packet(block, self.packets, number)
-                    elif join is not None:
-                        yield from join.run(alone(block), self.packets, number)
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
                 elif isinstance(block, Section):
@@ -167,7 +166,7 @@ class CaptureReader:
                 yield from files[-1].runs()
             return
         files += map(CaptureFile, self.paths)
-        merged = heapq.merge(*(_timed(file.blocks()) for file in files), key=lambda timed: timed[0])
+        merged = heapq.merge(*(_timed(file.runs()) for file in files), key=lambda timed: timed[0])
         yield from (block for _, block in merged)
 
 
@@ -176,10 +175,16 @@ def read(path: Path) -> CaptureReader:
     return CaptureReader(path)
 
 
-def _timed(blocks: Iterator[Block]) -> Iterator[tuple[int, Block]]:
-    """Blocks with the time of the packet that they stand behind, if not their own."""
+def _timed(blocks: Iterable[Block | Run]) -> Iterator[tuple[int, Block | Run]]:
+    """Blocks with the time of the packet that they stand behind, if not their own; runs in pieces of one."""
     now = 0
     for block in blocks:
+        if isinstance(block, Run):
+            linktype, data, places, offset, head = block
+            for place in places:
+                now = place[0]
+                yield now, Run(linktype, data, [place], offset, head)
+            continue
         if isinstance(block, Packet):
             now = block.ts_ns
         yield now, block
