@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from captures.boundary import Search
-from captures.events import Opened
+from captures.events import Chunk, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
+from captures.plain import UNANSWERED, Plain
 from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
@@ -46,6 +47,7 @@ class Conversation:
         """Whether frames are missing: then a response may answer one of those."""
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
+        self._plain = Plain(self.number, client, self.server, broker, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
         self._answered = False
@@ -65,6 +67,35 @@ class Conversation:
                 Framing(linked=True) if flow == "left" else Framing(search=Search(asked))
             )
         return self.framings[flow, direction]
+
+    def plain(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
+        """The exchanges that are over with the frames that arrived bytes begin with, if all is as usual;
+        and the bytes behind those."""
+        _, flow, direction, ts_ns, data, _, packet = chunk
+        framing = self.framing(flow, direction)
+        found: list[Exchange] = []
+        if self._cut_off or (direction == "request" and self._raw_tokens):
+            return found, data
+        begun = framing.begun(len(data))
+        if begun is None:
+            return found, data
+        skim = self._plain.requests if direction == "request" else self._plain.responses
+        at = skim(framing, begun, data, ts_ns, packet, found)
+        if at < 0:  # perhaps only since the header is in two parts
+            data = b"".join((begun, data))
+            at = skim(framing, bytearray(), data, ts_ns, packet, found)
+        if found and direction == "response":
+            self._answered = True
+        if not framing.keep(data, at):
+            return found, data[at:]
+        self.demand(direction, framing)
+        return found, b""
+
+    def demand(self, direction: Direction, framing: Framing) -> None:
+        """Say how many bytes the frame that has begun needs."""
+        demands = self.demands
+        demand = demands.request if direction == "request" else demands.response
+        demand.bytes = framing.missing
 
     def frame(self, flow: str, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
         """The exchanges that are over with a frame."""
@@ -137,9 +168,11 @@ class Conversation:
             self._own[head.correlation_id] = pending
         elif left == "never":
             return self._outcome(pending, note=note)
-        elif head.acks == 0:
-            return self._outcome(pending, note="no response (acks=0)")
         else:
+            if not self._raw_tokens and _known(head.key, head.version):
+                self._plain.learn(frame.data, head)
+            if head.acks == 0:
+                return self._outcome(pending, note=UNANSWERED)
             self.pairing.sent(pending)
         return None
 
@@ -150,7 +183,7 @@ class Conversation:
         pending, answered = entry
         pending.sent = frame.ts
         if not answered:
-            return self._outcome(pending, note="no response (acks=0)")
+            return self._outcome(pending, note=UNANSWERED)
         self.pairing.sent(pending)
         return None
 

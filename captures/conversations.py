@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from captures.conversation import Conversation
-from captures.events import Closed, Event, FlowName, Lost, Opened
+from captures.events import Chunk, Closed, Event, FlowName, Opened
 from captures.exchange import STRAY, Exchange
 from captures.framing import CapturedFrame
 from specs.frames import Direction
@@ -30,46 +31,56 @@ class Conversations:
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         """The exchanges, each when it is over."""
-        for exchange in self._exchanges(events):
-            exchange.losses = self.losses
-            if exchange.key != STRAY or self.strays:
+        for event in events:
+            for exchange in self._event(event):
+                exchange.losses = self.losses
+                if exchange.key != STRAY or self.strays:
+                    yield exchange
+        for conversation in list(self._open.values()):
+            for exchange in self._close(conversation, "no response: the capture ends"):
+                exchange.losses = self.losses
                 yield exchange
 
-    def _exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
-        for event in events:
-            yield from self._event(event)
-        for conversation in list(self._open.values()):
-            yield from self._close(conversation, "no response: the capture ends")
-
-    def _event(self, event: Event) -> Iterator[Exchange]:
+    def _event(self, event: Event) -> Iterable[Exchange]:
+        conversation = self._open.get(event.connection)
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
             self._open[event.connection] = Conversation(event, client, broker)
-            return
-        conversation = self._open.get(event.connection)
-        if conversation is None:
-            return
-        if isinstance(event, Closed):
-            yield from self._close(conversation, "no response: connection closed")
-        elif isinstance(event, Lost):
+        elif conversation is None:
+            pass
+        elif isinstance(event, Chunk):
+            return self._chunk(conversation, event)
+        elif isinstance(event, Closed):
+            return self._close(conversation, "no response: connection closed")
+        else:
             conversation.framing(event.flow, event.direction).lose(event.bytes)
             conversation.lossy = True
             self.losses += 1
-        else:
-            framing = conversation.framing(event.flow, event.direction)
-            broken = framing.broken
-            for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
-                if self.seen is not None:
-                    self.seen(event.connection, event.flow, event.direction, frame)
-                yield from conversation.frame(event.flow, event.direction, frame)
-            if event.flow == "arrived":
-                demands = conversation.demands
-                demand = demands.request if event.direction == "request" else demands.response
-                demand.bytes = framing.missing
-            if framing.broken != broken:
-                conversation.lossy = True
-                self.losses += 1
+        return ()
+
+    def _chunk(self, conversation: Conversation, event: Chunk) -> Iterable[Exchange]:
+        """Plain frames pass at once, what is left of a chunk with care."""
+        if self.seen is not None or event.comments or event.flow == "left":
+            return self._frames(conversation, event)
+        found, rest = conversation.plain(event)
+        if not rest:
+            return found
+        return chain(found, self._frames(conversation, event._replace(data=rest)))
+
+    def _frames(self, conversation: Conversation, event: Chunk) -> Iterator[Exchange]:
+        _, flow, direction, ts_ns, data, comments, packet = event
+        framing = conversation.framing(flow, direction)
+        broken = framing.broken
+        for frame in framing.feed(data, ts_ns, comments, packet):
+            if self.seen is not None:
+                self.seen(event.connection, flow, direction, frame)
+            yield from conversation.frame(flow, direction, frame)
+        if flow == "arrived":
+            conversation.demand(direction, framing)
+        if framing.broken != broken:
+            conversation.lossy = True
+            self.losses += 1
 
     def _close(self, conversation: Conversation, note: str) -> Iterator[Exchange]:
         self._open.pop(conversation.number, None)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from captures.errors import first_error
 from specs.contents import NAMES, api
@@ -64,6 +64,28 @@ LIMIT: Final = 10_000
 """How many requests may wait on one connection; clients send 5 to 1,000,000, and mean the 5."""
 
 _UNREAD: Final = object()
+_BODIES: Final = "request_body", "response_body"
+
+
+class Uncut(NamedTuple):
+    """A body where it stands: from `start` in the bytes that came first, if there are any, and to `end`
+    in those of the last packets. Whoever has it keeps these bytes alive."""
+
+    begun: bytes | bytearray
+    data: bytes
+    start: int
+    end: int
+
+    def cut(self) -> bytes:
+        """The body itself.
+
+        >>> Uncut(b"", b"abcd", 1, 3).cut(), Uncut(b"ab", b"cd", 1, 1).cut()
+        (b'bc', b'bc')
+        """
+        begun, data, start, end = self
+        if begun:
+            return b"".join((memoryview(begun)[start:], memoryview(data)[:end]))
+        return data[start:end]
 
 
 @dataclass(slots=True, eq=False)
@@ -101,6 +123,8 @@ class Pending:
     request_place: int = -1
     response_place: int = -1
     """See `Exchange`."""
+    uncut: Uncut | None = None
+    """The body, if it is not in `body`."""
 
 
 class Pairing:
@@ -223,10 +247,25 @@ class Exchange:
     losses: int = field(default=0, compare=False)
     """How often the capture had lost something, anywhere, when the exchange was over: between two
     that say the same nothing is missing."""
+    _uncut: dict[str, Uncut] = field(default_factory=dict, init=False, repr=False, compare=False)
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def leave(self, name: str, body: Uncut) -> None:
+        """`request_body` or `response_body` is cut out when somebody asks for it."""
+        self._uncut[name] = body
+        delattr(self, name)
+
+    if not TYPE_CHECKING:  # of a name that does not exist mypy is to say so
+
+        def __getattr__(self, name):
+            body = self._uncut.pop(name, None) if name in _BODIES else None
+            if body is None:
+                raise AttributeError(name, name=name, obj=self)
+            setattr(self, name, body.cut())
+            return getattr(self, name)
 
     @property
     def api(self) -> str:

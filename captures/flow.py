@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 
 from captures.demand import Demand
 from captures.tcp import ACK, FIN, RST, SYN, Endpoint, Segment
-from captures.usual import Usual
 from specs.frames import Direction
 
 GRACE: Final = 64
@@ -23,8 +22,10 @@ GRACE: Final = 64
 MODULUS: Final = 1 << 32
 _WAITING: Final = 4096
 """Segments of a conversation that wait, however short they are."""
-_OLD: Final = MODULUS - (1 << 30)
+OLD: Final = MODULUS - (1 << 30)
 """A number at most the largest window (1 GiB) behind is a repetition; any other is ahead."""
+_PIECE: Final = 1 << 16
+"""Bytes of short payloads that are gathered in one buffer."""
 _FAR: Final = 1 << 28
 """An acknowledgement so far ahead of all that was seen means something else."""
 
@@ -36,7 +37,7 @@ def signed_distance(seq: int, other: int) -> int:
     (10, -10)
     """
     distance = (seq - other) % MODULUS
-    return distance - MODULUS if distance >= _OLD else distance
+    return distance - MODULUS if distance >= OLD else distance
 
 
 class Data(NamedTuple):
@@ -90,7 +91,7 @@ class Half:
         self.early: list[_Early] = []
         self.finished = False
         self.demand = Demand()
-        self._gathered = bytearray()
+        self._gathered: list[bytearray] = []
         """What came in order and does not meet the demand yet."""
         self._latest = 0, 0
         """Time and packet of the last of it."""
@@ -101,26 +102,30 @@ class Half:
             self.first = seq
         return self.position + signed_distance(seq, self.first + self.position)
 
-    def gather(self, payload: bytes, ts_ns: int, packet: int) -> bytes:
+    def gather(self, payload: memoryview, ts_ns: int, packet: int) -> bytes:
         """Take what comes in order. Returns all that was gathered once that meets the demand."""
-        self.position += len(payload)
-        demand = self.demand
-        if len(payload) < demand.bytes:
-            demand.bytes -= len(payload)
-            self._gathered += payload
+        size = len(payload)
+        self.position += size
+        demand, gathered = self.demand, self._gathered
+        if size < demand.bytes:
+            demand.bytes -= size
+            # a few large buffers: one alone would be moved whenever it grows
+            if gathered and len(gathered[-1]) + size <= _PIECE:
+                gathered[-1] += payload
+            else:
+                gathered.append(bytearray(payload))
             self._latest = ts_ns, packet
             return b""
         demand.bytes = 0
-        if self._gathered:
-            self._gathered += payload
-            payload = bytes(self._gathered)
-            self._gathered = bytearray()
-        return payload
+        if not gathered:
+            return bytes(payload)
+        self._gathered = []
+        return b"".join((*gathered, payload))
 
     def flush(self, flow: int) -> Iterator[Data]:
         """What was gathered, though the demand is not met."""
         if self._gathered:
-            data, self._gathered = bytes(self._gathered), bytearray()
+            data, self._gathered = b"".join(self._gathered), []
             ts_ns, packet = self._latest
             yield Data(flow, self.direction, ts_ns, data, (), packet)
 
@@ -154,28 +159,6 @@ class Flow:
         """Whether both sides have finished, or one has reset it, and nothing waits any more."""
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
-
-    def plain(
-        self, direction: Direction, found: Usual, data: bytes, ts_ns: int, packet: int
-    ) -> tuple[Data, ...] | None:
-        """What a packet of the usual form brings that is in order while nothing else waits; None:
-        take it with care."""
-        half, other = self.request, self.response
-        if direction == "response":
-            half, other = other, half
-        _, seq, ack, flags, start, end = found
-        if flags & (SYN | FIN | RST) or half.early or other.early:
-            return None
-        if half.first is None or other.first is None:
-            return None
-        acked = (ack - other.first - other.position) % MODULUS
-        if (seq - half.first - half.position) % MODULUS or (self.patience and 0 < acked < _OLD):
-            return None
-        self.count += 1
-        if not acked:
-            other.acked = other.position
-        payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
-        return (Data(self.number, direction, ts_ns, payload, (), packet),) if payload else ()
 
     def take(
         self,

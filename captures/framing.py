@@ -59,8 +59,10 @@ class Framing:
     broken: str = ""
     skipped: int = 0
     """Bytes that could not be taken apart."""
-    _ordinal: int = 0
-    _found: int = 0
+    ordinal: int = 0
+    """The number of the frame that comes next; below -1: not known."""
+    found: int = 0
+    """How many frames were found so far."""
     _enough: int = 0
     """Bytes with which the frame that has begun is complete; 0: not known."""
     _bytes: bytearray = field(default_factory=bytearray)
@@ -81,6 +83,34 @@ class Framing:
             self._bytes += data
             return ()
         return self._feed(_Piece(data, ts, comments, packet))
+
+    def begun(self, count: int) -> bytearray | None:
+        """Take out the bytes of the frame that has begun: who asks reads on in the `count` bytes that have
+        come, hands back the rest by `keep`, and counts. None: they complete no frame, or something is known
+        of those that come but their sizes: `feed` them."""
+        if (
+            self.linked
+            or self.broken
+            or self._comments
+            or self._after_gap
+            or self._seeking is not None
+            or len(self._bytes) + count < self._enough
+        ):
+            return None
+        begun, self._bytes, self._enough = self._bytes, bytearray(), 0
+        return begun
+
+    def keep(self, data: bytes, at: int) -> bool:
+        """Keep the frame that has begun here until the rest of it comes. False: it is whole, or none."""
+        left = len(data) - at
+        if left >= 4:
+            (size,) = _SIZE.unpack_from(data, at)
+            if left >= 4 + size or not 0 <= size <= FRAME_LIMIT:
+                return False
+            self._enough = 4 + size
+        if left:
+            self._bytes += memoryview(data)[at:]
+        return True
 
     def _feed(self, first: _Piece) -> Iterator[CapturedFrame]:
         todo = deque([first])
@@ -119,20 +149,18 @@ class Framing:
                 self._enough = 4 + size
                 break
             at += 4
-            frame = CapturedFrame(
-                self._ordinal, piece.ts, data[at : at + size], packet=piece.packet
-            )
-            frame.place, frame.skipped = self._found, self.skipped
+            frame = CapturedFrame(self.ordinal, piece.ts, data[at : at + size], packet=piece.packet)
+            frame.place, frame.skipped = self.found, self.skipped
             found.append(frame)
-            self._ordinal += 1
-            self._found += 1
+            self.ordinal += 1
+            self.found += 1
             at += size
         self._bytes += memoryview(data)[at:]
         if found and self._after_gap:
             found[0].after_gap, self._after_gap = True, False
         # comments name their frame; one that came before its frame was complete waits for it
         self._comments += [c for c in piece.comments if self.linked or "frame" in c]
-        if self._ordinal < 0 and found and not self._bytes:
+        if self.ordinal < 0 and found and not self._bytes:
             self._number(found)
         for frame in found:
             mine = [c for c in self._comments if self.linked or c.get("frame") == frame.ordinal]
@@ -165,7 +193,7 @@ class Framing:
         assert self.search is not None  # noqa: S101
         self.search.clear()
         self._seeking = []
-        self._ordinal = _UNKNOWN
+        self.ordinal = _UNKNOWN
         self._comments.clear()
 
     def _look(self, piece: _Piece) -> list[_Piece]:
@@ -188,6 +216,6 @@ class Framing:
         """A comment that stands at the end of a frame says its number."""
         numbers = [c["frame"] for c in self._comments if isinstance(c.get("frame"), int)]
         if numbers and not self.linked:
-            self._ordinal = numbers[-1] + 1
+            self.ordinal = numbers[-1] + 1
             for back, frame in enumerate(reversed(found), 1):
-                frame.ordinal = self._ordinal - back
+                frame.ordinal = self.ordinal - back

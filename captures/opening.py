@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from captures import pcap, pcapng
-from captures.pcapng import Block, CaptureError, Section
+from captures.pcapng import Block, CaptureError, Run, Section
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -21,7 +21,6 @@ _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = bytes.fromhex("28b52ffd")
 _WINDOW: Final = 128 << 20
 """Bytes that a zstd stream may refer back: what its own tool allows unless told otherwise."""
-_PIECE: Final = 1 << 18
 
 _OTHERS: Final = (
     (b"\xfd7zXZ\0", "compressed by xz: decompress it first"),
@@ -50,13 +49,17 @@ class CaptureFile:
 
         Raises CaptureError if it is no capture, or a damaged one, and OSError.
         """
+        return pcapng.each(self.runs())
+
+    def runs(self) -> Iterator[Block | Run]:
+        """The same, with the plain packets in runs."""
         self._plain = _unpacked(self._file)
-        file = cast(BinaryIO, self._plain)
+        file = self._plain
         magic = self._plain.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
-            return chain([Section((), "", 0)], pcap.read_packets(file))
+            return chain([Section((), "", 0)], pcap.read_runs(file))
         if not magic or _PCAPNG.startswith(magic[:4]):
-            return pcapng.read_blocks(file)
+            return pcapng.read_runs(file)
         for start, what in _OTHERS:
             if magic.startswith(start):
                 raise CaptureError(0, what)
@@ -84,7 +87,8 @@ def _unpacked(file: io.RawIOBase) -> io.BufferedReader:
 
 
 def _buffered(raw: Any) -> io.BufferedReader:
-    return io.BufferedReader(raw, _PIECE)
+    # small, for a look at how it begins: who reads more at once reads past it
+    return io.BufferedReader(raw)
 
 
 def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:

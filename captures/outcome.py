@@ -41,7 +41,7 @@ def outcome(
         latency_ms=None if answered is None else (answered - pending.arrived) / 1e6,
         broker_ms=None if received is None else (received - max(pending.sent, pending.begun)) / 1e6,
         rules=tuple(dict.fromkeys(pending.rules + rules)),
-        request_body=pending.body,
+        request_body=pending.body if pending.uncut is None else pending.uncut.cut(),
         response_body=response_body,
         note="; ".join(filter(None, (pending.note, note))),
         sasl=pending.sasl,

@@ -6,11 +6,13 @@ that patched Linux kernels once wrote ("modified" pcap).
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Final
 
-from captures.pcapng import BLOCK_LIMIT, CaptureError, Packet, Truncated
+from captures.pcapng import BLOCK_LIMIT, RUN, Block, CaptureError, Run, Truncated, each
+from captures.window import Window
 
 MAGICS: Final = {
     bytes.fromhex("a1b2c3d4"): (">", 1000, 16),
@@ -25,12 +27,16 @@ MAGICS: Final = {
 _HEADER: Final = 24
 _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; above them stands the length of a checksum."""
-_PIECE: Final = 1 << 20
 
 
-def read_packets(file: BinaryIO) -> Iterator[Packet | Truncated]:
+def read_packets(file: io.BufferedIOBase) -> Iterator[Block]:
     """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
     and whatever `file` raises."""
+    return each(read_runs(file))
+
+
+def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
+    """The same in runs. Each is valid until the next is asked for."""
     header = file.read(_HEADER)
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
@@ -40,31 +46,30 @@ def read_packets(file: BinaryIO) -> Iterator[Packet | Truncated]:
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    return _records(file, order, tick, size, network & _LINKTYPE)
+    return _runs(Window(file, _HEADER), order, tick, size, network & _LINKTYPE)
 
 
-def _records(
-    file: BinaryIO, order: str, tick: int, size: int, linktype: int
-) -> Iterator[Packet | Truncated]:
-    record = struct.Struct(order + "III")
-    data, at, offset = b"", 0, _HEADER
-    while True:
-        if len(data) - at < size:
-            data, at = data[at:] + file.read(_PIECE), 0
-            if len(data) < size:
-                break
-        seconds, ticks, length = record.unpack_from(data, at)
-        if length > BLOCK_LIMIT:
-            raise CaptureError(offset + 8, f"a packet of {length} bytes")
-        end = at + size + length
-        if end > len(data):
-            data, at, end = data[at:] + file.read(end - len(data) + _PIECE), 0, size + length
+def _runs(
+    window: Window, order: str, tick: int, size: int, linktype: int
+) -> Iterator[Run | Truncated]:
+    record = struct.Struct(order + "III").unpack_from
+    while window.has(size):
+        data, at = window.data, window.at
+        places: list[tuple[int, int, int]] = []
+        length, last = 0, len(data) - size
+        while at <= last and len(places) < RUN:
+            seconds, ticks, length = record(data, at)
+            end = at + size + length
             if end > len(data):
                 break
-        yield Packet(
-            seconds * 1_000_000_000 + ticks * tick, linktype, data[at + size : end], (), offset
-        )
-        offset += end - at
-        at = end
-    if data:
-        yield Truncated(offset)
+            places.append((seconds * 1_000_000_000 + ticks * tick, at + size, end))
+            at = end
+        if places:
+            window.at = at
+            yield Run(linktype, data, places, window.before, size)
+        elif length > BLOCK_LIMIT:
+            raise CaptureError(window.before + at + 8, f"a packet of {length} bytes")
+        elif not window.has(size + length):
+            break
+    if window.at < len(window.data):
+        yield Truncated(window.before + window.at)

@@ -5,10 +5,13 @@ Layout: draft-ietf-opsawg-pcapng. `pcapng_writing.py` makes them.
 
 from __future__ import annotations
 
+import io
 import os
 import struct
-from collections.abc import Iterator
-from typing import BinaryIO, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from captures.window import Window
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
@@ -30,8 +33,10 @@ _YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
 _MAGIC: Final = b"\n\r\r\n"
 _ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
-_AHEAD: Final = 1 << 18
-"""Bytes that are read at once."""
+_BEFORE: Final = 28
+"""Bytes of an enhanced block before its packet."""
+RUN: Final = 1024
+"""Packets of the longest run."""
 
 
 class _Layout(NamedTuple):
@@ -93,6 +98,28 @@ class Packet(NamedTuple):
     file_offset: int
 
 
+class Run(NamedTuple):
+    """Packets without a word, one behind the other: `places` in what was read at once.
+
+    What tells most packets from each other is three numbers, and nothing of them is copied.
+    """
+
+    linktype: int
+    data: memoryview
+    places: list[tuple[int, int, int]]
+    """Of each its time in ns since 1970, and where it begins and ends in `data`."""
+    file_offset: int
+    """Where `data` begins in the file."""
+    head: int
+    """Bytes of a block before its packet."""
+
+    def packet(self, at: int) -> Packet:
+        """One of them."""
+        ts_ns, start, end = self.places[at]
+        offset = self.file_offset + start - self.head
+        return Packet(ts_ns, self.linktype, bytes(self.data[start:end]), (), offset)
+
+
 class Statistics(NamedTuple):
     """An Interface Statistics Block; `dropped` is None if it does not say how many were lost."""
 
@@ -125,68 +152,97 @@ class Truncated(NamedTuple):
 Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated
 
 
-def read_blocks(file: BinaryIO) -> Iterator[Block]:
+def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
+    """Blocks one by one, whatever stands in runs."""
+    for block in blocks:
+        if isinstance(block, Run):
+            yield from map(block.packet, range(len(block.places)))
+        else:
+            yield block
+
+
+def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
     """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
+    return each(read_runs(file))
+
+
+def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
+    """The same, with the plain packets in runs. Each is valid until the next is asked for."""
     size = _size(file)
-    data = file.read(_AHEAD)
-    at = offset = 0
-    if not data:
+    window = Window(file)
+    if not window.has(1):
         raise CaptureError(0, "the file is empty")
-    if not _MAGIC.startswith(data[:4]):
+    window.has(12)
+    if not _MAGIC.startswith(window.data[:4]):
         raise CaptureError(0, "not a pcapng file")
     order, layout = "<", _LAYOUTS["<"]
     interfaces: list[Interface] = []
-    while True:
-        if len(data) - at < 12:
-            data, at = data[at:] + file.read(_AHEAD), 0
-            if len(data) < 12:
-                break
-        if data[at : at + 4] == _MAGIC:
-            order = _ORDERS.get(data[at + 8 : at + 12], "")
+    while window.has(12):
+        run = _run(window, layout, interfaces)
+        if run is not None:
+            yield run
+            continue
+        data, at, offset = window.data, window.at, window.before + window.at
+        if bytes(data[at : at + 4]) == _MAGIC:
+            magic = bytes(data[at + 8 : at + 12])
+            order = _ORDERS.get(magic, "")
             if not order:
-                raise CaptureError(offset + 8, f"byte-order magic {data[at + 8 : at + 12].hex()}")
+                raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
             layout = _LAYOUTS[order]
         kind, length = layout.head.unpack_from(data, at)
         if length < 12 or length & 3 or length > BLOCK_LIMIT:
             raise CaptureError(offset + 4, f"block length {length}")
-        if size is not None and length > size - offset:
+        if (size is not None and length > size - offset) or not window.has(length):
+            break
+        if window.data is not data:  # it was read only now, and may be plain
+            continue
+        if (again := layout.tail.unpack_from(data, at + length - 4)[0]) != length:
+            raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
+        block = _Body(bytes(data[at + 8 : at + length - 4]), order, offset).read(kind, interfaces)
+        if isinstance(block, Section):
+            interfaces.clear()
+        elif isinstance(block, Interface):
+            interfaces.append(block)
+        window.at += length
+        if isinstance(block, Packet) and kind == ENHANCED and not block.comments:
+            place = block.ts_ns, at + _BEFORE, at + _BEFORE + len(block.data)
+            yield Run(block.linktype, data, [place], window.before, _BEFORE)
+        else:
+            yield block
+    if window.at < len(window.data):
+        yield Truncated(window.before + window.at)
+
+
+def _run(window: Window, layout: _Layout, interfaces: list[Interface]) -> Run | None:
+    """The Enhanced Packet Blocks of one interface that come next and have no options, as nearly all;
+    None: the first must be read with care."""
+    places: list[tuple[int, int, int]] = []
+    head, tail = layout.enhanced.unpack_from, layout.tail.unpack_from
+    on: Interface | None = None
+    one = -1
+    data, at = window.data, window.at
+    last = len(data) - 32
+    while at <= last and len(places) < RUN:
+        kind, length, index, high, low, captured, _ = head(data, at)
+        if kind != ENHANCED or not 0 <= length - 32 - captured < 4 or length & 3:
+            break
+        if on is None and index < len(interfaces):
+            on, one = interfaces[index], index
+        if on is None or index != one:
             break
         end = at + length
-        if end > len(data):
-            data, at, end = data[at:] + file.read(end - len(data) + _AHEAD), 0, length
-            if end > len(data):
-                break
-        if (again := layout.tail.unpack_from(data, end - 4)[0]) != length:
-            raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
-        block: Block | None = None
-        if kind == ENHANCED and length >= 32:
-            block = _plain(layout.enhanced.unpack_from(data, at), data, at, offset, interfaces)
-        if block is None:
-            block = _Body(data[at + 8 : end - 4], order, offset).read(kind, interfaces)
-            if isinstance(block, Section):
-                interfaces.clear()
-            elif isinstance(block, Interface):
-                interfaces.append(block)
-        yield block
-        offset += length
+        if end > len(data) or length > BLOCK_LIMIT or tail(data, end - 4) != (length,):
+            break
+        start = at + _BEFORE
+        places.append((on.time(high << 32 | low), start, start + captured))
         at = end
-    if len(data) > at:
-        yield Truncated(offset)
-
-
-def _plain(
-    head: tuple[int, ...], data: bytes, at: int, offset: int, interfaces: list[Interface]
-) -> Packet | None:
-    """An Enhanced Packet Block without options, as nearly all are; None: read it with care."""
-    _, length, index, high, low, captured, _ = head
-    if index >= len(interfaces) or not 0 <= length - 32 - captured < 4:
+    if on is None or not places:
         return None
-    on = interfaces[index]
-    at += 28
-    return Packet(on.time(high << 32 | low), on.linktype, data[at : at + captured], (), offset)
+    window.at = at
+    return Run(on.linktype, data, places, window.before, _BEFORE)
 
 
-def _size(file: BinaryIO) -> int | None:
+def _size(file: io.BufferedIOBase) -> int | None:
     if not file.seekable():
         return None
     size = file.seek(0, os.SEEK_END)

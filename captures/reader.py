@@ -10,7 +10,6 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,20 +24,24 @@ from captures.pcapng import (
     CaptureError,
     Other,
     Packet,
+    Run,
     Secrets,
     Section,
     Statistics,
     Truncated,
+    each,
 )
 from captures.reassembly import Reassembler
 from captures.recognition import Kind, Recognition
 from captures.tcp import endpoint_text
 from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
-from captures.usual import Usual, usual
+from captures.usual import usual
 
 FORMAT: Final = 1
 """The newest version of the comments' layout that is understood."""
+_TOLD: Final = 256
+"""Packets between two looks at the position."""
 
 
 class CaptureReader:
@@ -101,14 +104,19 @@ class CaptureReader:
             self.keys.update(self._given_keys)
         join: _Join | None = None
         damaged: CaptureError | None = None
-        number = 0
+        number = told = 0
         files: list[CaptureFile] = []
         try:
             for block in self._blocks(files):
-                if isinstance(block, Packet):
+                if number >= told:
+                    told = number + _TOLD
+                    self.position = sum(file.position for file in files)
+                if isinstance(block, Run):
+                    if join is not None:
+                        yield from join.run(block, self.packets, number + 1)
+                    number += len(block.places)
+                elif isinstance(block, Packet):
                     number += 1
-                    if number & 0xFF == 0:
-                        self.position = sum(file.position for file in files)
                     if join is not None:
                         yield from join.packet(block, self.packets, number)
                 elif isinstance(block, Statistics):
@@ -150,7 +158,9 @@ class CaptureReader:
         """When the first packet was captured, in ns; 0 if there is none. Raises OSError, CaptureError."""
         files: list[CaptureFile] = []
         try:
-            found = (block.ts_ns for block in self._blocks(files) if isinstance(block, Packet))
+            found = (
+                block.ts_ns for block in each(self._blocks(files)) if isinstance(block, Packet)
+            )
             return next(found, 0)
         finally:
             for file in files:
@@ -164,15 +174,15 @@ class CaptureReader:
             ts = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
             self.notes.append(Note(ts, {"barnabas": "scenario", "by": "the next section", **said}))
 
-    def _blocks(self, files: list[CaptureFile]) -> Iterator[Block]:
+    def _blocks(self, files: list[CaptureFile]) -> Iterator[Block | Run]:
         """The blocks of all files, which are opened as they are needed and put into the list."""
         if self._ours or len(self.paths) == 1:
             for path in self.paths:
                 files.append(CaptureFile(path))
-                yield from files[-1].blocks()
+                yield from files[-1].runs()
             return
         files += map(CaptureFile, self.paths)
-        merged = heapq.merge(*(_timed(file.blocks()) for file in files), key=lambda timed: timed[0])
+        merged = heapq.merge(*(_timed(file.runs()) for file in files), key=lambda timed: timed[0])
         yield from (block for _, block in merged)
 
 
@@ -181,10 +191,16 @@ def read(path: Path) -> CaptureReader:
     return CaptureReader(path)
 
 
-def _timed(blocks: Iterator[Block]) -> Iterator[tuple[int, Block]]:
-    """Blocks with the time of the packet that they stand behind, if not their own."""
+def _timed(blocks: Iterable[Block | Run]) -> Iterator[tuple[int, Block | Run]]:
+    """Blocks with the time of the packet that they stand behind, if not their own; runs in pieces of one."""
     now = 0
     for block in blocks:
+        if isinstance(block, Run):
+            linktype, data, places, offset, head = block
+            for place in places:
+                now = place[0]
+                yield now, Run(linktype, data, [place], offset, head)
+            continue
         if isinstance(block, Packet):
             now = block.ts_ns
         yield now, block
@@ -220,24 +236,26 @@ class _Join:
         """The highest number that a connection has got."""
         return self._highest if self.ours else self._recognition.base
 
-    def packet(self, packet: Packet, packets: Packets, number: int) -> Iterable[Event]:
-        """What a packet brings. Consume it all before the next call."""
-        found = None if packet.comments else usual(packet.linktype, packet.data)
-        if found is not None:
-            events = self.flows.plain(found, packet.data, packet.ts_ns, number)
-            if events is not None:
-                return chain.from_iterable(map(self.event, events)) if events else ()
-        return self._with_care(packet, packets, number, found)
+    def run(self, run: Run, packets: Packets, number: int) -> Iterator[Event]:
+        """What a run of packets brings, the first of which has this number."""
+        for found in self.flows.skim(run, number):
+            if isinstance(found, int):
+                yield from self.packet(run.packet(found), packets, number + found)
+            elif self.ours:  # as `event` does, at once
+                _, direction, ts_ns, data, _, last = found
+                yield Chunk(*self._names[found.flow], direction, ts_ns, data, (), last)
+            else:
+                yield from self.event(found)
 
-    def _with_care(
-        self, packet: Packet, packets: Packets, number: int, found: Usual | None
-    ) -> Iterator[Event]:
+    def packet(self, packet: Packet, packets: Packets, number: int) -> Iterator[Event]:
+        """What a packet brings. Consume it all before the next call."""
         ts_ns, linktype, data, comments, _ = packet
         segment = packets.segment(linktype, data)
         if segment is None:
             return
         for event in self.flows.feed(segment, ts_ns, comments, number):
             yield from self.event(event)
+        found = None if comments else usual(linktype, data)
         if found is not None:
             self.flows.learn(found, segment)
 

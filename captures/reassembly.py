@@ -6,15 +6,16 @@ No I/O, bounded memory. Which conversation a segment belongs to is found here, t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from captures.beginning import WAIT_NS, Beginning, Held
 from captures.demand import UNHEARD, Demands
 from captures.flow import MODULUS, Data, Flow, Gap
+from captures.pcapng import Run
+from captures.skimming import Deadline, Lane, skim
 from captures.tcp import ACK, SYN, Endpoint, Segment
 from captures.usual import Usual
-from specs.frames import Direction
 
 PATIENCE: Final = 1 << 20
 """Bytes of a conversation that wait for a missing segment, unless told otherwise."""
@@ -65,27 +66,27 @@ class Reassembler:
         self._patience = patience
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
-        self._usual: dict[bytes, tuple[Flow, Direction]] = {}
+        self._usual: dict[bytes, Lane] = {}
         """Whose direction it is, by `Usual.key`."""
         self._count = 0
         self._beginnings: dict[tuple[Endpoint, Endpoint], Beginning] = {}
         self._held = 0
         """Bytes of those."""
-        self._until: float = math.inf
+        self._deadline = Deadline()
         """When the oldest of them has waited long enough."""
 
-    def plain(self, found: Usual, data: bytes, ts_ns: int, packet: int) -> Iterable[Event] | None:
-        """What a packet of the usual form brings to a conversation that is in order, at once; None:
-        `feed` its segment, and `learn` whose it is."""
-        whose = self._usual.get(found.key) if ts_ns < self._until else None
-        return None if whose is None else whose[0].plain(whose[1], found, data, ts_ns, packet)
+    def skim(self, run: Run, number: int) -> Iterator[Data | int]:
+        """What the packets of a run bring, the first of which has this number; the place of each that
+        is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
+        return skim(self._usual, run, number, self._deadline)
 
     def learn(self, found: Usual, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
         flow = self._flows.get(_key(segment))
         if flow is not None and found.key not in self._usual:
-            direction: Direction = "request" if segment.source == flow.client else "response"
-            self._usual[found.key] = flow, direction
+            halves = flow.request, flow.response
+            ours, other = halves if segment.source == flow.client else halves[::-1]
+            self._usual[found.key] = flow, ours, other
             flow.keys.append(found.key)
 
     def feed(
@@ -95,7 +96,7 @@ class Reassembler:
         next call."""
         held = Held(segment, ts_ns, comments, packet)
         key = _key(segment)
-        while ts_ns >= self._until:
+        while ts_ns >= self._deadline.ns:
             yield from self._begin(next(iter(self._beginnings)))
         beginning = self._beginnings.get(key)
         if beginning is None:
@@ -103,7 +104,7 @@ class Reassembler:
                 yield from self._take(key, held)
                 return
             beginning = self._beginnings[key] = Beginning()
-            self._until = min(self._until, ts_ns + WAIT_NS)
+            self._deadline.ns = min(self._deadline.ns, ts_ns + WAIT_NS)
         elif segment.flags & SYN and not beginning.is_of(segment):
             yield from self._begin(key)
             yield from self._take(key, held)
@@ -120,7 +121,7 @@ class Reassembler:
         beginning = self._beginnings.pop(key)
         self._held -= beginning.size
         oldest = next(iter(self._beginnings.values()), None)
-        self._until = math.inf if oldest is None else oldest.held[0].ts_ns + WAIT_NS
+        self._deadline.ns = math.inf if oldest is None else oldest.held[0].ts_ns + WAIT_NS
         for number, held in enumerate(beginning.in_order()):
             yield from self._take(key, held, beginning if number == 0 else None)
 

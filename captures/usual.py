@@ -10,13 +10,34 @@ from typing import Final, NamedTuple
 
 from captures.tcp import FIXED, TYPED
 
-_V4 = struct.Struct(">BxHxxHxBxx12sIIH")
+_FOUR: Final = "BxHxxHxBxx12sIIH"
+_V4 = struct.Struct(">" + _FOUR)
 _V6 = struct.Struct(">IHBx36sIIH")
 _PLACES: Final = {linktype: (at, at, b"", b"") for linktype, at in FIXED.items()} | {
     linktype: (at, end, b"\x08\x00", b"\x86\xdd") for linktype, (at, end) in TYPED.items()
 }
 """By link type: where the EtherType begins, if there is one, where the IP header does, and what the
 EtherType of either version has to be."""
+
+
+class Headers(NamedTuple):
+    """How a TCP segment over IPv4 begins in packets of a link type."""
+
+    layout: struct.Struct
+    """The EtherType's bytes, what the first byte of the IP header has, the datagram's length, fragment,
+    protocol, key (see `Usual`), sequence numbers, and the word with the header's length and the flags."""
+    kind: bytes
+    """The EtherType of IPv4; nothing where the link type has none."""
+    before: int
+    """Bytes before the IP header."""
+
+
+V4: Final = {
+    linktype: Headers(
+        struct.Struct(f">{typed}x{len(four)}s{at - typed - len(four)}x{_FOUR}"), four, at
+    )
+    for linktype, (typed, at, four, _) in _PLACES.items()
+}
 
 
 class Usual(NamedTuple):

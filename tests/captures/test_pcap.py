@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captures.pcap import MAGICS, read_packets
-from captures.pcapng import BLOCK_LIMIT, CaptureError, Packet, Truncated
+from captures.pcapng import BLOCK_LIMIT, Block, CaptureError, Packet, Truncated
 from tests.captures.traffic import NOW, write_pcap
 
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 ONE = struct.pack("<IIII", 5, 7, 3, 9) + b"abc"
 
 
-def blocks(data: bytes) -> list[Packet | Truncated]:
+def blocks(data: bytes) -> list[Block]:
     return list(read_packets(io.BytesIO(data)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from captures import reassembly
 from captures.beginning import WAIT_NS
 from captures.flow import GRACE, Data, Gap
+from captures.pcapng import Run
 from captures.reassembly import Closed, Event, Opened, Reassembler
 from captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
 from captures.usual import Usual, usual
@@ -62,12 +64,19 @@ def test_a_conversation() -> None:
     ]
 
 
-def usual_of(segment: Segment) -> tuple[Usual, bytes]:
-    """The packet that a segment comes in, and where it has what."""
-    data = ip_packet(segment)
-    found = usual(101, data)
+def usual_of(segment: Segment) -> Usual:
+    """Where the packet that a segment comes in has what."""
+    found = usual(101, ip_packet(segment))
     assert found is not None
-    return found, data
+    return found
+
+
+def skimmed(flows: Reassembler, segments: list[Segment]) -> list[Data | int]:
+    """What packets bring whose times count from 1 and numbers from 4."""
+    packets = [ip_packet(segment) for segment in segments]
+    ends = list(itertools.accumulate(map(len, packets), initial=0))
+    places = [(at + 1, *place) for at, place in enumerate(itertools.pairwise(ends))]
+    return list(flows.skim(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
 
 
 def test_what_is_not_yet_demanded_is_gathered() -> None:
@@ -76,14 +85,9 @@ def test_what_is_not_yet_demanded_is_gathered() -> None:
     assert isinstance(opened, Opened)
     opened.demands.request.bytes = 5
     pieces = [there(101, b"ab", ack=501), there(103, b"c", ack=501), there(104, b"defg", ack=501)]
-    for segment in pieces:
-        assert flows.plain(*usual_of(segment), 1, 4) is None  # nobody knows whose it is
-    flows.learn(usual_of(pieces[0])[0], pieces[0])
-    found = [
-        flows.plain(*usual_of(segment), ts, packet)
-        for ts, packet, segment in zip((1, 2, 3), (4, 5, 6), pieces, strict=True)
-    ]
-    assert found == [(), (), (Data(1, "request", 3, b"abcdefg", (), 6),)]
+    assert skimmed(flows, pieces) == [0, 1, 2]  # nobody knows whose they are
+    flows.learn(usual_of(pieces[0]), pieces[0])
+    assert skimmed(flows, pieces) == [Data(1, "request", 3, b"abcdefg", (), 6)]
     assert opened.demands.request.bytes == 0
 
 
@@ -92,9 +96,8 @@ def test_what_was_gathered_comes_before_anything_unusual() -> None:
     opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
     assert isinstance(opened, Opened)
     opened.demands.request.bytes = 5
-    flows.learn(usual_of(there(101))[0], there(101))
-    for ts, segment in enumerate((there(101, b"ab", ack=501), there(103, b"c", ack=501)), 1):
-        assert flows.plain(*usual_of(segment), ts, ts + 3) == ()
+    flows.learn(usual_of(there(101)), there(101))
+    assert not skimmed(flows, [there(101, b"ab", ack=501), there(103, b"c", ack=501)])
     assert list(flows.feed(there(104, b"d", flags=FIN | ACK, ack=501), 9, (), 6)) == [
         Data(1, "request", 2, b"abc", (), 5),
         Data(1, "request", 9, b"d", (), 6),
@@ -106,8 +109,8 @@ def test_what_was_gathered_is_there_at_the_end() -> None:
     opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
     assert isinstance(opened, Opened)
     opened.demands.request.bytes = 5
-    flows.learn(usual_of(there(101))[0], there(101))
-    assert flows.plain(*usual_of(there(101, b"ab", ack=501)), 1, 4) == ()
+    flows.learn(usual_of(there(101)), there(101))
+    assert not skimmed(flows, [there(101, b"ab", ack=501)])
     assert list(flows.end()) == [Data(1, "request", 1, b"ab", (), 4)]
 
 
