@@ -37,19 +37,16 @@ def read_packets(file: io.BufferedIOBase) -> Iterator[Block]:
 
 def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
     """The same in runs. Each is valid until the next is asked for."""
-    window = Window(file)
-    whole = window.has(_HEADER)
-    header = bytes(window.data[:_HEADER])
+    header = file.read(_HEADER)
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
-    if not whole:
+    if len(header) < _HEADER:
         return iter([Truncated(0)])
     order, tick, size = MAGICS[header[:4]]
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    window.at = _HEADER
-    return _runs(window, order, tick, size, network & _LINKTYPE)
+    return _runs(Window(file, _HEADER), order, tick, size, network & _LINKTYPE)
 
 
 def _runs(

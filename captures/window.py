@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+from typing import Final
 
-AHEAD = 1 << 19
-"""Bytes that are read at once: few enough to stay in a core's own cache."""
+AHEAD: Final = 1 << 19
+"""Bytes that are read at once: few enough to stay in a processor's cache."""
 
 
 class Window:
@@ -13,12 +14,12 @@ class Window:
 
     __slots__ = ("_buffer", "_file", "at", "before", "data")
 
-    def __init__(self, file: io.BufferedIOBase) -> None:
+    def __init__(self, file: io.BufferedIOBase, before: int = 0) -> None:
         self._file = file
         self._buffer = memoryview(bytearray(AHEAD))
         self.data = self._buffer[:0]
         self.at = 0
-        self.before = 0
+        self.before = before
         """Bytes of the file before `data`."""
 
     def has(self, count: int) -> bool:
