@@ -15,7 +15,7 @@ from captures.events import Chunk, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
 from captures.outcome import outcome
-from captures.plain import Plain
+from captures.plain import UNANSWERED, Plain
 from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
@@ -79,13 +79,13 @@ class Conversation:
         begun = framing.begun(len(data))
         if begun is None:
             return found, data
-        if direction == "request":
-            at = self._plain.requests(framing, begun, data, ts_ns, packet)
-        else:
-            at = self._plain.responses(framing, begun, data, ts_ns, packet, found)
-            self._answered = self._answered or bool(found)
-        if at < 0:
-            data, at = b"".join((begun, data)), 0
+        skim = self._plain.requests if direction == "request" else self._plain.responses
+        at = skim(framing, begun, data, ts_ns, packet, found)
+        if at < 0:  # perhaps only since the header is in two parts
+            data = b"".join((begun, data))
+            at = skim(framing, bytearray(), data, ts_ns, packet, found)
+        if found and direction == "response":
+            self._answered = True
         if not framing.keep(data, at):
             return found, data[at:]
         self.demand(direction, framing)
@@ -168,12 +168,12 @@ class Conversation:
             self._own[head.correlation_id] = pending
         elif left == "never":
             return self._outcome(pending, note=note)
-        elif head.acks == 0:
-            return self._outcome(pending, note="no response (acks=0)")
         else:
-            self.pairing.sent(pending)
             if not self._raw_tokens and _known(head.key, head.version):
                 self._plain.learn(frame.data, head)
+            if head.acks == 0:
+                return self._outcome(pending, note=UNANSWERED)
+            self.pairing.sent(pending)
         return None
 
     def _request_left(self, frame: CapturedFrame) -> Exchange | None:
@@ -183,7 +183,7 @@ class Conversation:
         pending, answered = entry
         pending.sent = frame.ts
         if not answered:
-            return self._outcome(pending, note="no response (acks=0)")
+            return self._outcome(pending, note=UNANSWERED)
         self.pairing.sent(pending)
         return None
 

@@ -13,8 +13,12 @@ from typing import Final, NamedTuple
 
 from captures.exchange import Exchange, Pairing, Pending, Uncut
 from captures.framing import FRAME_LIMIT, Framing
+from captures.outcome import outcome
 from specs.frames import RequestHead, Short, request_head
 from specs.headers import response_header_version
+
+UNANSWERED: Final = "no response (acks=0)"
+"""What is said of a request to which no response belongs."""
 
 _REQUEST: Final = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number; the correlation id."""
@@ -43,6 +47,8 @@ class _Kind(NamedTuple):
     """Where the body begins in such a frame."""
     tagged: bool
     """Whether the header of the response may have tags."""
+    answered: bool
+    """False for Produce with acks=0."""
 
 
 class Plain:
@@ -61,10 +67,12 @@ class Plain:
         self._kinds: dict[int, _Kind] = {}
 
     def learn(self, frame: bytes, head: RequestHead) -> None:
-        """From now on requests that begin like this one, which is answered, are as usual."""
+        """From now on requests that begin like this one are as usual."""
         # behind the header stand the acks of Produce: how much was read shows without their layout
         ends = range(head.body, min(head.body + _FAR, len(frame)))
         reach = head.body + bisect.bisect_left(ends, True, key=lambda end: _suffices(frame, end))
+        if not _suffices(frame, reach):
+            return
         self._kinds[head.key << 16 | head.version] = _Kind(
             head.key,
             head.version,
@@ -73,12 +81,19 @@ class Plain:
             4 + reach,
             4 + head.body,
             response_header_version(head.key, head.version) > 0,
+            head.acks != 0,
         )
 
     def requests(
-        self, framing: Framing, begun: bytearray, data: bytes, ts: int, packet: int
+        self,
+        framing: Framing,
+        begun: bytearray,
+        data: bytes,
+        ts: int,
+        packet: int,
+        found: list[Exchange],
     ) -> int:
-        """Enter requests among those that wait."""
+        """Enter requests among those that wait; the exchanges of those that nobody answers are `found`."""
         find, enter = self._kinds.get, self._pairing.waiting.append
         ordinal, place = framing.ordinal, framing.found
         # positions count from the first byte of `data`: a frame that has begun is before it
@@ -91,7 +106,7 @@ class Plain:
             kind = find(number)
             if kind is None or behind > end or size > FRAME_LIMIT:
                 break
-            key, version, client_id, same, reach, body, _ = kind
+            key, version, client_id, same, reach, body, _, answered = kind
             first = at + before
             if at + reach > behind or head[first + _SAME : first + reach] != same:
                 break
@@ -108,12 +123,25 @@ class Plain:
             pending.packet = packet
             pending.ordinal = ordinal
             pending.request_place = place
-            enter(pending)
+            if answered:
+                enter(pending)
+            else:
+                found.append(self._unanswered(pending))
             ordinal += 1
             place += 1
             at = behind
         framing.ordinal, framing.found = ordinal, place
         return at
+
+    def _unanswered(self, pending: Pending) -> Exchange:
+        return outcome(
+            pending,
+            connection=self._number,
+            client_address=self._client,
+            server_address=self._server,
+            broker=self._broker,
+            note=UNANSWERED,
+        )
 
     def responses(
         self,
