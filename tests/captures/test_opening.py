@@ -131,7 +131,7 @@ def test_a_disk_that_fails_takes_nothing_with_it(
         yield from itertools.islice(blocks(file), 1 + 20)
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(CaptureFile, "blocks", failing)
+    monkeypatch.setattr(CaptureFile, "runs", failing)
     found: list[Event] = []
     with pytest.raises(CaptureError, match=r"byte \d+: can't be read any further: Input/output"):
         found.extend(reader)
