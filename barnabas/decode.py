@@ -35,7 +35,7 @@ def decode(
             raise Trouble("--filter is about exchanges: give it without --frames")
         output.passes = parse_filter(only, output.context.topics)
     reader = opened(*paths, keys=keys)
-    conversations = Conversations()
+    conversations = Conversations(inferred=True)
     try:
         if frames_only:
             for frame in frames(watched(reader, output, "decoding")):

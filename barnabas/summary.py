@@ -45,7 +45,7 @@ def summary(
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
     overview = Overview(by or KINDS)
-    conversations = Conversations()
+    conversations = Conversations(inferred=True)
     reader = opened(*paths, keys=keys)
     for exchange in exchanges(reader, watched(reader, output, "reading"), conversations):
         output.learn(exchange)

@@ -7,13 +7,15 @@ bears the same number. So both what the client saw and what the broker saw can b
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 from typing import Any
 
 from captures.boundary import Search
 from captures.events import Chunk, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
-from captures.framing import CapturedFrame, Framing
+from captures.framing import UNKNOWN, CapturedFrame, Framing
+from captures.inference import LONGEST, inferred
 from captures.outcome import outcome
 from captures.plain import UNANSWERED, Plain
 from captures.wording import arrow
@@ -29,6 +31,9 @@ CUT_OFF = "a rule closed the connection"
 UNASKED = "the answer to a message that the client did not send"
 """What the capture says of a response to a repeated or injected request: it never leaves."""
 
+NOT_ASKED = "request not captured: API and version are what fits"
+"""Of an exchange whose API and version are inferred."""
+
 NOT_CAPTURED = "the response was not captured"
 """Why an exchange has none, though one behind it was answered: bytes are missing."""
 
@@ -36,7 +41,13 @@ NOT_CAPTURED = "the response was not captured"
 class Conversation:
     """One connection: pairs what its two flows hold."""
 
-    def __init__(self, opened: Opened, client: str, broker: int | None) -> None:
+    def __init__(
+        self, opened: Opened, client: str, broker: int | None, *, infers: bool = False
+    ) -> None:
+        """infers: whether responses are given whose requests were not captured."""
+        self._infers = infers
+        self.told = 0
+        """Bytes of those: they were skipped before that."""
         self.number = opened.connection
         self.client = client
         self.server = opened.server
@@ -64,7 +75,9 @@ class Conversation:
         if (flow, direction) not in self.framings:
             asked = None if direction == "request" else self.pairing.asked
             self.framings[flow, direction] = (
-                Framing(linked=True) if flow == "left" else Framing(search=Search(asked))
+                Framing(linked=True)
+                if flow == "left"
+                else Framing(search=Search(asked), keeps=LONGEST if asked and self._infers else 0)
             )
         return self.framings[flow, direction]
 
@@ -103,6 +116,7 @@ class Conversation:
             return
         if flow == "arrived":
             if frame.after_gap and direction == "response":
+                yield from self._not_asked(frame)
                 yield from self._not_captured(frame)
             # what stands in the same chunk behind a frame that ended the connection went nowhere
             self._cut_off = str(facts_of(frame).get("note", "")).endswith(CUT_OFF)
@@ -112,6 +126,36 @@ class Conversation:
         found = step(frame)
         if found is not None:
             yield found
+
+    def _not_asked(self, first: CapturedFrame) -> Iterator[Exchange]:
+        """What stands before a response behind a gap, and answers requests that stood in it."""
+        framing = self.framing("arrived", "response")
+        data, ends = framing.take_passed()
+        if not data:
+            return
+        known = int.from_bytes(first.data[:4], signed=True)
+        for one in inferred(data, known, self.pairing.asked().values()):
+            at = bisect.bisect_left(ends, one.end, key=lambda piece: piece[0])
+            _, ts, packet = ends[at]
+            self.told += one.end - one.begin
+            yield Exchange(
+                ts,
+                self.number,
+                self.client,
+                None,
+                self.broker,
+                one.key,
+                one.version,
+                one.correlation_id,
+                0,
+                one.end - one.begin - 4,
+                response_body=one.body,
+                note=NOT_ASKED,
+                response_packet=packet,
+                ordinal=UNKNOWN,
+                server_address=self.server,
+                inferred=True,
+            )
 
     def _not_captured(self, frame: CapturedFrame) -> Iterator[Exchange]:
         """Responses come in the order of requests: those before this one stood in the gap."""

@@ -23,6 +23,9 @@ class Conversations:
     """Bytes that could not be taken apart into frames."""
     losses: int = 0
     """How often something was missing, or could not be taken apart any further."""
+    inferred: bool = False
+    """Whether responses whose requests were not captured are given too, where it can be told what they
+    are (`Exchange.inferred`)."""
     strays: bool = False
     """Whether responses that answer no request are given too, as exchanges with the key STRAY."""
     seen: Callable[[int, FlowName, Direction, CapturedFrame], None] | None = None
@@ -46,7 +49,7 @@ class Conversations:
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
-            self._open[event.connection] = Conversation(event, client, broker)
+            self._open[event.connection] = Conversation(event, client, broker, infers=self.inferred)
         elif conversation is None:
             pass
         elif isinstance(event, Chunk):
@@ -86,4 +89,5 @@ class Conversations:
         self._open.pop(conversation.number, None)
         yield from conversation.close(note)
         self.undecoded += conversation.undecoded
-        self.skipped += sum(framing.skipped for framing in conversation.framings.values())
+        skipped = sum(framing.skipped for framing in conversation.framings.values())
+        self.skipped += skipped - conversation.told

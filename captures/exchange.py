@@ -244,6 +244,8 @@ class Exchange:
     """The same of the response; -1 too if the proxy made it."""
     begun: int = field(default=0, compare=False)
     """When the response before it had come, where the broker had that to do first; else 0."""
+    inferred: bool = field(default=False, compare=False)
+    """Whether the request was not captured, so that API and version are what fits the response."""
     losses: int = field(default=0, compare=False)
     """How often the capture had lost something, anywhere, when the exchange was over: between two
     that say the same nothing is missing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from captures.boundary import Search
@@ -14,7 +14,7 @@ FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest frame; a stream that announces more is no longer taken apart."""
 
 _SIZE = struct.Struct(">i")
-_UNKNOWN: Final = -1 << 40
+UNKNOWN: Final = -1 << 40
 """An ordinal that stands for none."""
 
 
@@ -56,6 +56,8 @@ class Framing:
     """A linked flow holds some frames only; their comments say which, and end where they end."""
     search: Search | None = None
     """Finds the next frame behind a gap."""
+    keeps: int = 0
+    """So many of the latest bytes that were passed over in search of it are kept, for `take_passed`."""
     broken: str = ""
     skipped: int = 0
     """Bytes that could not be taken apart."""
@@ -69,6 +71,8 @@ class Framing:
     _comments: list[dict[str, Any]] = field(default_factory=list)
     _seeking: list[_Piece] | None = None
     _after_gap: bool = False
+    _passed: deque[_Piece] = field(default_factory=deque)
+    _passed_size: int = 0
 
     def feed(
         self,
@@ -193,7 +197,8 @@ class Framing:
         assert self.search is not None  # noqa: S101
         self.search.clear()
         self._seeking = []
-        self.ordinal = _UNKNOWN
+        self.take_passed()
+        self.ordinal = UNKNOWN
         self._comments.clear()
 
     def _look(self, piece: _Piece) -> list[_Piece]:
@@ -203,14 +208,36 @@ class Framing:
         offset, found = self.search.feed(piece.data)
         self.skipped += offset
         while self._seeking and offset >= len(self._seeking[0].data):
-            offset -= len(self._seeking.pop(0).data)
+            offset -= len(self._seeking[0].data)
+            self._pass(self._seeking.pop(0))
         if self._seeking:
-            self._seeking[0].data = self._seeking[0].data[offset:]
+            first = self._seeking[0]
+            self._pass(replace(first, data=first.data[:offset]))
+            first.data = first.data[offset:]
         if not found:
             return []
         pieces, self._seeking = self._seeking, None
         self.broken, self._after_gap = "", True
         return pieces
+
+    def _pass(self, piece: _Piece) -> None:
+        """Keep what was passed over, as long as it is not too much."""
+        if not self.keeps:
+            return
+        self._passed.append(piece)
+        self._passed_size += len(piece.data)
+        while self._passed_size > self.keeps:
+            self._passed_size -= len(self._passed.popleft().data)
+
+    def take_passed(self) -> tuple[bytes, list[tuple[int, int, int]]]:
+        """What was passed over before the latest frame behind a gap, and of what it came in: where that
+        ends in it, its time and packet."""
+        data, ends = b"".join(piece.data for piece in self._passed), []
+        for piece in self._passed:
+            ends.append(((ends[-1][0] if ends else 0) + len(piece.data), piece.ts, piece.packet))
+        self._passed.clear()
+        self._passed_size = 0
+        return data, ends
 
     def _number(self, found: list[CapturedFrame]) -> None:
         """A comment that stands at the end of a frame says its number."""

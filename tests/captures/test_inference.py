@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import inference
+from captures.boundary import Search
+from captures.conversations import Conversations
+from captures.framing import Framing
 from captures.inference import Inferred, inferred
+from captures.reader import CaptureReader
 from specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
-from tests.captures.traffic import response
+from tests.captures.traffic import (
+    BROKER,
+    NOW,
+    Said,
+    ip_packet,
+    request,
+    response,
+    segments,
+    write_pcap,
+)
 
 FETCHED = response(
     41,
@@ -91,3 +106,59 @@ def test_a_large_one_is_found() -> None:
         ],
     )
     assert gist(inferred(b"x" * 1000 + large, 42, [(FETCH, 4)])) == [(FETCH, 4, 41)]
+
+
+def begun_in_the_middle(path: Path, sizes: int) -> Path:
+    """A capture that begins behind two requests: their answers, and what is asked after them."""
+    said: list[Said] = [
+        ("request", request(41, FETCH, 12)),
+        ("request", request(42, JOIN_GROUP, 5)),
+        ("response", FETCHED),
+        ("response", JOINED),
+        ("request", request(43, FETCH, 12)),
+        ("response", response(43, FETCH, 12)),
+        ("request", request(44, METADATA, 9)),
+        ("response", response(44, METADATA, 9)),
+    ]
+    whole = segments(said, itertools.repeat(sizes))
+    asked = sum(len(data) for _, data in said[:2])
+    first = next(at for at, one in enumerate(whole) if one.source == BROKER and one.payload)
+    assert sum(len(one.payload) for one in whole[:first]) == asked
+    return write_pcap(path, map(ip_packet, whole[first:]))
+
+
+@pytest.mark.parametrize("sizes", [1448, 30, 7, 1])
+def test_a_capture_that_begins_behind_requests_shows_their_answers(
+    tmp_path: Path, sizes: int
+) -> None:
+    reader = CaptureReader(begun_in_the_middle(tmp_path / "f", sizes))
+    conversations = Conversations(inferred=True)
+    found = list(conversations.exchanges(reader))
+    assert [(one.key, one.version, one.correlation_id, one.inferred) for one in found] == [
+        (FETCH, 12, 41, True),
+        (JOIN_GROUP, 5, 42, True),
+        (FETCH, 12, 43, False),
+        (METADATA, 9, 44, False),
+    ]
+    assert (found[0].request, found[1].response["leader"]) == (None, "a")  # type: ignore[index]
+    assert 0 < found[0].response_packet <= found[1].response_packet < found[2].request_packet
+    assert found[0].ts == NOW + (found[0].response_packet - 1) * 1_000_000
+    assert conversations.skipped == 0
+
+
+def test_who_does_not_ask_for_them_gets_what_was_asked_for_alone(tmp_path: Path) -> None:
+    conversations = Conversations()
+    path = begun_in_the_middle(tmp_path / "f", 30)
+    found = [one.correlation_id for one in conversations.exchanges(CaptureReader(path))]
+    assert found == [43, 44]
+    assert conversations.skipped == len(FETCHED + JOINED)
+
+
+def test_what_is_kept_of_what_was_passed_over_is_bounded() -> None:
+    framing = Framing(search=Search(dict), keeps=100)
+    framing.lose(0)
+    for at in range(50):
+        assert not list(framing.feed(bytes([at]) * 30, at))
+    data, ends = framing.take_passed()
+    assert 70 < len(data) <= 100
+    assert ends[-1][0] == len(data)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from captures.events import Chunk, Event
 from captures.opening import CaptureFile
-from captures.pcapng import Block, CaptureError, Truncated
+from captures.pcapng import Block, CaptureError, Truncated, each
 from captures.reader import CaptureReader
 from tests.captures.traffic import exchanges, gist, ip_packet, segments, talk, write_pcap
 
@@ -125,10 +125,10 @@ def test_a_disk_that_fails_takes_nothing_with_it(
     reader = CaptureReader(write_pcap(tmp_path / "whole", packets))
     before = list(CaptureReader(write_pcap(tmp_path / "before", packets[:20])))
     assert sum(isinstance(event, Chunk) for event in before) > 10
-    blocks = CaptureFile.blocks
+    runs = CaptureFile.runs
 
     def failing(file: CaptureFile) -> Iterator[Block]:
-        yield from itertools.islice(blocks(file), 1 + 20)
+        yield from itertools.islice(each(runs(file)), 1 + 20)
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(CaptureFile, "runs", failing)
