@@ -232,7 +232,8 @@ class Framing:
     def take_passed(self) -> tuple[bytes, list[tuple[int, int, int]]]:
         """What was passed over before the latest frame behind a gap, and of what it came in: where that
         ends in it, its time and packet."""
-        data, ends = b"".join(piece.data for piece in self._passed), []
+        data = b"".join(piece.data for piece in self._passed)
+        ends: list[tuple[int, int, int]] = []
         for piece in self._passed:
             ends.append(((ends[-1][0] if ends else 0) + len(piece.data), piece.ts, piece.packet))
         self._passed.clear()
