@@ -13,7 +13,7 @@ from captures.flow import GRACE, MODULUS, signed_distance
 from captures.tcp import ACK, SYN, Endpoint, Segment
 
 WAIT_NS: Final = 1_000_000_000
-"""So long, by the capture's clock, the SYNs are waited for."""
+"""So long, by the capture's clock, the SYNs are waited for: the next segment behind it ends the wait."""
 
 _NEAR: Final = 1 << 20
 """Bytes by which what was held back may be ahead of its SYN; beyond them that opens another conversation."""
@@ -32,6 +32,8 @@ class Held(NamedTuple):
 class Beginning:
     """The first segments of a conversation, in the order of the file."""
 
+    number: int
+    """The conversation's, which is counted when the first of them comes."""
     held: list[Held] = field(default_factory=list)
     size: int = 0
     """Bytes of their payloads."""
@@ -48,19 +50,23 @@ class Beginning:
         syns = {held.segment.source for held in self.held if held.segment.flags & SYN}
         return len(syns) == 2
 
-    def is_of(self, syn: Segment) -> bool:
-        """Whether a SYN may belong to what was held back: it all stands shortly behind it.
+    def waits_for(self, held: Held) -> bool:
+        """Whether one more may belong to what was held back: it comes soon, and if it is a SYN, all of the
+        same direction stands shortly behind it.
 
         >>> from captures.tcp import PSH
         >>> ends = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
-        >>> data = Segment(*ends, 103, 0, ACK | PSH, b"cd")
-        >>> [Beginning([Held(data, 0, (), 1)]).is_of(Segment(*ends, isn, 0, SYN, b"")) for isn in (9, 500)]
+        >>> begun = Beginning(1, [Held(Segment(*ends, 103, 0, ACK | PSH, b"cd"), 0, (), 1)])
+        >>> [begun.waits_for(Held(Segment(*ends, isn, 0, SYN, b""), 0, (), 2)) for isn in (9, 500)]
         [True, False]
         """
-        return all(
-            0 <= signed_distance(held.segment.seq, syn.seq) <= _NEAR
-            for held in self.held
-            if held.segment.source == syn.source
+        syn = held.segment
+        if held.ts_ns - self.held[0].ts_ns >= WAIT_NS:
+            return False
+        return not syn.flags & SYN or all(
+            0 <= signed_distance(one.segment.seq, syn.seq) <= _NEAR
+            for one in self.held
+            if one.segment.source == syn.source
         )
 
     def in_order(self) -> list[Held]:

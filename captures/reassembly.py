@@ -5,15 +5,14 @@ No I/O, bounded memory. Which conversation a segment belongs to is found here, t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from captures.beginning import WAIT_NS, Beginning, Held
+from captures.beginning import Beginning, Held
 from captures.demand import UNHEARD, Demands
 from captures.flow import MODULUS, Data, Flow, Gap
 from captures.pcapng import Run
-from captures.skimming import Deadline, Lane, skim
+from captures.skimming import Lane, skim
 from captures.tcp import ACK, SYN, Endpoint, Segment
 from captures.usual import Usual
 
@@ -72,13 +71,11 @@ class Reassembler:
         self._beginnings: dict[tuple[Endpoint, Endpoint], Beginning] = {}
         self._held = 0
         """Bytes of those."""
-        self._deadline = Deadline()
-        """When the oldest of them has waited long enough."""
 
     def skim(self, run: Run, number: int) -> Iterator[Data | int]:
         """What the packets of a run bring, the first of which has this number; the place of each that
         is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
-        return skim(self._usual, run, number, self._deadline)
+        return skim(self._usual, run, number)
 
     def learn(self, found: Usual, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
@@ -96,16 +93,14 @@ class Reassembler:
         next call."""
         held = Held(segment, ts_ns, comments, packet)
         key = _key(segment)
-        while ts_ns >= self._deadline.ns:
-            yield from self._begin(next(iter(self._beginnings)))
         beginning = self._beginnings.get(key)
         if beginning is None:
             if not self._patience or key in self._flows or self._void(key, held):
                 yield from self._take(key, held)
                 return
-            beginning = self._beginnings[key] = Beginning()
-            self._deadline.ns = min(self._deadline.ns, ts_ns + WAIT_NS)
-        elif segment.flags & SYN and not beginning.is_of(segment):
+            self._count += 1
+            beginning = self._beginnings[key] = Beginning(self._count)
+        elif not beginning.waits_for(held):
             yield from self._begin(key)
             yield from self._take(key, held)
             return
@@ -120,8 +115,6 @@ class Reassembler:
         """Where a conversation begins is decided: go on with what was held back."""
         beginning = self._beginnings.pop(key)
         self._held -= beginning.size
-        oldest = next(iter(self._beginnings.values()), None)
-        self._deadline.ns = math.inf if oldest is None else oldest.held[0].ts_ns + WAIT_NS
         for number, held in enumerate(beginning.in_order()):
             yield from self._take(key, held, beginning if number == 0 else None)
 
@@ -145,9 +138,13 @@ class Reassembler:
                 return
             if len(self._flows) >= FLOWS:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
-            self._count += 1
+            if beginning is None:
+                self._count += 1
+                number = self._count
+            else:
+                number = beginning.number
             client, server = _roles(segment)
-            flow = self._flows[key] = Flow(self._count, client, self._patience)
+            flow = self._flows[key] = Flow(number, client, self._patience)
             if beginning is not None:
                 flow.request.first = beginning.first(client)
                 flow.response.first = beginning.first(server)
@@ -165,10 +162,13 @@ class Reassembler:
 
     def end(self) -> Iterator[Event]:
         """The capture is over: what still waits comes behind its Gaps. Nothing more is closed."""
-        while self._beginnings:
-            yield from self._begin(next(iter(self._beginnings)))
-        for flow in self._flows.values():
-            yield from flow.end()
+        numbers = {key: flow.number for key, flow in self._flows.items()}
+        numbers |= {key: beginning.number for key, beginning in self._beginnings.items()}
+        for key in sorted(numbers, key=numbers.__getitem__):
+            if key in self._beginnings:
+                yield from self._begin(key)
+            if key in self._flows:
+                yield from self._flows[key].end()
         self._flows.clear()
         self._usual.clear()
 

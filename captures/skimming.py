@@ -6,7 +6,6 @@ bytes that are missing or there again) the packet takes the careful path in `rea
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -19,25 +18,14 @@ Lane = tuple[Flow, Half, Half]
 """A direction of a conversation: the sender's half, and that of who acknowledges."""
 
 
-class Deadline:
-    """A time (ns since 1970) from which on something else has to be done first."""
-
-    __slots__ = ("ns",)
-
-    def __init__(self) -> None:
-        self.ns: float = math.inf
-
-
 _UNUSUAL: Final = SYN | FIN | RST
 _LEAST: Final = 40
 """Bytes of the headers of IPv4 and TCP."""
 
 
-def skim(
-    lanes: Mapping[bytes, Lane], run: Run, number: int, deadline: Deadline
-) -> Iterator[Data | int]:
+def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
     """What the packets of a run bring, the first of which has this number; for one that is not skimmed
-    its place in the run. From `deadline` on none is.
+    its place in the run.
 
     All must be used before the next is asked for: a packet may open a lane or close one, and who uses
     the Data says what can be gathered.
@@ -75,7 +63,6 @@ def skim(
         flow, half, other = lane
         if (
             word & _UNUSUAL
-            or ts_ns >= deadline.ns
             or half.early
             or other.early
             or half.first is None

@@ -243,8 +243,7 @@ def test_a_beginning_is_waited_for_by_segments_and_by_time() -> None:
     assert stream(run(middle, end=False)) == b"x" * GRACE
     flows = Reassembler()
     assert list(flows.feed(middle[0], 0)) == []
-    other = Segment(("10.0.0.9", 1), SERVER, 0, 0, SYN, b"")
-    assert stream(flows.feed(other, WAIT_NS)) == b"x"
+    assert stream(flows.feed(middle[1], WAIT_NS)) == b"xx"
 
 
 def test_the_lowest_number_is_the_beginning() -> None:
@@ -305,14 +304,28 @@ def test_comments_stay_where_they_were() -> None:
     ]
 
 
+def opened_from(client: tuple[str, int]) -> list[Segment]:
+    syn = Segment(client, SERVER, 0, 0, SYN, b"")
+    return [syn, Segment(SERVER, client, 0, 1, SYN | ACK, b"")]
+
+
+def test_conversations_without_an_answer_are_bounded() -> None:
+    flows = Reassembler()
+    opened = [
+        event.flow
+        for n in range(reassembly.FLOWS + 3)
+        for event in flows.feed(opened_from((f"10.0.{n >> 16}.1", n & 0xFFFF))[0], n)
+    ]
+    assert opened == [1, 2, 3]
+
+
 def test_flows_are_bounded() -> None:
     flows = Reassembler()
     events = [
         event
-        for n in range(reassembly.FLOWS + 4)
-        for event in flows.feed(
-            Segment((f"10.0.{n >> 16}.1", n & 0xFFFF), SERVER, 0, 0, SYN, b""), n * WAIT_NS
-        )
+        for n in range(reassembly.FLOWS + 3)
+        for segment in opened_from((f"10.0.{n >> 16}.1", n & 0xFFFF))
+        for event in flows.feed(segment, n)
     ]
     closed = [event.flow for event in events if isinstance(event, Closed)]
     assert closed == [1, 2, 3]
