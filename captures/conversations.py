@@ -37,11 +37,16 @@ class Conversations:
 
     def _exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         for event in events:
-            yield from self._event(event)
+            yield from self.event(event)
+        yield from self.end()
+
+    def end(self) -> Iterator[Exchange]:
+        """The capture is over: the exchanges that are not."""
         for conversation in list(self._open.values()):
             yield from self._close(conversation, "no response: the capture ends")
 
-    def _event(self, event: Event) -> Iterator[Exchange]:
+    def event(self, event: Event) -> Iterator[Exchange]:
+        """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)
