@@ -42,8 +42,17 @@ class Conversations:
 
     def end(self) -> Iterator[Exchange]:
         """The capture is over: the exchanges that are not."""
-        for conversation in list(self._open.values()):
-            yield from self._close(conversation, "no response: the capture ends")
+        for connection in self.open:
+            yield from self.end_of(connection)
+
+    @property
+    def open(self) -> list[int]:
+        """The connections that are."""
+        return list(self._open)
+
+    def end_of(self, connection: int) -> Iterator[Exchange]:
+        """The capture is over: the exchanges of a connection that are not."""
+        yield from self._close(self._open[connection], "no response: the capture ends")
 
     def event(self, event: Event) -> Iterator[Exchange]:
         """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""

@@ -266,7 +266,7 @@ class Join:
             )
         if isinstance(event, reassembly.Opened):
             comment = next(
-                (found for found in map(document, event.comments) if _names_flow(found)), {}
+                (found for found in map(document, event.comments) if names_flow(found)), {}
             )
             number = comment.get("connection", -event.flow if self.ours else event.flow)
             if number > 0 and self.ours:
@@ -311,8 +311,9 @@ def meta_of(block: Section) -> dict[str, Any]:
     return {}
 
 
-def _names_flow(comment: dict[str, Any]) -> bool:
-    return comment.get("barnabas") == "flow" and type(comment.get("connection")) is int
+def names_flow(comment: dict[str, Any]) -> bool:
+    number = comment.get("connection")
+    return comment.get("barnabas") == "flow" and type(number) is int and abs(number) < 1 << 31
 
 
 def document(text: str) -> dict[str, Any]:

@@ -151,6 +151,7 @@ class _Reading:
                 self.at = len(head)
                 return
             self.state, self.at = State(layout=pcap.read_header(head)), pcap.HEADER
+            yield Section((), "", 0)
 
     def _refill(self) -> Iterator[Found]:
         try:

@@ -242,7 +242,7 @@ def _beside(others: Sequence[Surveyed], times: tuple[int, int], *, first: bool) 
 def _links(
     found: Sequence[Surveyed], placed: Mapping[int, list[tuple[int, int]]], made: Plan
 ) -> None:
-    """Flows of ours that are joined by the number of a connection, or by their ends."""
+    """Flows that are joined by the number of a connection in their comments, or by their ends."""
     parents: dict[object, object] = {}
 
     def root(item: object) -> object:
@@ -257,9 +257,8 @@ def _links(
         for offset, ends, connection in one.named:
             place = bisect.bisect_right([begin for begin, _ in epochs], offset) - 1
             epoch = epochs[max(0, place)][1]
-            if made.epochs[epoch].ours:
-                members.append((epoch, ends))
-                parents[root((epoch, ends))] = root((epoch, connection))
+            members.append((epoch, ends))
+            parents[root((epoch, ends))] = root((epoch, connection))
     groups: dict[object, set[tuple[int, bytes]]] = {}
     for member in members:
         groups.setdefault(root(member), set()).add(member)

@@ -148,7 +148,7 @@ def _rows(
     found, code = np.concatenate(parts), np.concatenate(codes)
     order = np.lexsort((found["number"], code))
     found, code = found[order], code[order]
-    starts = np.flatnonzero(np.diff(code, prefix=-1))
+    starts = np.flatnonzero(np.diff(code, prepend=-1))
     stops = np.append(starts[1:], len(code))
     names = list(known)
     epochs = _epochs_of(piece, stretch, numbers)

@@ -15,7 +15,7 @@ import numpy as np
 from captures.fragments import Fragments
 from captures.packets import Packets
 from captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
-from captures.reader import document
+from captures.reader import document, names_flow
 from captures.tcp import SYN
 from pipeline.blocks import Begin, End, Fault, Stretch, blocks
 from pipeline.ends import ends_of
@@ -132,8 +132,7 @@ def _stretch(found: Surveyed, stretch: Stretch, packets: Packets, noticed: Notic
             found.fragments.append(Fragment(found.numbered + item + 1, time, linktype, data))
         elif segment is not None and segment.flags & SYN and item in stretch.comments:
             for comment in map(document, stretch.comments[item]):
-                connection = comment.get("connection")
-                if comment.get("barnabas") == "flow" and type(connection) is int:
+                if names_flow(comment):
                     offset = stretch.base + int(stretch.blocks[item])
-                    found.named.append(Named(offset, ends_of(segment)[0], connection))
+                    found.named.append(Named(offset, ends_of(segment)[0], comment["connection"]))
                     break
