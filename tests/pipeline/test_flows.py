@@ -23,7 +23,7 @@ from pipeline.segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
 from tests.captures.traffic import BROKER, CLIENT, NOW, ip_packet, produce, request, response, talk
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.memory import NAMES, in_memory, planned, sequential
+from tests.pipeline.stages import NAMES, in_memory, planned, sequential
 from tests.pipeline.test_plan import SAMPLES
 
 QUICK = settings(

@@ -22,7 +22,7 @@ from pipeline.plan import Plan
 from pipeline.ranges import ranges
 from tests.captures.hostile import mutated
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.memory import planned
+from tests.pipeline.stages import planned
 
 SAMPLES = [
     path

@@ -13,7 +13,7 @@ from captures.reader import CaptureReader
 from pipeline.bodies import body_text
 from pipeline.columns import EXCHANGES
 from pipeline.tables import read, write
-from tests.pipeline.memory import planned, sequential
+from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
 
 if TYPE_CHECKING:
