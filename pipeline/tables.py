@@ -40,8 +40,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 FOLDERS: Final = ("capture", "day", "api")
 """By which the rows of exchanges are in folders; those of the others by capture alone."""
 
-SHARE: Final = 256 << 20
-"""Bytes of captures whose flows are one task's, at most so far as they can be parted."""
+LARGE, SMALL = 256 << 20, 4 << 20
+"""Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
+
+ROWS: Final = 50_000
+"""Exchanges that a task writes, at least: each writes files of its own."""
 
 STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
 
@@ -104,7 +107,7 @@ def write(
         begin()
         facts, counts = gather(_said(found), made.epochs), _counts(found)
         begin()
-        _write_exchanges(found, facts, capture, run)
+        _write_exchanges(found, counts, facts, capture, run)
         _write_smaller(found, counts, facts, made, capture, run)
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
@@ -131,7 +134,7 @@ def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan) -> DataFrame:
     total = sum(path.stat().st_size for path in paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
-    shares = max(2 * parallelism(spark), -(-total // SHARE))
+    shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
     columns = tuple(column.name for column in ALL)
     return outcome_rows(segment_rows(spark, made, carry=carry), made, columns, shares)
 
@@ -155,7 +158,9 @@ def _counts(found: DataFrame) -> dict[str, int]:
     return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
 
 
-def _write_exchanges(found: DataFrame, facts: Facts, capture: str, run: Path) -> None:
+def _write_exchanges(
+    found: DataFrame, counts: dict[str, int], facts: Facts, capture: str, run: Path
+) -> None:
     from pyspark.sql.functions import col, parse_json
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -167,7 +172,7 @@ def _write_exchanges(found: DataFrame, facts: Facts, capture: str, run: Path) ->
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
 
     schema = arrow((*EXCHANGES, _BODY))
-    rows = found.where(col("kind") == "exchange")
+    rows = found.where(col("kind") == "exchange").coalesce(1 + counts.get("exchange", 0) // ROWS)
     rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
     rows = rows.withColumn("body", parse_json(col("body"))).drop("capture")
     rows.write.partitionBy(*FOLDERS[1:]).parquet(str(run / "exchanges"))
