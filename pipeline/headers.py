@@ -88,12 +88,14 @@ def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[
     """Whether it is a whole datagram, or no IP at all."""
     first = windows[starts, at]
     place = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
-    four = (first >> 4 == 4) & (place & 0x3FFF == 0)
-    six = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
+    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & 0x3FFF == 0)
+    six: NDArray[np.bool_] = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
     if typed is None:
         return four | six
     kind = windows[starts, typed].astype(np.int64) << 8 | windows[starts, typed + 1]
-    return (four & (kind == 0x0800)) | (six & (kind == 0x86DD)) | np.isin(kind, _NO_IP)
+    four &= kind == 0x0800
+    six &= kind == 0x86DD
+    return four | six | np.isin(kind, _NO_IP)
 
 
 def _of_version(
