@@ -46,6 +46,15 @@ LARGE, SMALL = 256 << 20, 4 << 20
 ROWS, BODIES = 50_000, 32 << 20
 """Exchanges, and bytes of captures, that are written by one task: each writes files of its own."""
 
+GROUP: Final = 16 << 20
+"""Bytes of a row group: each task that reads or writes keeps one of them."""
+PART: Final = 2 << 20
+"""Bytes of frames whose bodies are made JSON at once; that is several times as long."""
+
+_TRAVELLING: Final = {"compression": "lz4", "parquet.block.size": str(GROUP)}
+_ROW_BY_ROW: Final = "spark.sql.parquet.enableVectorizedReader"
+"""Else Spark keeps 4,096 rows at once, of which each may have megabytes."""
+
 STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
 
 Progress = Callable[[int, int, str], None]
@@ -96,13 +105,15 @@ def write(
     begin()
     paths = sorted_paths(captures)
     run = folders.begin(out)
+    vectorized = spark.conf.get(_ROW_BY_ROW, "true")
     try:
+        spark.conf.set(_ROW_BY_ROW, "false")
         capture = name or folders.name_for(out, paths[0])
         made = planned(spark, ranges(paths, size))
         begin()
         travelling = run.folder / "_travelling"
         found = _flows(spark, paths, made)
-        found.write.option("compression", "lz4").parquet(str(travelling))
+        found.write.options(**_TRAVELLING).parquet(str(travelling))
         found = spark.read.schema(found.schema).parquet(str(travelling))
         begin()
         facts, counts = gather(_said(found), made.epochs), _counts(found)
@@ -114,6 +125,8 @@ def write(
     except BaseException:
         folders.give_up(run)
         raise
+    finally:
+        spark.conf.set(_ROW_BY_ROW, vectorized or "true")
     return Written(
         capture,
         made.packets,
@@ -164,11 +177,11 @@ def _counts(found: DataFrame) -> dict[str, int]:
 
 
 def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> None:
-    from pyspark.sql.functions import col, parse_json
+    from pyspark.sql.functions import col, try_parse_json
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         completion = Completion(facts, capture)
-        for one in batches:
+        for one in (part for whole in batches for part in parts(whole)):
             full = completion.complete(one, ALL)
             texts = [body_text(exchange(row), facts.topics) for row in full.to_pylist()]
             arrays = [full[column.name] for column in EXCHANGES]
@@ -177,8 +190,21 @@ def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, r
     schema = arrow((*EXCHANGES, _BODY))
     rows = found.where(col("kind") == "exchange").coalesce(tasks)
     rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
-    rows = rows.withColumn("body", parse_json(col("body"))).drop("capture")
-    rows.write.partitionBy(*FOLDERS[1:]).parquet(str(run / "exchanges"))
+    rows = rows.withColumn("body", try_parse_json(col("body"))).drop("capture")
+    rows.write.option("parquet.block.size", str(GROUP)).partitionBy(*FOLDERS[1:]).parquet(
+        str(run / "exchanges")
+    )
+
+
+def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch cut so that the bodies in each part are not much."""
+    begin = size = 0
+    sizes = [one[name].to_pylist() for name in ("request_size", "response_size")]
+    for end, (request, response) in enumerate(zip(*sizes, strict=True), 1):
+        size += request + (response or 0)
+        if size >= PART or end == len(one):
+            yield one.slice(begin, end - begin)
+            begin, size = end, 0
 
 
 _BODY: Final = Column("body", "string", "{request, response}")

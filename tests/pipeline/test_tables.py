@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
+from pipeline import tables
 from pipeline.bodies import body_text
 from pipeline.columns import EXCHANGES
 from pipeline.plan import sorted_paths
@@ -127,3 +129,16 @@ def test_a_run_that_fails_leaves_nothing(spark: SparkSession, tmp_path: Path) ->
     with pytest.raises(ValueError, match="neither pcap nor pcapng"):
         write(spark, [tmp_path / "no.pcap"], tmp_path / "out")
     assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+def test_batches_with_large_bodies_are_cut() -> None:
+    sizes = [(10, 5), (tables.PART, None), (3, tables.PART * 9), (1, 1), (2, 2)]
+    whole = pa.record_batch(
+        {
+            "request_size": [request for request, _ in sizes],
+            "response_size": pa.array([response for _, response in sizes], pa.int64()),
+        }
+    )
+    parts = list(tables.parts(whole))
+    assert [len(part) for part in parts] == [2, 1, 2]
+    assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()
