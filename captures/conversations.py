@@ -35,16 +35,26 @@ class Conversations:
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         """The exchanges, each when it is over."""
         for event in events:
-            for exchange in self._event(event):
+            for exchange in self.event(event):
                 exchange.losses = self.losses
                 if exchange.key != STRAY or self.strays:
                     yield exchange
-        for conversation in list(self._open.values()):
-            for exchange in self._close(conversation, "no response: the capture ends"):
+        for connection in self.open:
+            for exchange in self.end_of(connection):
                 exchange.losses = self.losses
                 yield exchange
 
-    def _event(self, event: Event) -> Iterable[Exchange]:
+    @property
+    def open(self) -> list[int]:
+        """The connections that are."""
+        return list(self._open)
+
+    def end_of(self, connection: int) -> Iterator[Exchange]:
+        """The capture is over: the exchanges of a connection that are not."""
+        yield from self._close(self._open[connection], "no response: the capture ends")
+
+    def event(self, event: Event) -> Iterable[Exchange]:
+        """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""
         conversation = self._open.get(event.connection)
         if isinstance(event, Opened):
             broker = event.comment.get("broker")

@@ -9,17 +9,21 @@ the capture has not) and `GRACE` segments have passed since.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from captures.demand import Demand
 from captures.tcp import ACK, FIN, RST, SYN, Endpoint, Segment
+from captures.usual import Usual
 from specs.frames import Direction
 
 GRACE: Final = 64
 """Segments of a conversation by which a packet may stand too late in the file."""
 
 MODULUS: Final = 1 << 32
+UNUSUAL: Final = 0x100
+"""Stands among the flags of a packet that is no plain one."""
+_ENDS: Final = SYN | FIN | RST | UNUSUAL
 _WAITING: Final = 4096
 """Segments of a conversation that wait, however short they are."""
 OLD: Final = MODULUS - (1 << 30)
@@ -59,6 +63,21 @@ class Gap(NamedTuple):
     direction: Direction
     ts_ns: int
     size: int
+
+
+class Plain(NamedTuple):
+    """A packet as `Flow.absorb` takes many: its payload is so many bytes from `at` on in what holds all."""
+
+    packet: int
+    ts_ns: int
+    at: int
+    size: int
+    seq: int
+    ack: int
+    flags: int
+    """TCP's, and UNUSUAL for one that has not the usual form or bears comments."""
+    forward: bool
+    """Whether it goes one way, and not the other."""
 
 
 class _Early(NamedTuple):
@@ -159,6 +178,59 @@ class Flow:
         """Whether both sides have finished, or one has reset it, and nothing waits any more."""
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
+
+    def plain(
+        self, half: Half, other: Half, found: Usual, data: memoryview, ts_ns: int, packet: int
+    ) -> tuple[Data, ...] | None:
+        """What a packet of the usual form brings that is in order while nothing else waits; None:
+        take it with care. The same as `skimming` finds in runs of them."""
+        _, seq, ack, flags, start, end = found
+        if flags & (SYN | FIN | RST) or half.early or other.early:
+            return None
+        if half.first is None or other.first is None:
+            return None
+        acked = (ack - other.first - other.position) % MODULUS
+        if (seq - half.first - half.position) % MODULUS or (self.patience and 0 < acked < OLD):
+            return None
+        self.count += 1
+        if not acked:
+            other.acked = other.position
+        payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
+        return (Data(self.number, half.direction, ts_ns, payload, (), packet),) if payload else ()
+
+    def absorb(self, packets: Sequence[Plain], begin: int, data: memoryview, forward: bool) -> int:
+        """Take packets that `plain` would only gather, many at once, from an index on; returns that of the
+        first one that it did not take. `forward`: whether those with `forward` are requests."""
+        request, response = self.request, self.response
+        if request.early or response.early or request.first is None or response.first is None:
+            return begin
+        asked = (request.first + request.position) % MODULUS
+        answered = (response.first + response.position) % MODULUS
+        index, end = begin, len(packets)
+        while index < end:
+            number, ts_ns, at, size, seq, ack, flags, ahead = packets[index]
+            if flags & _ENDS:
+                break
+            if ahead == forward:
+                half, other, here, there = request, response, asked, answered
+            else:
+                half, other, here, there = response, request, answered, asked
+            acked = (ack - there) % MODULUS
+            if seq != here or (self.patience and 0 < acked < OLD):
+                break
+            if size:
+                if size >= half.demand.bytes:
+                    break
+                half.gather(data[at : at + size], ts_ns, number)
+                if half is request:
+                    asked = (asked + size) % MODULUS
+                else:
+                    answered = (answered + size) % MODULUS
+            if not acked:
+                other.acked = other.position
+            index += 1
+        self.count += index - begin
+        return index
 
     def take(
         self,

@@ -53,7 +53,7 @@ class CaptureFile:
 
     def runs(self) -> Iterator[Block | Run]:
         """The same, with the plain packets in runs."""
-        self._plain = _unpacked(self._file)
+        self._plain = unpacked(self._file)
         file = self._plain
         magic = self._plain.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
@@ -76,7 +76,8 @@ class CaptureFile:
         self.close()
 
 
-def _unpacked(file: io.RawIOBase) -> io.BufferedReader:
+def unpacked(file: io.RawIOBase) -> io.BufferedReader:
+    """A file as it is, or what a packed one holds; reading raises CaptureError where that is broken."""
     plain = _buffered(file)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from captures.pcapng import BLOCK_LIMIT, RUN, Block, CaptureError, Run, Truncated, each
 from captures.window import Window
@@ -24,7 +24,8 @@ MAGICS: Final = {
 }
 """How a file begins: its byte order, ns in a tick, bytes of a record's header."""
 
-_HEADER: Final = 24
+HEADER: Final = 24
+"""Bytes before the first record."""
 _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; above them stands the length of a checksum."""
 
@@ -37,21 +38,34 @@ def read_packets(file: io.BufferedIOBase) -> Iterator[Block]:
 
 def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
     """The same in runs. Each is valid until the next is asked for."""
-    header = file.read(_HEADER)
+    header = file.read(HEADER)
+    if header[:4] in MAGICS and len(header) < HEADER:
+        return iter([Truncated(0)])
+    return _runs(Window(file, HEADER), read_header(header))
+
+
+class Layout(NamedTuple):
+    """How a file's records are written: `size` is the bytes before a packet, `tick` ns."""
+
+    order: str
+    tick: int
+    size: int
+    linktype: int
+
+
+def read_header(header: bytes) -> Layout:
+    """What the first 24 bytes of a file say. Raises CaptureError."""
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
-    if len(header) < _HEADER:
-        return iter([Truncated(0)])
     order, tick, size = MAGICS[header[:4]]
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    return _runs(Window(file, _HEADER), order, tick, size, network & _LINKTYPE)
+    return Layout(order, tick, size, network & _LINKTYPE)
 
 
-def _runs(
-    window: Window, order: str, tick: int, size: int, linktype: int
-) -> Iterator[Run | Truncated]:
+def _runs(window: Window, layout: Layout) -> Iterator[Run | Truncated]:
+    order, tick, size, linktype = layout
     record = struct.Struct(order + "III").unpack_from
     while window.has(size):
         data, at = window.data, window.at

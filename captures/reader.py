@@ -10,6 +10,7 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,12 +32,12 @@ from captures.pcapng import (
     Truncated,
     each,
 )
-from captures.reassembly import Reassembler
+from captures.reassembly import PATIENCE, Reassembler
 from captures.recognition import Kind, Recognition
-from captures.tcp import endpoint_text
+from captures.tcp import Segment, endpoint_text
 from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
-from captures.usual import usual
+from captures.usual import Usual, usual
 
 FORMAT: Final = 1
 """The newest version of the comments' layout that is understood."""
@@ -81,7 +82,7 @@ class CaptureReader:
         for path in paths:
             with CaptureFile(path) as file:
                 first = next(file.blocks(), None)
-            if isinstance(first, Section) and (meta := _meta(first)):
+            if isinstance(first, Section) and (meta := meta_of(first)):
                 self._ours = True
                 self.meta = self.meta or meta
 
@@ -102,7 +103,7 @@ class CaptureReader:
         self.tls, self.keys = Seen(), KeyLog()
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
-        join: _Join | None = None
+        join: Join | None = None
         damaged: CaptureError | None = None
         number = told = 0
         files: list[CaptureFile] = []
@@ -120,9 +121,9 @@ class CaptureReader:
                     if join is not None:
                         yield from join.packet(block, self.packets, number)
                 elif isinstance(block, Statistics):
-                    self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
+                    self.notes += [Note(block.ts_ns, document(text)) for text in block.comments]
                 elif isinstance(block, Section):
-                    meta = _meta(block)
+                    meta = meta_of(block)
                     ours = bool(meta)
                     # files of others that were put one behind the other go on where they ended
                     if join is None or ours or join.ours:
@@ -131,7 +132,7 @@ class CaptureReader:
                             self._goes_on(meta)
                         base = 0 if join is None else join.highest
                         decryption = Decryption(self.keys, self.tls, self.left_out)
-                        join = _Join(ours, base, self.left_out, decryption, self.linked)
+                        join = Join(ours, base, self.left_out, decryption, self.linked)
                 elif isinstance(block, Secrets):
                     self.keys.add(block.key_log)
                 elif isinstance(block, Other):
@@ -206,11 +207,12 @@ def _timed(blocks: Iterable[Block | Run]) -> Iterator[tuple[int, Block | Run]]:
         yield now, block
 
 
-class _Join:
+class Join:
     """Which connection a flow belongs to, within a section.
 
     Sections may have been put one behind the other: each counts its connections from `base`. A
-    flow of ours that has lost its name gets a negative number.
+    flow of ours that has lost its name gets a negative number. With `numbers` flows get those, in the
+    order in which they open, and so do connections that no comment numbers.
     """
 
     def __init__(
@@ -220,14 +222,16 @@ class _Join:
         left_out: Counter[tuple[int, Kind]],
         decryption: Decryption,
         linked: dict[int, Linked],
+        numbers: Iterator[int] | None = None,
     ) -> None:
         # a file of ours repeats nothing: what is missing will not come
-        self.flows = Reassembler(patience=0) if ours else Reassembler()
+        patience = 0 if ours else PATIENCE
+        self.flows = Reassembler(patience=patience, numbers=numbers)
         self._highest = base
         self.ours = ours
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
-        self._recognition = Recognition(base, left_out)
+        self._recognition = Recognition(base, left_out, renumbers=numbers is None)
         self._decryption = decryption
         self._linked = linked
 
@@ -247,15 +251,37 @@ class _Join:
             else:
                 yield from self.event(found)
 
-    def packet(self, packet: Packet, packets: Packets, number: int) -> Iterator[Event]:
+    def packet(self, packet: Packet, packets: Packets, number: int) -> Iterable[Event]:
         """What a packet brings. Consume it all before the next call."""
         ts_ns, linktype, data, comments, _ = packet
         segment = packets.segment(linktype, data)
         if segment is None:
-            return
+            return ()
+        found = None if comments else usual(linktype, data)
+        return self.segment(segment, ts_ns, comments, number, found)
+
+    def plain(
+        self, found: Usual, data: memoryview, ts_ns: int, number: int
+    ) -> Iterable[Event] | None:
+        """What a packet of the usual form brings at once; None: `segment` is to have it."""
+        events = self.flows.plain(found, data, ts_ns, number)
+        if events is None:
+            return None
+        if not events:
+            return ()
+        return chain.from_iterable(map(self.event, events))
+
+    def segment(
+        self,
+        segment: Segment,
+        ts_ns: int,
+        comments: tuple[str, ...],
+        number: int,
+        found: Usual | None = None,
+    ) -> Iterator[Event]:
+        """What a segment brings, with the comments of its packet. Consume it all before the next call."""
         for event in self.flows.feed(segment, ts_ns, comments, number):
             yield from self.event(event)
-        found = None if comments else usual(linktype, data)
         if found is not None:
             self.flows.learn(found, segment)
 
@@ -277,13 +303,13 @@ class _Join:
     def _named(self, event: reassembly.Event) -> Event | None:
         if isinstance(event, Data):
             number, flow = self._names[event.flow]
-            comments = tuple(map(_document, event.comments)) if event.comments else ()
+            comments = tuple(map(document, event.comments)) if event.comments else ()
             return Chunk(
                 number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
             )
         if isinstance(event, reassembly.Opened):
             comment = next(
-                (found for found in map(_document, event.comments) if _names_flow(found)), {}
+                (found for found in map(document, event.comments) if names_flow(found)), {}
             )
             number = comment.get("connection", -event.flow if self.ours else event.flow)
             if number > 0 and self.ours:
@@ -309,15 +335,16 @@ class _Join:
         return Closed(number, event.ts_ns, event.reset)
 
     def end(self) -> Iterator[Event]:
+        """The section is over: what still waits."""
         for event in self.flows.end():
             yield from self.event(event)
         yield from self._recognised(self._decryption.end())
         self._recognition.end()
 
 
-def _meta(block: Section) -> dict[str, Any]:
+def meta_of(block: Section) -> dict[str, Any]:
     """The comment of a section of ours, or {}. Raises CaptureError if it is of a later format."""
-    for comment in map(_document, block.comments):
+    for comment in map(document, block.comments):
         version = comment.get("barnabas")
         if isinstance(version, int):
             if version > FORMAT:
@@ -328,14 +355,16 @@ def _meta(block: Section) -> dict[str, Any]:
     return {}
 
 
-def _names_flow(comment: dict[str, Any]) -> bool:
-    return comment.get("barnabas") == "flow" and type(comment.get("connection")) is int
+def names_flow(comment: dict[str, Any]) -> bool:
+    """Whether a comment says which connection a flow belongs to."""
+    number = comment.get("connection")
+    return comment.get("barnabas") == "flow" and type(number) is int and abs(number) < 1 << 31
 
 
-def _document(text: str) -> dict[str, Any]:
+def document(text: str) -> dict[str, Any]:
     """A comment of ours, or a text of others.
 
-    >>> _document('{"frame":5}'), _document("look here")
+    >>> document('{"frame":5}'), document("look here")
     ({'frame': 5}, {'text': 'look here'})
     """
     try:

@@ -5,6 +5,7 @@ No I/O, bounded memory. Which conversation a segment belongs to is found here, t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -55,19 +56,19 @@ Event = Opened | Data | Gap | Closed
 
 
 class Reassembler:
-    """Follows all conversations. Numbers count them from 1.
+    """Follows all conversations. Each gets the next of `numbers`; they count from 1 unless told otherwise.
 
     With `patience` 0 a segment out of order is a Gap at once, and the two directions are as they
     stand: right for a file of ours, which repeats nothing and is in order.
     """
 
-    def __init__(self, *, patience: int = PATIENCE) -> None:
+    def __init__(self, *, patience: int = PATIENCE, numbers: Iterator[int] | None = None) -> None:
         self._patience = patience
+        self._numbers = itertools.count(1) if numbers is None else numbers
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._usual: dict[bytes, Lane] = {}
         """Whose direction it is, by `Usual.key`."""
-        self._count = 0
         self._beginnings: dict[tuple[Endpoint, Endpoint], Beginning] = {}
         self._held = 0
         """Bytes of those."""
@@ -76,6 +77,20 @@ class Reassembler:
         """What the packets of a run bring, the first of which has this number; the place of each that
         is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
         return skim(self._usual, run, number)
+
+    def plain(
+        self, found: Usual, data: memoryview, ts_ns: int, packet: int
+    ) -> tuple[Data, ...] | None:
+        """What one packet of the usual form brings, as `skim` finds it in runs; None: `feed` its segment."""
+        lane = self._usual.get(found.key)
+        if lane is None:
+            return None
+        flow, half, other = lane
+        return flow.plain(half, other, found, data, ts_ns, packet)
+
+    def whose(self, key: bytes) -> Lane | None:
+        """Of which direction of a conversation packets of the usual form with this key are known to be."""
+        return self._usual.get(key)
 
     def learn(self, found: Usual, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
@@ -98,8 +113,7 @@ class Reassembler:
             if not self._patience or key in self._flows or self._void(key, held):
                 yield from self._take(key, held)
                 return
-            self._count += 1
-            beginning = self._beginnings[key] = Beginning(self._count)
+            beginning = self._beginnings[key] = Beginning(next(self._numbers))
         elif not beginning.waits_for(held):
             yield from self._begin(key)
             yield from self._take(key, held)
@@ -138,11 +152,7 @@ class Reassembler:
                 return
             if len(self._flows) >= FLOWS:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
-            if beginning is None:
-                self._count += 1
-                number = self._count
-            else:
-                number = beginning.number
+            number = next(self._numbers) if beginning is None else beginning.number
             client, server = _roles(segment)
             flow = self._flows[key] = Flow(number, client, self._patience)
             if beginning is not None:

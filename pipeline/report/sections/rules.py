@@ -1,0 +1,85 @@
+"""What fault rules did to the exchanges that they fired on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from pipeline.report.plotting import AMBER, GREY, bars_height, label, names_axis
+from pipeline.report.wording import duration
+
+MOST: Final = 25
+
+
+def draw(results: Results) -> Drawn:
+    """The latency of an API with a rule and without it, joined by a line."""
+    found = sorted(rows(results, "rules"), key=lambda row: -row["fired"])
+    shown = [row for row in found if row["latency_with_ms"] and row["latency_without_ms"]][:MOST]
+    names = [_name(row) for row in shown]
+    lines: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "line": {"color": GREY, "width": 3},
+        "x": [
+            x for row in shown for x in (row["latency_without_ms"], row["latency_with_ms"], None)
+        ],
+        "y": [y for row in shown for y in (_name(row), _name(row), None)],
+    }
+    marks = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": title,
+            "marker": {"size": 13, "color": colour},
+            "x": [row[column] for row in shown],
+            "y": names,
+            "customdata": [duration(row[column]) for row in shown],
+            "hovertemplate": "%{y}: %{customdata}",
+        }
+        for title, column, colour in (
+            ("without the rule", "latency_without_ms", GREY),
+            ("with it", "latency_with_ms", AMBER),
+        )
+    ]
+    layout: dict[str, Any] = {
+        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g"},
+        "yaxis": names_axis(names),
+    }
+    plots = []
+    if shown:
+        plots = [
+            Plot(
+                "Latency without and with rules",
+                [lines, *marks],
+                layout,
+                bars_height(len(shown)) + 30,
+            )
+        ]
+    columns = {
+        "rule": "rule",
+        "api": "API",
+        "fired": "fired",
+        "latency_without_ms": "p50 without",
+        "latency_with_ms": "p50 with it",
+        "errors_without": "errors without",
+        "errors_with": "errors with it",
+        "closed": "connections closed",
+    }
+    written = {"latency_without_ms": duration, "latency_with_ms": duration}
+    return Drawn(
+        [*map(_said, found[:3])], plots, [Table(columns, found, written)], [*cut(results, "rules")]
+    )
+
+
+def _name(row: Row) -> str:
+    return f"{label(row['rule'])} · {row['api']}"
+
+
+def _said(row: Row) -> Said:
+    text = f"the rule “{row['rule']}” fired on {row['fired']:,} {row['api']}"
+    if row["latency_with_ms"] and row["latency_without_ms"]:
+        usual = duration(row["latency_without_ms"])
+        text += f": {duration(row['latency_with_ms'])} where others took {usual}"
+    return Said("odd", text)

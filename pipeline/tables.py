@@ -1,0 +1,254 @@
+"""From capture files to tables on disk: Parquet, for Spark and whatever else reads it.
+
+exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
+by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see `smaller.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline import folders
+from pipeline.bodies import body_text
+from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
+from pipeline.completing import Completion
+from pipeline.facts import Facts, Said, gather
+from pipeline.frames import outcome_rows, parallelism, planned, segment_rows
+from pipeline.outcomes import ALL, Place
+from pipeline.plan import Plan, sorted_paths
+from pipeline.ranges import SIZE, memory, ranges
+from pipeline.rows import batch, exchange
+from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    "exchanges": EXCHANGES,
+    "errors": ERRORS,
+    "connections": CONNECTIONS,
+    "notes": NOTES,
+}
+"""By name; exchanges have `body` behind their columns."""
+
+FOLDERS: Final = ("capture", "day", "api")
+"""By which the rows of exchanges are in folders; those of the others by capture alone."""
+
+LARGE, SMALL = 256 << 20, 4 << 20
+"""Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
+
+ROWS, BODIES = 50_000, 32 << 20
+"""Exchanges, and bytes of captures, that are written by one task: each writes files of its own."""
+
+GROUP: Final = 16 << 20
+"""Bytes of a row group: each task that reads or writes keeps one of them."""
+PART: Final = 2 << 20
+"""Bytes of frames whose bodies are made JSON at once; that is several times as long."""
+
+_TRAVELLING: Final = {"compression": "lz4", "parquet.block.size": str(GROUP)}
+_ROW_BY_ROW: Final = "spark.sql.parquet.enableVectorizedReader"
+"""Else Spark keeps 4,096 rows at once, of which each may have megabytes."""
+
+STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
+
+Progress = Callable[[int, int, str], None]
+"""Told which step begins: its number from 0, how many there are, and what it is."""
+
+
+Make = Callable[[Any, int, int, Facts, str], dict[str, Any]]
+"""Makes a row of what was said: (that, epoch, connection as it travelled, facts, capture)."""
+
+
+class Written(NamedTuple):
+    """What was written."""
+
+    capture: str
+    """What it is called in the tables."""
+    packets: int
+    exchanges: int
+    errors: int
+    connections: int
+
+
+def write(
+    spark: SparkSession,
+    captures: Sequence[Path],
+    out: Path,
+    progress: Progress | None = None,
+    *,
+    name: str | None = None,
+    size: int = SIZE,
+) -> Written:
+    """Write what capture files hold into the tables in a folder. The files are read as one capture.
+
+    What the tables had of this capture is replaced, of others nothing changes. If the run is killed, the
+    tables are as they were, or the next run ends what was begun. name: what the capture is called
+    (None: like its first file). size: bytes of files that a task reads.
+
+    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none.
+    """
+    if not captures:
+        raise ValueError("no capture files")
+    step = iter(range(len(STEPS)))
+
+    def begin() -> None:
+        number = next(step)
+        if progress is not None:
+            progress(number, len(STEPS), STEPS[number])
+
+    begin()
+    paths = sorted_paths(captures)
+    run = folders.begin(out)
+    vectorized = spark.conf.get(_ROW_BY_ROW, "true")
+    try:
+        spark.conf.set(_ROW_BY_ROW, "false")
+        capture = name or folders.name_for(out, paths[0])
+        made = planned(spark, ranges(paths, size))
+        begin()
+        travelling = run.folder / "_travelling"
+        found = _flows(spark, paths, made)
+        found.write.options(**_TRAVELLING).parquet(str(travelling))
+        found = spark.read.schema(found.schema).parquet(str(travelling))
+        begin()
+        facts, counts = gather(_said(found), made.epochs), _counts(found)
+        begin()
+        tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
+        _write_exchanges(found, tasks, facts, capture, run.folder)
+        _write_smaller(found, counts, facts, made, capture, run.folder)
+        folders.finish(out, run, capture, str(paths[0].resolve()))
+    except BaseException:
+        folders.give_up(run)
+        raise
+    finally:
+        spark.conf.set(_ROW_BY_ROW, vectorized or "true")
+    return Written(
+        capture,
+        made.packets,
+        counts.get("exchange", 0),
+        counts.get("error", 0) + len(made.faults),
+        counts.get("connection", 0),
+    )
+
+
+def _bytes(paths: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in paths)
+
+
+def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
+    """A table of a folder, of all captures in it. Raises LookupError for one that there is not."""
+    columns = TABLES[table]
+    schema = ddl(columns) + (", `body` variant" if table == "exchanges" else "")
+    return spark.read.schema(schema).parquet(str(out / table))
+
+
+def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan) -> DataFrame:
+    """All that travels: exchanges with their bodies, and what is said beside them."""
+    total = _bytes(paths)
+    # payload is looked up in the files as long as they stay in the system's cache meanwhile
+    carry = total > memory() // 4
+    shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
+    columns = tuple(column.name for column in ALL)
+    return outcome_rows(segment_rows(spark, made, carry=carry), made, columns, shares)
+
+
+_NAMES: Final = ("topic", "producer", "broker")
+"""What many flows say alike."""
+
+
+def _said(found: DataFrame) -> Iterator[Said]:
+    from pyspark.sql.functions import col, when
+
+    names = when(col("kind").isin(*_NAMES), col("said")).alias("said")
+    small = found.where(col("kind").isin("connection", "flow", "loss", *_NAMES))
+    for row in small.select("kind", "epoch", "of", *Place._fields, names).distinct().collect():
+        said = json.loads(row["said"]) if row["said"] else {}
+        place = Place(row["at"], row["flow"], row["within"])
+        yield Said(row["kind"], row["epoch"], row["of"], place, said)
+
+
+def _counts(found: DataFrame) -> dict[str, int]:
+    return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
+
+
+def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> None:
+    from pyspark.sql.functions import col, try_parse_json
+
+    def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        completion = Completion(facts, capture)
+        for one in (part for whole in batches for part in parts(whole)):
+            full = completion.complete(one, ALL)
+            texts = [body_text(exchange(row), facts.topics) for row in full.to_pylist()]
+            arrays = [full[column.name] for column in EXCHANGES]
+            yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
+
+    schema = arrow((*EXCHANGES, _BODY))
+    rows = found.where(col("kind") == "exchange").coalesce(tasks)
+    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
+    rows = rows.withColumn("body", try_parse_json(col("body"))).drop("capture")
+    rows.write.option("parquet.block.size", str(GROUP)).partitionBy(*FOLDERS[1:]).parquet(
+        str(run / "exchanges")
+    )
+
+
+def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch cut so that the bodies in each part are not much."""
+    begin = size = 0
+    sizes = [one[name].to_pylist() for name in ("request_size", "response_size")]
+    for end, (request, response) in enumerate(zip(*sizes, strict=True), 1):
+        size += request + (response or 0)
+        if size >= PART or end == len(one):
+            yield one.slice(begin, end - begin)
+            begin, size = end, 0
+
+
+_BODY: Final = Column("body", "string", "{request, response}")
+
+
+def _write_smaller(
+    found: DataFrame, counts: dict[str, int], facts: Facts, made: Plan, capture: str, run: Path
+) -> None:
+    if counts.get("error"):
+        errors = _smaller(found, "error", ERRORS, error_row, facts, capture)
+        errors.drop("capture").write.parquet(str(run / "errors"))
+    if counts.get("connection"):
+        connections = _smaller(found, "connection", CONNECTIONS, connection_row, facts, capture)
+        connections.drop("capture").write.parquet(str(run / "connections"))
+    _add(run / "errors", ERRORS, fault_rows(made, capture))
+    _add(run / "connections", CONNECTIONS, [])
+    _add(run / "notes", NOTES, note_rows(made, capture))
+
+
+def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:
+    """A file with what the driver itself knows; an empty one only if there is no other."""
+    if rows or not folder.exists():
+        folder.mkdir(exist_ok=True)
+        table = pa.Table.from_batches([batch(rows, columns)]).drop_columns("capture")
+        pq.write_table(table, folder / "part-driver.parquet")
+
+
+def _smaller(
+    found: DataFrame,
+    kind: str,
+    columns: tuple[Column, ...],
+    make: Make,
+    facts: Facts,
+    capture: str,
+) -> DataFrame:
+    from pyspark.sql.functions import col
+
+    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for one in batches:
+            said = zip(*(one[name].to_pylist() for name in ("said", "epoch", "of")), strict=True)
+            yield batch(
+                (make(json.loads(text), epoch, of, facts, capture) for text, epoch, of in said),
+                columns,
+            )
+
+    small = found.where(col("kind") == kind).select("said", "epoch", "of")
+    return small.mapInArrow(rows, ddl(columns))
