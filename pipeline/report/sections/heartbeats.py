@@ -17,7 +17,7 @@ NEAR: Final = 0.66
 def draw(results: Results) -> Drawn:
     """The longest silence of each member as a share of its session."""
     found = sorted(rows(results, "heartbeats"), key=lambda row: -(row["share"] or 0))
-    shown = found[:MOST]
+    shown = [row for row in found if row["share"] is not None][:MOST]
     trace = {
         "type": "bar",
         "orientation": "h",
@@ -47,11 +47,15 @@ def draw(results: Results) -> Drawn:
     }
     plot = Plot("Longest silence, of the session", [trace], layout, bars_height(len(shown)))
     remarks = [*cut(results, "heartbeats")]
-    if len(found) > MOST:
-        remarks.append(f"{len(found) - MOST} members with shorter silences are in the table only")
+    if len(found) > len(shown):
+        remarks.append(
+            f"{len(found) - len(shown)} members with shorter silences, or sessions of a length that"
+            " is not known, are in the table only"
+        )
     columns = {
         "group": "group",
         "client_id": "client",
+        "protocol": "protocol",
         "member": "member",
         "heartbeats": "heartbeats",
         "session_timeout_ms": "session time-out",
@@ -61,7 +65,8 @@ def draw(results: Results) -> Drawn:
     }
     written = {"session_timeout_ms": duration, "max_gap_ms": duration, "share": "{:.0%}".format}
     table = Table(columns, found, written)
-    return Drawn([_said(row) for row in found if _late(row)][:5], [plot], [table], remarks)
+    plots = [plot] if shown else []
+    return Drawn([_said(row) for row in found if _late(row)][:5], plots, [table], remarks)
 
 
 def _member(row: Row) -> str:

@@ -47,16 +47,10 @@ def draw(results: Results) -> Drawn:
         "yaxis": {"rangemode": "tozero", "title": {"text": "requests under way"}},
         "hovermode": "x unified",
     }
-    remarks = [*cut(results, "in_flight")]
-    if len(deepest) > len(clients):
-        remarks.append(f"{len(deepest) - len(clients)} clients with fewer under way are not drawn")
-    columns = {"client": "client", "deepest": "most under way at once"}
-    table = Table(
-        columns,
-        [
-            {"client": client, "deepest": int(deepest[client])}
-            for client in most(deepest, len(deepest))
-        ],
-    )
+    columns = {"client_id": "client", "depth_max": "most under way at once"}
+    table = Table(columns, rows(results, "in_flight_clients"))
+    remarks = [*cut(results, "in_flight", "in_flight_clients")]
+    if (others := len(table.rows) - len(clients)) > 0:
+        remarks.append(f"{others} clients with fewer under way are in the table only")
     plot = Plot("Requests under way", traces, layout, 340, tuple(MEASURES))
     return Drawn(plots=[plot], tables=[table], remarks=remarks)

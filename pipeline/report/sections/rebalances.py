@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
@@ -12,6 +12,7 @@ from pipeline.report.plotting import (
     AMBER,
     BLUE,
     GREEN,
+    GREY,
     RED,
     bars_height,
     label,
@@ -21,7 +22,7 @@ from pipeline.report.plotting import (
 )
 from pipeline.report.wording import duration, listed, name, utc
 
-PHASES: Final = {"join": AMBER, "sync": BLUE, "consuming": GREEN, "stopped": RED}
+PHASES: Final = {"join": AMBER, "sync": BLUE, "consuming": GREEN, "stopped": GREY}
 """In the order of the legend."""
 
 GROUPS, MEMBERS = 6, 30
@@ -105,25 +106,23 @@ def _bars(phase: str, colour: str, found: Sequence[Row]) -> dict[str, Any]:
 
 
 def _standstills(found: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """From when somebody stood still until nobody did: a band behind the bars."""
-    spans: list[tuple[datetime, datetime]] = []
-    for start, end in sorted(
-        (row["start"], row["end"]) for row in found if row["phase"] == "stopped"
-    ):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        else:
-            spans.append((start, end))
-    for start, end in spans:
+    """Of each generation, from the first who joined until the last knew its partitions: a band."""
+    spans: dict[tuple[Any, Any], tuple[datetime, float]] = {}
+    for row in found:
+        if row["joined_ts"] and row["group_standstill_ms"]:
+            key = (row["capture"], row["generation"])
+            first = min(spans[key][0], row["joined_ts"]) if key in spans else row["joined_ts"]
+            spans[key] = (first, row["group_standstill_ms"])
+    for start, lasted in spans.values():
         yield {
             "type": "rect",
             "yref": "paper",
             "y0": 0,
             "y1": 1,
             "x0": moment(start),
-            "x1": moment(end),
+            "x1": moment(start + timedelta(milliseconds=lasted)),
             "fillcolor": RED,
-            "opacity": 0.12,
+            "opacity": 0.14,
             "line": {"width": 0},
             "layer": "below",
         }
@@ -135,8 +134,8 @@ def _ms(start: datetime, end: datetime) -> float:
 
 def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
     for group, found in groups.items():
-        worst = max(found, key=lambda row: row["standstill_ms"] or 0)
-        still = worst["standstill_ms"] or 0
+        worst = max(found, key=lambda row: row["group_standstill_ms"] or 0)
+        still = worst["group_standstill_ms"] or 0
         generations = {row["generation"] for row in found}
         late = [name(row["client_id"]) for row in found if row["late"]]
         if still <= 0 and not late:
@@ -160,12 +159,13 @@ def _table(found: Sequence[Row]) -> Table:
         "join_ms": "join took",
         "sync_ms": "sync took",
         "late": "late",
-        "standstill_ms": "stood still",
+        "standstill_ms": "it stood still",
+        "group_standstill_ms": "the group stood still",
         "reason": "reason",
     }
     once: dict[tuple[Any, ...], Row] = {}
     for row in found:
-        key = (row["group"], row["generation"], row["member"], row["joined_ts"])
+        key = (row["capture"], row["group"], row["generation"], row["member"], row["joined_ts"])
         once.setdefault(key, row)
-    written = dict.fromkeys(("join_ms", "sync_ms", "standstill_ms"), duration)
+    written = {name: duration for name in columns if name.endswith("_ms")}
     return Table(columns, [*once.values()], written)
