@@ -108,7 +108,7 @@ DIGESTS: Final = (
     Digest("errors_over_time", "analyses/errors", _over_time, ("bucket",)),
     Digest("retries", "analyses/retries", _all, ("attempts desc",)),
     Digest("rebalances", "analyses/rebalances", _all, ("start",)),
-    Digest("heartbeats", "analyses/heartbeats", _all, ("share desc nulls last",)),
+    Digest("heartbeats", "analyses/heartbeats", _all, ("share desc",)),
     Digest("commits", "analyses/commits", _all, ("gaps + duplicates desc", "refused desc")),
     Digest("in_flight", "analyses/in_flight", _deepest, ("bucket",)),
     Digest("in_flight_clients", "analyses/in_flight", _deepest_of_all, ("depth_max desc",)),
