@@ -36,6 +36,10 @@ OURS: Final = frozenset(
 """What a folder of before has in it: it is written again."""
 
 
+LITTLE: Final = 32 << 20
+"""Bytes of captures that are not worth compiling for."""
+
+
 class Wanted(NamedTuple):
     """What the command line asked for."""
 
@@ -89,11 +93,13 @@ def _free(out: Path) -> None:
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    from pipeline.session import session
+    from pipeline.session import QUICK, session
 
     progress.step(0, 1, "starting Spark")
     try:
-        with session(wanted.master, wanted.settings) as spark:
+        little = wanted.master is None and sum(path.stat().st_size for path in files) < LITTLE
+        settings = {**(QUICK if little else {}), **wanted.settings}
+        with session(wanted.master, settings) as spark:
             return _work(spark, wanted, files, progress)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
@@ -104,6 +110,7 @@ def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
 
 def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
     # all of these import pyspark, which is known to be there by now
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     from pipeline.analyze import analyze as analyze_tables
@@ -114,6 +121,6 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
         try:
             write(spark, files, wanted.out.resolve(), progress.step)
             return analyze_tables(spark, wanted.out.resolve(), progress.step)
-        except PySparkException as problem:
+        except (PySparkException, Py4JError) as problem:
             why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
             raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem
