@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from captures.packets import Packets
-from captures.pcapng import Section
+from captures.pcapng import CaptureError, Section
 from captures.reader import document, meta_of, read
 from captures.tcp import Segment
 from pipeline.blocks import Fault
@@ -88,7 +88,15 @@ class Plan:
 def sorted_paths(paths: Sequence[Path]) -> list[Path]:
     """The order in which files are read, whatever order they are given in: by the time of their first
     packets, then by their names. Raises OSError, and CaptureError if one is no capture."""
-    return sorted(paths, key=lambda path: (read(path).beginning(), path.name, str(path)))
+    return sorted(paths, key=lambda path: (_beginning(path), path.name, str(path)))
+
+
+def _beginning(path: Path) -> int:
+    reader = read(path)
+    try:
+        return reader.beginning()
+    except CaptureError:  # damaged before its first packet, which is said where it is read
+        return 0
 
 
 def plan(ranges: Sequence[Range], survey: Survey) -> Plan:
