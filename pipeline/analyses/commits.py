@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import host
+from pipeline.analyses.expressions import host, total
 from pipeline.columns import Column
 
 if TYPE_CHECKING:
@@ -20,10 +20,14 @@ COLUMNS: Final = (
     Column("topic", "string", "name of the topic, or its id"),
     Column("partition", "int", "index of the partition"),
     Column("client_id", "string", "the client that fetched or committed, or null"),
-    Column("committed", "bigint", "its last commit that was taken: the next offset to read; or null"),
+    Column(
+        "committed", "bigint", "its last commit that was taken: the next offset to read; or null"
+    ),
     Column("fetched_to", "bigint", "the offset behind the last record that it fetched, or null"),
     Column("lag", "bigint", "fetched and not committed at the end, in offsets; or null"),
-    Column("duplicates", "bigint", "offsets that it fetched though the group had fetched them before"),
+    Column(
+        "duplicates", "bigint", "offsets that it fetched though the group had fetched them before"
+    ),
     Column("gaps", "bigint", "offsets that it passed over when it began to fetch or went on"),
     Column("commits", "bigint", "commits that were taken"),
     Column("refused", "bigint", "commits that were refused"),
@@ -122,23 +126,26 @@ def _compared(rows: DataFrame) -> DataFrame:
 
 
 def _summed(rows: DataFrame) -> DataFrame:
-    def total(column: str) -> object:
-        return F.coalesce(F.sum(column), F.lit(0).cast("bigint")).alias(column)
-
     return (
         rows.groupBy("capture", "group", "topic", "partition", "host", "client_id")
         .agg(
-            F.max_by("taken", F.when(F.col("taken").isNotNull(), F.col("ts_ns"))).alias("committed"),
+            F.max_by("taken", F.when(F.col("taken").isNotNull(), F.col("ts_ns"))).alias(
+                "committed"
+            ),
             F.max("next").alias("fetched_to"),
-            total("again"),
-            total("passed_over"),
+            total(F.col("again")).alias("duplicates"),
+            total(F.col("passed_over")).alias("gaps"),
             F.count("taken").alias("commits"),
             F.count(F.when(F.col("refusal"), 1)).alias("refused"),
             F.count(F.when(F.col("rewind"), 1)).alias("rewinds"),
         )
-        .withColumn("lag", F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)))
-        .withColumnRenamed("again", "duplicates")
-        .withColumnRenamed("passed_over", "gaps")
+        .withColumn(
+            "lag",
+            F.when(
+                F.col("committed").isNotNull() & F.col("fetched_to").isNotNull(),
+                F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)),
+            ),
+        )
         .where("committed is not null or fetched_to is not null or refused > 0")
         .select(*(column.name for column in COLUMNS))
     )

@@ -66,6 +66,7 @@ def _sent(exchanges: DataFrame) -> DataFrame:
             ((one["error_code"] == 0) & F.col("latency_ms").isNotNull()).alias("taken"),
         )
         .where("checksum is not null")
+        .repartition("capture", "topic", "partition")  # so that no window below needs a shuffle
         .withColumn("taken", F.coalesce("taken", F.lit(False)))
     )
 
@@ -94,9 +95,7 @@ def _batches(exchanges: DataFrame) -> DataFrame:
 def _reordered(batches: DataFrame) -> DataFrame:
     """Those with one in front that was sent later, before the answer to them came."""
     in_front = (
-        Window.partitionBy(*_PLACE)
-        .orderBy("offset")
-        .rowsBetween(Window.unboundedPreceding, -1)
+        Window.partitionBy(*_PLACE).orderBy("offset").rowsBetween(Window.unboundedPreceding, -1)
     )
     latest = F.max(F.struct("first", "offset")).over(in_front)
     overtaken = (

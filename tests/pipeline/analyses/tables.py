@@ -26,9 +26,7 @@ TABLE = (*EXCHANGES, Column("body", "string", "as JSON text"))
 
 def rows(exchanges: Iterable[Exchange], capture: str = "c") -> list[dict[str, Any]]:
     """Rows of exchanges that are given in the order in which they end."""
-    return [
-        _row(one, context, capture, None) for one, context in _learnt(exchanges)
-    ]
+    return [_row(one, context, capture, None) for one, context in _learnt(exchanges)]
 
 
 def captured(name: str) -> list[dict[str, Any]]:
@@ -43,6 +41,11 @@ def captured(name: str) -> list[dict[str, Any]]:
 
     found = Conversations(strays=True).exchanges(watched())
     return [_row(one, context, name, now) for one, context in _learnt(found)]
+
+
+def found_in(name: str) -> Iterator[Exchange]:
+    """The exchanges of a sample, as checks see them."""
+    return Conversations(strays=True).exchanges(CaptureReader(SAMPLES / name))
 
 
 def table(spark: SparkSession, found: list[dict[str, Any]]) -> DataFrame:
