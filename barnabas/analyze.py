@@ -13,7 +13,7 @@ from barnabas.capture_input import opened
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.tls.keylog import KeyLog
-from pipeline.errors import UnavailableError
+from pipeline.errors import UnavailableError, reason
 from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
@@ -117,10 +117,11 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
     from pipeline.progress import watched
     from pipeline.tables import write
 
+    # whoever works for us may have begun in another folder
+    out, files = wanted.out.resolve(), [path.resolve() for path in files]
     with watched(spark, progress.tasks):
         try:
-            write(spark, files, wanted.out.resolve(), progress.step)
-            return analyze_tables(spark, wanted.out.resolve(), progress.step)
+            write(spark, files, out, progress.step)
+            return analyze_tables(spark, out, progress.step)
         except (PySparkException, Py4JError) as problem:
-            why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
-            raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem
+            raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from None
