@@ -74,6 +74,7 @@ class CaptureFile:
 
 
 def unpacked(file: io.RawIOBase) -> io.BufferedReader:
+    """A file as it is, or what a packed one holds; reading raises CaptureError where that is broken."""
     plain = _buffered(file)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):

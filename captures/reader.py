@@ -219,13 +219,13 @@ class Join:
             return ()
         return self.segment(segment, packet.ts_ns, packet.comments, number, found)
 
-    def plain(
-        self, found: Usual, data: bytes, ts_ns: int, number: int
-    ) -> Iterable[Event] | None:
+    def plain(self, found: Usual, data: bytes, ts_ns: int, number: int) -> Iterable[Event] | None:
         """What a packet of the usual form brings at once; None: `segment` is to have it."""
         events = self.flows.plain(found, data, ts_ns, number)
+        if events is None:
+            return None
         if not events:
-            return events
+            return ()
         return chain.from_iterable(map(self.event, events))
 
     def segment(
@@ -292,6 +292,7 @@ class Join:
         return Closed(number, event.ts_ns, event.reset)
 
     def end(self) -> Iterator[Event]:
+        """The section is over: what still waits."""
         for event in self.flows.end():
             yield from self.event(event)
         yield from self._recognised(self._decryption.end())
@@ -312,6 +313,7 @@ def meta_of(block: Section) -> dict[str, Any]:
 
 
 def names_flow(comment: dict[str, Any]) -> bool:
+    """Whether a comment says which connection a flow belongs to."""
     number = comment.get("connection")
     return comment.get("barnabas") == "flow" and type(number) is int and abs(number) < 1 << 31
 
@@ -330,5 +332,10 @@ def document(text: str) -> dict[str, Any]:
 
 
 def endpoint_text(endpoint: Endpoint) -> str:
+    """An endpoint as everything shows it.
+
+    >>> endpoint_text(("10.0.0.1", 9092)), endpoint_text(("::1", 9092))
+    ('10.0.0.1:9092', '[::1]:9092')
+    """
     host, port = endpoint
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

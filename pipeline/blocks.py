@@ -6,15 +6,24 @@ What can't be read is a `Fault`, and reading goes on behind it.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from captures import pcapng
-from captures.pcapng import BLOCK_LIMIT, ENHANCED, CaptureError, Interface, Other, Packet, Section
-from captures.pcapng import Secrets, Statistics
+from captures.pcapng import (
+    BLOCK_LIMIT,
+    ENHANCED,
+    CaptureError,
+    Interface,
+    Other,
+    Packet,
+    Secrets,
+    Section,
+    Statistics,
+)
 from pipeline.bytes_of import FileBytes
 from pipeline.ranges import Range, State
 from pipeline.resync import resync
@@ -57,8 +66,16 @@ class Stretch(NamedTuple):
         comments = {
             item - begin: said for item, said in self.comments.items() if begin <= item < end
         }
-        arrays = (self.blocks, self.starts, self.sizes, self.times, self.linktypes)
-        return Stretch(self.data, self.base, *(one[begin:end] for one in arrays), comments)
+        return Stretch(
+            self.data,
+            self.base,
+            self.blocks[begin:end],
+            self.starts[begin:end],
+            self.sizes[begin:end],
+            self.times[begin:end],
+            self.linktypes[begin:end],
+            comments,
+        )
 
 
 class Fault(NamedTuple):
@@ -190,7 +207,7 @@ class _Reading:
         self.at = keep
         yield from self._refill()
 
-    def _step(self) -> Iterator[Found]:  # type: ignore[return]
+    def _step(self) -> Generator[Found, None, bool]:
         """The next packets, or the next block. Returns whether there was any."""
         if self.state.layout is not None:
             return (yield from self._records())
@@ -198,9 +215,10 @@ class _Reading:
 
     # pcapng
 
-    def _blocks(self) -> Iterator[Found]:
+    def _blocks(self) -> Generator[Found, None, bool]:
         data, stop = self.source.data, min(len(self.source.data), self.stop - self.source.base)
-        offsets, at, enough = [], self.at, len(data)
+        offsets: list[int] = []
+        at, enough = self.at, len(data)
         head = struct.Struct(self.state.order + "II").unpack_from
         while at < stop and len(offsets) < MOST:
             if enough - at < 12:
@@ -256,7 +274,9 @@ class _Reading:
             offsets, heads, index, sizes = (x[keep] for x in (offsets, heads, index, sizes))
         yield from faults
         if len(offsets):
-            yield self._stretch(offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments)
+            yield self._stretch(
+                offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments
+            )
 
     def _stretch(
         self,
@@ -283,7 +303,7 @@ class _Reading:
             comments,
         )
 
-    def _other(self) -> Iterator[Found]:
+    def _other(self) -> Generator[Found, None, bool]:
         """One block of any kind."""
         data, at = self.source.data, self.at
         if len(data) - at < 12:
@@ -321,24 +341,29 @@ class _Reading:
         if isinstance(found, Packet):
             yield self._single(found, at, kind)
         else:
-            yield found  # type: ignore[misc]
+            assert not isinstance(found, pcapng.Truncated)  # noqa: S101
+            yield found
         return True
 
     def _single(self, packet: Packet, at: int, kind: int) -> Stretch:
         """A packet in a block of another kind, or in an enhanced one that is odd."""
         header = 12 if kind == pcapng.SIMPLE else 28
-        one = [np.array([number], np.int64) for number in (at, at + header, len(packet.data))]
-        time, linktype = (np.array([x], np.int64) for x in (packet.ts_ns, packet.linktype))
+        block, start, size, time, linktype = (
+            np.array([number], np.int64)
+            for number in (at, at + header, len(packet.data), packet.ts_ns, packet.linktype)
+        )
         comments = {0: packet.comments} if packet.comments else {}
-        return Stretch(self.source.data, self.source.base, *one, time, linktype, comments)
+        source = self.source
+        return Stretch(source.data, source.base, block, start, size, time, linktype, comments)
 
     # pcap
 
-    def _records(self) -> Iterator[Found]:
+    def _records(self) -> Generator[Found, None, bool]:
         layout = self.state.layout
         assert layout is not None  # noqa: S101
         data, stop = self.source.data, min(len(self.source.data), self.stop - self.source.base)
-        offsets, at, enough = [], self.at, len(data)
+        offsets: list[int] = []
+        at, enough = self.at, len(data)
         size, lengths = layout.size, struct.Struct(layout.order + "I").unpack_from
         while at < stop and len(offsets) < MOST and enough - at >= size:
             (length,) = lengths(data, at + 8)

@@ -26,7 +26,7 @@ class FileBytes:
         self.base = 0
         self.data: Any = b""
         """A memory map, or bytes."""
-        self._file = Path(path).open("rb", buffering=0)
+        self._file = Path(path).open("rb", buffering=0)  # noqa: SIM115 see close
         self._stream: BinaryIO | None = None
         self.whole = kind != "packed"
         """Whether the data goes up to the file's end."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import mmap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-import numpy as np
 
 from captures.context import Context
 from captures.conversations import Conversations
@@ -133,7 +131,7 @@ class _Flow:
         """What some packets bring."""
         row, segments = run
         data: Any = files[row.path] if row.path is not None else None
-        inline = row.data
+        inline: Any = row.data
         ends = endpoints(row.ends)
         names = (b"<" + row.ends, b">" + row.ends)
         columns = [segments[name].tolist() for name in segments.dtype.names or ()]
@@ -181,8 +179,8 @@ class _Flow:
         for (port, kind), count in sorted(self._left_out.items()):
             reasons = ", ".join(sorted(self._seen.unread)) if kind == "TLS" else ""
             what = f"{count} conversation{'s' * (count > 1)} on port {port}"
-            said = f"{what}: {kind}" + (f" ({reasons})" if reasons else "")
-            yield self._error(None, "left out", said, ts_ns=self._begun_ns)
+            reason = f"{what}: {kind}" + (f" ({reasons})" if reasons else "")
+            yield self._error(None, "left out", reason, ts_ns=self._begun_ns)
         for reason, _ in sorted(self._seen.broken.items()):
             yield self._error(None, "TLS", f"read in part: {reason}", ts_ns=self._begun_ns)
         for connection in self._conversations.open:
@@ -260,7 +258,9 @@ class _Flow:
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[Outcome]:
         number = exchange.connection
         if exchange.key == STRAY:
-            reason = f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
+            reason = (
+                f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
+            )
             yield self._error(
                 number, "unmatched", reason, bytes=exchange.response_size,
                 direction="response", ts_ns=exchange.ts, packet=exchange.response_packet,
@@ -301,13 +301,13 @@ class _Flow:
         if not self._reading.context:
             return
         for topic, name in sorted(self._context.topics.items()):
-            yield self._outcome("topic", 0, {"id": topic.hex, "name": name})
+            yield _name("topic", {"id": topic.hex, "name": name})
         for producer, name in sorted(self._context.producers.items()):
-            yield self._outcome("producer", 0, {"id": producer, "name": name})
+            yield _name("producer", {"id": producer, "name": name})
         brokers = self._context.brokers
         for address, node in sorted(brokers.nodes.items()):
             said = {"address": address, "node": node, "cluster": brokers.cluster}
-            yield self._outcome("broker", 0, {**said, "several": brokers.several})
+            yield _name("broker", {**said, "several": brokers.several})
 
     def _error(self, connection: int | None, kind: str, reason: str, **said: Any) -> Outcome:
         return self._outcome("error", connection or 0, {"kind": kind, "reason": reason, **said})
@@ -318,3 +318,8 @@ class _Flow:
     def _place(self) -> Place:
         self._within += 1
         return Place(self._at, self._flow, self._within)
+
+
+def _name(kind: str, said: dict[str, Any]) -> Outcome:
+    """What many flows say alike: nothing tells one from another."""
+    return Outcome(kind, 0, 0, Place(0, 0, 0), said, None)

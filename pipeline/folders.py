@@ -80,7 +80,7 @@ def name_for(out: Path, source: Path) -> str:
     'orders.pcapng'
     """
     wanted = source.name if re.match(r"[A-Za-z]\w*\W", source.name) else f"capture {source.name}"
-    sources = {name: where for name, where in _known(out)}
+    sources = dict(_known(out))
     where, name, number = str(source.resolve()), wanted, 2
     while sources.get(name, where) != where:
         name, number = f"{wanted} ({number})", number + 1

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from captures.tls.keylog import KeyLog
-from pipeline.columns import Column, ddl
-from pipeline.completing import Completion
+from pipeline.columns import Column
 from pipeline.flows import Files, Outcome, Reading, outcomes
 from pipeline.outcomes import HEAD, schema_ddl, travelling
 from pipeline.plan import Plan, plan
@@ -73,7 +72,9 @@ def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
     return _numbers(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
 
 
-def outcome_rows(found: DataFrame, made: Plan, columns: tuple[str, ...], partitions: int) -> DataFrame:
+def outcome_rows(
+    found: DataFrame, made: Plan, columns: tuple[str, ...], partitions: int
+) -> DataFrame:
     """What the flows come to: rows with the columns of outcomes.py, of exchanges these."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
@@ -95,19 +96,6 @@ def outcome_rows(found: DataFrame, made: Plan, columns: tuple[str, ...], partiti
 
     together = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
     return together.mapInArrow(read, schema_ddl(columns))
-
-
-def completed(
-    found: DataFrame, completion: Callable[[], Completion], columns: tuple[Column, ...]
-) -> DataFrame:
-    """Exchanges as they travelled as rows with these columns."""
-
-    def read(batches: Batches) -> Batches:
-        complete = completion().complete
-        for one in batches:
-            yield complete(one, columns)
-
-    return found.mapInArrow(read, ddl(columns))
 
 
 def parallelism(spark: SparkSession) -> int:

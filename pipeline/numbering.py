@@ -39,8 +39,8 @@ class Numbers:
             latest = np.maximum(np.maximum.accumulate(stretch.times), self._latest)
             self._latest = int(latest[-1])
             for one, times in self._others:
-                side = "right" if one.first else "left"
-                numbers = numbers + one.before + np.searchsorted(times, latest, side)
+                between = np.searchsorted(times, latest, "right" if one.first else "left")
+                numbers = numbers + one.before + between
         return numbers
 
 

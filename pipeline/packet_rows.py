@@ -1,4 +1,4 @@
-"""A row for each packet of a piece: the table `packets`. Pure; only the columns that are asked for are made."""
+"""A row for each packet of a piece: the table `packets`. Only the columns that are asked for are made."""
 
 from __future__ import annotations
 
@@ -128,8 +128,11 @@ def _batch(
         if isinstance(values, pa.Array):
             arrays.append(values)
         else:
-            arrays.append(pa.array(values).cast(field.type) if isinstance(values, np.ndarray)
-                          else pa.array(values, field.type))
+            arrays.append(
+                pa.array(values).cast(field.type)
+                if isinstance(values, np.ndarray)
+                else pa.array(values, field.type)
+            )
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -159,5 +162,7 @@ def _segments(stretch: Stretch, items: NDArray[np.intp], packets: Packets) -> di
 
 def _put(found: dict[str, list[Any]], item: int, one: Any, other: Any, *numbers: int) -> None:
     values = (endpoint_text(one), endpoint_text(other), *numbers)
-    for name, value in zip(("source", "target", "seq", "ack", "flags", "payload"), values, strict=True):
+    for name, value in zip(
+        ("source", "target", "seq", "ack", "flags", "payload"), values, strict=True
+    ):
         found[name][item] = value

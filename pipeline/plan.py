@@ -235,7 +235,7 @@ def _within(epochs: list[tuple[int, int]], start: int, stop: int) -> Iterator[tu
 def _beside(others: Sequence[Surveyed], times: tuple[int, int], *, first: bool) -> Beside:
     """What of another file may stand between packets of these times, both included."""
     before = latest = now = 0
-    ranges = []
+    ranges: list[Range] = []
     for other in others:
         reached = max(now, other.latest)
         if not ranges and reached < times[0]:

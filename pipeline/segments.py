@@ -7,10 +7,11 @@ large for the memory, tunnels) travels in the row.
 
 from __future__ import annotations
 
+import itertools
 import json
 import struct
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -63,8 +64,12 @@ CARRIED: Final = 1 << 20
 """Bytes of a file whose packets are in the same rows at most, where payload travels."""
 
 
-def segments(piece: Piece, links: dict[tuple[int, bytes], bytes], *, carry: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of a piece; `links` as in plan.Plan, `carry`: payload travels in the rows.
+Links = dict[tuple[int, bytes], bytes]
+"""See plan.Plan."""
+
+
+def segments(piece: Piece, links: Links, *, carry: bool) -> Iterator[pa.RecordBatch]:
+    """The rows of a piece; carry: payload travels in the rows.
 
     Raises OSError.
     """
@@ -84,7 +89,7 @@ def _parts(stretch: Stretch) -> Iterator[Stretch]:
     """A stretch cut where so many bytes have passed."""
     share = (stretch.blocks - stretch.blocks[0]) // CARRIED
     cuts = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(share)]
-    for begin, end in zip(cuts, cuts[1:], strict=False):
+    for begin, end in itertools.pairwise(cuts):
         yield stretch.part(begin, end)
 
 
@@ -112,7 +117,7 @@ def _rows(
     numbers: NDArray[np.int64],
     places: NDArray[np.int64],
     rare: _Rare,
-    links: dict[tuple[int, bytes], bytes],
+    links: Links,
     path: str | None,
 ) -> Iterator[pa.RecordBatch]:
     parts: list[NDArray[np.void]] = []
@@ -160,8 +165,9 @@ def _rows(
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     stops = np.append(starts[1:], len(code))
     names = list(known)
-    epochs = _epochs_of(piece, stretch, numbers)
-    yield from _batches(stretch, found, bytes(blob), starts, stops, [names[code[at]] for at in starts], epochs, links, path)
+    ends_of_rows = [names[code[at]] for at in starts]
+    rows = Rows(found, starts, stops, ends_of_rows, bytes(blob))
+    yield _batch(stretch, rows, _epoch_of(piece, stretch), links, path)
 
 
 def _usual(stretch: Stretch, headers: Headers, numbers: NDArray[np.int64]) -> NDArray[np.void]:
@@ -184,10 +190,11 @@ def _codes(headers: Headers, known: dict[bytes, int]) -> NDArray[np.int64]:
     found = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), count, [None, flat])
     coded = found.dictionary_encode()
     own = [known.setdefault(ends, len(known)) for ends in coded.dictionary.to_pylist()]
-    return np.array(own, np.int64)[coded.indices.to_numpy()]
+    found_codes: NDArray[np.int64] = np.array(own, np.int64)[coded.indices.to_numpy()]
+    return found_codes
 
 
-def _epochs_of(piece: Piece, stretch: Stretch, numbers: NDArray[np.int64]) -> int:
+def _epoch_of(piece: Piece, stretch: Stretch) -> int:
     """The epoch of a stretch: sections never begin within one."""
     first = stretch.base + int(stretch.blocks[0])
     found = piece.epochs[0][1]
@@ -197,39 +204,41 @@ def _epochs_of(piece: Piece, stretch: Stretch, numbers: NDArray[np.int64]) -> in
     return found
 
 
-def _batches(
-    stretch: Stretch,
-    found: NDArray[np.void],
-    blob: bytes,
-    starts: NDArray[np.intp],
-    stops: NDArray[np.intp],
-    ends: list[bytes],
-    epoch: int,
-    links: dict[tuple[int, bytes], bytes],
-    path: str | None,
-) -> Iterator[pa.RecordBatch]:
-    datas: list[bytes | None] = []
-    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        datas.append(_carried(stretch, found[start:stop], blob, all_of=path is None))
+class Rows(NamedTuple):
+    """The segments of a stretch by their flows: row i has those from starts[i] up to stops[i]."""
+
+    segments: NDArray[np.void]
+    starts: NDArray[np.intp]
+    stops: NDArray[np.intp]
+    ends: list[bytes]
+    blob: bytes
+    """What their INLINE payloads are in, until each row has its own."""
+
+
+def _batch(
+    stretch: Stretch, rows: Rows, epoch: int, links: Links, path: str | None
+) -> pa.RecordBatch:
+    found, starts = rows.segments, rows.starts
+    datas = [
+        _carried(stretch, found[start:stop], rows.blob, all_of=path is None)
+        for start, stop in zip(starts.tolist(), rows.stops.tolist(), strict=True)
+    ]
     head = struct.pack(">I", epoch)
-    flows = [head + links.get((epoch, one), one) for one in ends]
-    size = SEGMENT.itemsize
-    offsets = np.append(starts, len(found)).astype(np.int32) * size
+    flows = [head + links.get((epoch, one), one) for one in rows.ends]
+    offsets = np.append(starts, len(found)).astype(np.int32) * SEGMENT.itemsize
     packed = pa.BinaryArray.from_buffers(
         pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(found.tobytes())]
     )
-    yield pa.record_batch(
-        [
-            pa.array(flows, pa.binary()),
-            pa.array(found["number"][starts]),
-            pa.array(np.full(len(starts), epoch, np.int32)),
-            pa.array(ends, pa.binary()),
-            pa.array([path] * len(starts), pa.string()),
-            packed,
-            pa.array(datas, pa.binary()),
-        ],
-        schema=SCHEMA,
-    )
+    columns = [
+        pa.array(flows, pa.binary()),
+        pa.array(found["number"][starts]),
+        pa.array(np.full(len(starts), epoch, np.int32)),
+        pa.array(rows.ends, pa.binary()),
+        pa.array([path] * len(starts), pa.string()),
+        packed,
+        pa.array(datas, pa.binary()),
+    ]
+    return pa.record_batch(columns, schema=SCHEMA)
 
 
 def _carried(

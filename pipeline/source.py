@@ -5,8 +5,9 @@
     spark.readStream.format("kafka-capture").option("table", "files").load("folder")
 
 Options: table (`packets`, `errors`: regions of files that can't be read, `notes`, `files`), size (bytes
-that a task reads). Only the columns of `.schema(...)` are made, if one is given, and conditions on number,
-ts_ns and size are met before a row is made. Exchanges need all packets of a connection in one place, which
+that a task reads), pushdown (`true`: conditions on number, ts_ns and size are met before a row is made,
+which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are made.
+Exchanges need all packets of a connection in one place, which
 no data source can bring about: `pipeline.tables` does.
 
 A stream reads a folder: what is new are files that are closed, which is when they have their names
@@ -31,7 +32,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from pipeline.columns import ERRORS, Column, arrow, ddl
+from pipeline.columns import ERRORS, Column, ddl
 from pipeline.packet_rows import COMPARED, OPERATORS, PACKETS, Comparison, packet_rows
 from pipeline.plan import Piece, Plan, plan, sorted_paths
 from pipeline.ranges import SIZE, ranges
@@ -72,7 +73,9 @@ class KafkaCapture(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads files as one capture."""
-        return _Reader(_table(self.options), _paths(self.options), _size(self.options), _names(schema))
+        read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
+        options = self.options
+        return read(_table(options), _paths(options), _size(options), _names(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Reads a folder to which files are added."""
@@ -122,10 +125,24 @@ class _Reader(DataSourceReader):
         self._table, self._paths, self._size, self._names = table, paths, size, names
         self._conditions: list[Comparison] = []
 
+    def partitions(self) -> Sequence[InputPartition]:
+        """A task for each piece."""
+        return _parts(self._table, self._paths, self._size)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a task."""
+        assert isinstance(partition, _Part)  # noqa: S101
+        return _read(self._table, partition, self._names, self._conditions)
+
+
+class _Filtering(_Reader):
+    """The same. Spark refuses a reader with this method unless it is told to use it."""
+
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 Spark's name
         """Takes the comparisons that are quickly made; Spark does the others."""
         for one in filters:
-            attribute, value = getattr(one, "attribute", ()), getattr(one, "value", None)
+            attribute: tuple[str, ...] = getattr(one, "attribute", ())
+            value = getattr(one, "value", None)
             kind = type(one).__name__
             if (
                 self._table == "packets"
@@ -137,15 +154,6 @@ class _Reader(DataSourceReader):
                 self._conditions.append(Comparison(attribute[0], kind, value))
             else:
                 yield one
-
-    def partitions(self) -> Sequence[InputPartition]:
-        """A task for each piece."""
-        return _parts(self._table, self._paths, self._size)
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
-        assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._table, partition, self._names, self._conditions)
 
 
 class _Stream(DataSourceStreamReader):
@@ -203,7 +211,9 @@ def _paths(options: Any) -> list[Path]:
 
 def _plain(path: str) -> str:
     """A path as Spark may have written it."""
-    return path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
+    return (
+        path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
+    )
 
 
 def _size(options: Any) -> int:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pipeline import folders
 from pipeline.bodies import body_text
 from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
-from pipeline.frames import completed, outcome_rows, parallelism, planned, segment_rows
+from pipeline.frames import outcome_rows, parallelism, planned, segment_rows
 from pipeline.outcomes import ALL, Place
 from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
@@ -46,6 +47,10 @@ STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables
 
 Progress = Callable[[int, int, str], None]
 """Told which step begins: its number from 0, how many there are, and what it is."""
+
+
+Make = Callable[[Any, int, int, Facts, str], dict[str, Any]]
+"""Makes a row of what was said: (that, epoch, connection as it travelled, facts, capture)."""
 
 
 class Written(NamedTuple):
@@ -95,18 +100,23 @@ def write(
         travelling = run / "_travelling"
         found = _flows(spark, paths, made)
         found.write.option("compression", "lz4").parquet(str(travelling))
-        found = spark.read.parquet(str(travelling))
+        found = spark.read.schema(found.schema).parquet(str(travelling))
         begin()
-        facts = gather(_said(found), made.epochs)
+        facts, counts = gather(_said(found), made.epochs), _counts(found)
         begin()
         _write_exchanges(found, facts, capture, run)
-        _write_smaller(spark, found, facts, made, capture, run)
-        written = _count(spark, run, made, capture)
+        _write_smaller(found, counts, facts, made, capture, run)
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
         folders.give_up(run)
         raise
-    return written
+    return Written(
+        capture,
+        made.packets,
+        counts.get("exchange", 0),
+        counts.get("error", 0) + len(made.faults),
+        counts.get("connection", 0),
+    )
 
 
 def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
@@ -131,14 +141,18 @@ _NAMES: Final = ("topic", "producer", "broker")
 
 
 def _said(found: DataFrame) -> Iterator[Said]:
-    from pyspark.sql.functions import col
+    from pyspark.sql.functions import col, when
 
-    here = found.where(col("kind").isin("connection", "flow", "loss"))
-    for row in here.select("kind", "epoch", "of", *Place._fields).toLocalIterator():
-        yield Said(row["kind"], row["epoch"], row["of"], Place(*row[3:]), {})
-    names = found.where(col("kind").isin(*_NAMES)).select("kind", "said").distinct()
-    for row in names.orderBy("kind", "said").toLocalIterator():
-        yield Said(row["kind"], 0, 0, Place(0, 0, 0), json.loads(row["said"]))
+    names = when(col("kind").isin(*_NAMES), col("said")).alias("said")
+    small = found.where(col("kind").isin("connection", "flow", "loss", *_NAMES))
+    for row in small.select("kind", "epoch", "of", *Place._fields, names).distinct().collect():
+        said = json.loads(row["said"]) if row["said"] else {}
+        place = Place(row["at"], row["flow"], row["within"])
+        yield Said(row["kind"], row["epoch"], row["of"], place, said)
+
+
+def _counts(found: DataFrame) -> dict[str, int]:
+    return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
 
 
 def _write_exchanges(found: DataFrame, facts: Facts, capture: str, run: Path) -> None:
@@ -163,25 +177,32 @@ _BODY: Final = Column("body", "string", "{request, response}")
 
 
 def _write_smaller(
-    spark: SparkSession, found: DataFrame, facts: Facts, made: Plan, capture: str, run: Path
+    found: DataFrame, counts: dict[str, int], facts: Facts, made: Plan, capture: str, run: Path
 ) -> None:
-    kinds = (
-        ("errors", "error", ERRORS, error_row, fault_rows(made, capture)),
-        ("connections", "connection", CONNECTIONS, connection_row, []),
-        ("notes", "", NOTES, None, note_rows(made, capture)),
-    )
-    for table, kind, columns, make, more in kinds:
-        rows = spark.createDataFrame(pa.Table.from_batches([batch(more, columns)]))
-        if make is not None:
-            rows = _smaller(found, kind, columns, make, facts, capture).unionByName(rows)
-        rows.drop("capture").coalesce(1).write.parquet(str(run / table))
+    if counts.get("error"):
+        errors = _smaller(found, "error", ERRORS, error_row, facts, capture)
+        errors.drop("capture").write.parquet(str(run / "errors"))
+    if counts.get("connection"):
+        connections = _smaller(found, "connection", CONNECTIONS, connection_row, facts, capture)
+        connections.drop("capture").write.parquet(str(run / "connections"))
+    _add(run / "errors", ERRORS, fault_rows(made, capture))
+    _add(run / "connections", CONNECTIONS, [])
+    _add(run / "notes", NOTES, note_rows(made, capture))
+
+
+def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:
+    """A file with what the driver itself knows; an empty one only if there is no other."""
+    if rows or not folder.exists():
+        folder.mkdir(exist_ok=True)
+        table = pa.Table.from_batches([batch(rows, columns)]).drop_columns("capture")
+        pq.write_table(table, folder / "part-driver.parquet")
 
 
 def _smaller(
     found: DataFrame,
     kind: str,
     columns: tuple[Column, ...],
-    make: Callable[..., dict[str, Any]],
+    make: Make,
     facts: Facts,
     capture: str,
 ) -> DataFrame:
@@ -197,13 +218,3 @@ def _smaller(
 
     small = found.where(col("kind") == kind).select("said", "epoch", "of")
     return small.mapInArrow(rows, ddl(columns))
-
-
-def _count(spark: SparkSession, run: Path, made: Plan, capture: str) -> Written:
-    counts = {
-        table: spark.read.schema(ddl(columns)).parquet(str(run / table)).count()
-        for table, columns in TABLES.items()
-    }
-    return Written(
-        capture, made.packets, counts["exchanges"], counts["errors"], counts["connections"]
-    )

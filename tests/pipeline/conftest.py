@@ -1,4 +1,4 @@
-"""One Spark session for all tests of a worker process: starting one takes longer than most of them."""
+"""One Spark for all tests of a worker process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.session import QUICK, session
+from pipeline.session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Embedded, on two cores."""
-    with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
+    """Embedded, small, with few partitions: the data of tests is."""
+    settings = {
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.wholeStage": "false",  # compiling costs more than it saves here
+    }
+    with session("local[2]", settings) as spark:
         yield spark

@@ -21,9 +21,19 @@ from pipeline.flows import Files, Reading, outcomes
 from pipeline.runs import unpack
 from pipeline.segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
-from tests.captures.traffic import BROKER, CLIENT, NOW, ip_packet, produce, request, response, talk
+from tests.captures.traffic import (
+    BROKER,
+    CLIENT,
+    NOW,
+    Said,
+    ip_packet,
+    produce,
+    request,
+    response,
+    talk,
+)
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.memory import NAMES, in_memory, planned, sequential
+from tests.pipeline.stages import NAMES, in_memory, planned, sequential
 from tests.pipeline.test_plan import SAMPLES
 
 QUICK = settings(
@@ -82,8 +92,7 @@ def test_files_of_the_same_time_are_merged_whatever_their_order(
 ) -> None:
     """The clocks of all begin at once, and packets are not in the order of their times."""
     paths = [
-        generated(tmp_path / f"{number}", kind, seed + number)
-        for number, kind in enumerate(kinds)
+        generated(tmp_path / f"{number}", kind, seed + number) for number, kind in enumerate(kinds)
     ]
     right = sequential(paths)
     for order in (paths, paths[::-1]):
@@ -221,7 +230,7 @@ def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> 
     """Its rows are read one after the other, and what they point at is not kept."""
 
     def peak(count: int) -> int:
-        said = [
+        said: list[Said] = [
             each
             for number in range(count)
             for each in (
@@ -279,5 +288,3 @@ def test_what_is_said_is_json(tmp_path: Path) -> None:
     for path in SAMPLES:
         for one in in_memory([path]).said:
             json.dumps(one.said)
-
-

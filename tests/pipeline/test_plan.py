@@ -22,7 +22,7 @@ from pipeline.plan import Plan
 from pipeline.ranges import ranges
 from tests.captures.hostile import mutated
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.memory import planned
+from tests.pipeline.stages import planned
 
 SAMPLES = [
     path
@@ -122,9 +122,7 @@ def test_what_stands_behind_a_damaged_region_is_read_and_the_region_is_a_fault(
     path.write_bytes(data)
     for size in (200, 1 << 26):
         made = planned([path], size)
-        assert [row[1:] for row in packets(made)] == [
-            row[1:] for row in right if row[1] != broken
-        ]
+        assert [row[1:] for row in packets(made)] == [row[1:] for row in right if row[1] != broken]
         ((name, fault),) = made.faults
         assert (name, fault.offset, fault.bytes) == (str(path), broken, right[21][1] - broken)
         assert fault.kind == "corrupt"

@@ -19,10 +19,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def fields(ddl: str) -> StructType:
+    found = StructType.fromDDL(ddl)
+    assert isinstance(found, StructType)
+    return found
+
+
 def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any]]:
     """What a reader gives, as Spark would ask for it: pickled in between."""
     source = pickle.loads(pickle.dumps(KafkaCapture(options)))
-    reader = source.reader(StructType.fromDDL(schema))
+    reader = source.reader(fields(schema))
     parts = pickle.loads(pickle.dumps(reader.partitions()))
     reader = pickle.loads(pickle.dumps(reader))
     found = [row for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
@@ -34,9 +40,7 @@ def test_packets_are_those_of_the_file_in_any_splits(tmp_path: Path) -> None:
     path = generated(tmp_path / "f.pcap", "ethernet", 4)
     options = {"path": f"file:{path}", "size": "700"}
     found = rows(options, "number offset data", "number bigint, offset bigint, data binary")
-    right = [
-        {"number": row[0], "offset": row[1], "data": row[4]} for row in read_plainly(path)
-    ]
+    right = [{"number": row[0], "offset": row[1], "data": row[4]} for row in read_plainly(path)]
     assert found == right
 
 
@@ -61,7 +65,9 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
     from pyspark.sql.datasource import EqualTo, GreaterThan, IsNotNull
 
     path = generated(tmp_path / "f.pcap", "raw", 4)
-    reader: Any = KafkaCapture({"path": str(path)}).reader(StructType.fromDDL("number bigint"))
+    reader: Any = KafkaCapture({"path": str(path), "pushdown": "true"}).reader(
+        fields("number bigint")
+    )
     known, left = GreaterThan(("number",), 3), [IsNotNull(("number",)), EqualTo(("source",), "x")]
     assert list(reader.pushFilters([known, *left])) == left
     found = [row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]]
@@ -78,7 +84,7 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
 )
 def test_options_that_mean_nothing(options: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        KafkaCapture(options).reader(StructType.fromDDL("number bigint"))
+        KafkaCapture(options).reader(fields("number bigint"))
 
 
 def test_what_is_being_written_is_not_closed(tmp_path: Path) -> None:
@@ -95,7 +101,9 @@ def test_spark_reads_it_in_parts_and_by_columns(spark: SparkSession) -> None:
     right = {path: len(read_plainly(Path(path))) for path in paths}
     assert {row["file"]: row["count"] for row in counts} == right
     small = spark.read.format("kafka-capture").schema("number bigint").load(paths)
-    assert sorted(row["number"] for row in small.collect()) == list(range(1, sum(right.values()) + 1))
+    assert sorted(row["number"] for row in small.collect()) == list(
+        range(1, sum(right.values()) + 1)
+    )
 
 
 def test_a_stream_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from pipeline.bodies import body_text
 from pipeline.columns import EXCHANGES
+from pipeline.plan import sorted_paths
 from pipeline.tables import read, write
-from tests.pipeline.memory import planned, sequential
+from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Tables of two captures, one of them written twice and of three files."""
     folder = tmp_path_factory.mktemp("tables")
     steps: list[tuple[int, int, str]] = []
-    written = write(spark, files(), folder, lambda *step: steps.append(step), size=3000)
+    written = write(spark, files(), folder, lambda *step: steps.append(step), size=10_000)
     assert [step[:2] for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
     assert written.exchanges == len(right(files(), ""))
     assert written.packets == planned(files(), 1 << 26).packets
-    write(spark, [SAMPLES_BY_NAME["transactions.pcapng"]], folder, size=2000)
+    write(spark, [SAMPLES_BY_NAME["transactions.pcapng"]], folder, size=12_000)
     write(spark, files()[::-1], folder)
     return folder
 
@@ -59,8 +60,7 @@ def files() -> list[Path]:
 
 def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, out: Path) -> None:
     for paths in (files(), [SAMPLES_BY_NAME["transactions.pcapng"]]):
-        names = {row["capture"] for row in read(spark, out, "exchanges").select("capture").distinct().collect()}
-        capture = next(name for name in names if name in {path.name for path in paths})
+        capture = sorted_paths(paths)[0].name
         assert rows(spark, out, capture) == right(paths, capture)
 
 
@@ -91,7 +91,9 @@ def test_bodies_are_those_of_the_exchanges(spark: SparkSession, out: Path) -> No
     found = read(spark, out, "exchanges").where(f"capture = '{path.name}'")
     texts = {
         (row["connection"], row["ordinal"]): json.loads(row["text"])
-        for row in found.select("connection", "ordinal", to_json(col("body")).alias("text")).collect()
+        for row in found.select(
+            "connection", "ordinal", to_json(col("body")).alias("text")
+        ).collect()
     }
     for one in Conversations().exchanges(CaptureReader(path)):
         said = json.loads(body_text(one))

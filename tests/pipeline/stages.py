@@ -17,7 +17,7 @@ from pipeline.columns import EXCHANGES, RAW
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
 from pipeline.flows import Files, Outcome, Reading, outcomes
-from pipeline.outcomes import ALL, travelling
+from pipeline.outcomes import ALL, HEAD, travelling
 from pipeline.plan import Plan, plan, sorted_paths
 from pipeline.ranges import ranges
 from pipeline.rows import NO_RESPONSE, batch, row, software_of
@@ -87,8 +87,6 @@ def in_memory(
         {"epoch": one.epoch, "of": one.of, **one.place._asdict(), **(one.columns or {})}
         for one in travelled
     ]
-    from pipeline.outcomes import HEAD
-
     full = batch(heads, (*HEAD, *travelling(columns)))
     asked = tuple(column for column in ALL if column.name in columns)
     done = Completion(facts, capture).complete(full, asked).to_pylist()
@@ -128,4 +126,6 @@ def sequential(
             columns=columns,
         )
         found.append(made)
-    return batch(found, tuple(column for column in ROW if column.name in columns)).to_pylist()
+    kept = tuple(column for column in ROW if column.name in columns)
+    rows: list[dict[str, Any]] = batch(found, kept).to_pylist()
+    return rows
