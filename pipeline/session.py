@@ -28,7 +28,7 @@ QUICK: Final[Mapping[str, str]] = {
 }
 """Settings for little data, where compiling takes longer than what it would make faster."""
 
-INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
+INSTALLED: Final = ("pyspark", "pyarrow", "pandas", "plotly")
 """What the extra `spark` brings."""
 
 
