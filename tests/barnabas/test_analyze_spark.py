@@ -1,4 +1,4 @@
-"""`barnabas analyze` as a process of its own: embedded without Java, on a cluster, by Spark Connect."""
+"""`barnabas analyze` as a process of its own: on a machine without Java, and interrupted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow.dataset as ds
 import pytest
 
 from barnabas.output import Output
@@ -19,14 +18,13 @@ from captures.checks import CHECKS
 from captures.checks.running import run
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
-from pipeline.analyses.contents import ANALYSES
-from tests.barnabas.spark_processes import LITTLE, connect_server, standalone
+from tests.pipeline.spark_processes import LITTLE
 
 ROOT = Path(__file__).parent.parent.parent
 SAMPLES = ROOT / "captures" / "samples"
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(600)
 
 
 class Ran(NamedTuple):
@@ -56,7 +54,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 def ran(out: Path, given: dict[str, str], *options: str) -> Ran:
     done = subprocess.run(
-        command(out, *options), capture_output=True, text=True, cwd=ROOT, env=given, timeout=300
+        command(out, *options), capture_output=True, text=True, cwd=ROOT, env=given
     )
     assert done.stderr == "", "Spark has nothing to say to who uses us"
     assert done.returncode == 0
@@ -68,18 +66,6 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     folder = tmp_path_factory.mktemp("embedded")
     found = ran(folder / "out", environment(folder))
     assert sorted(path.name for path in folder.iterdir()) == ["out", "programs"], "all else is gone"
-    return found
-
-
-def tables(out: Path) -> dict[str, list[str]]:
-    """The rows of all tables, in an order of their own. Bodies are laid out as their folder's need it:
-    what analyses make of them says whether they are the same."""
-    names = ("exchanges", "errors", "connections", *(f"analyses/{one.name}" for one in ANALYSES))
-    found = {}
-    for name in names:
-        table = ds.dataset(out / name, format="parquet", partitioning="hive")
-        columns = [column for column in table.schema.names if column != "body"]
-        found[name] = sorted(map(str, table.to_table(columns=columns).to_pylist()))
     return found
 
 
@@ -102,24 +88,6 @@ def test_without_java_at_hand_it_makes_tables_and_a_report(embedded: Ran) -> Non
         assert f'<section id="{section}">' in page
 
 
-def test_a_standalone_cluster_makes_the_same(embedded: Ran, tmp_path: Path) -> None:
-    with standalone(tmp_path) as url:
-        given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)}
-        found = ran(
-            tmp_path / "out", given, "--master", url, "--conf", "spark.executor.memory=600m"
-        )
-    assert tables(found.out) == tables(embedded.out)
-    assert found.document["rows"] == embedded.document["rows"]
-
-
-def test_spark_connect_makes_the_same_and_needs_no_java_here(embedded: Ran, tmp_path: Path) -> None:
-    with connect_server(tmp_path) as url:
-        given = environment(tmp_path)
-        found = ran(tmp_path / "out", given, "--master", url)
-    assert tables(found.out) == tables(embedded.out)
-    assert found.document["rows"] == embedded.document["rows"]
-
-
 def test_an_interrupt_ends_spark_and_says_how_to_go_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
@@ -130,7 +98,7 @@ def test_an_interrupt_ends_spark_and_says_how_to_go_on(tmp_path: Path) -> None:
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        said, told = process.communicate(timeout=120)
+        said, told = process.communicate(timeout=300)
     assert process.returncode == 3
     assert said == ""
     assert told == f"interrupted: {out} is not complete; the same command begins anew\n"

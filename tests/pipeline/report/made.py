@@ -326,6 +326,7 @@ def results() -> dict[str, Result]:
             [
                 {
                     "rule": "slow fetches",
+                    "capture": "demo",
                     "api": "Fetch",
                     "fired": 62,
                     "p50_with_ms": 130.0,
@@ -340,6 +341,7 @@ def results() -> dict[str, Result]:
                 },
                 {
                     "rule": "a connection is cut",
+                    "capture": "demo",
                     "api": "Fetch",
                     "fired": 1,
                     "p50_with_ms": None,
