@@ -21,6 +21,9 @@ RED, AMBER, GREEN, BLUE, GREY = "#d95a64", "#e2a336", "#3fa77a", "#4c8dd6", "#8a
 MOST: Final = 10
 """Lines of a plot; a person can't tell more colours apart."""
 
+FEW: Final = 6
+"""Up to so many each count has its tick."""
+
 LONGEST: Final = 40
 """Characters of a label at an axis."""
 
@@ -74,6 +77,12 @@ def label(text: str) -> str:
 def time_axis(**more: Any) -> dict[str, Any]:
     """An axis of times."""
     return {"type": "date", "hoverformat": "%H:%M:%S.%L", **more}
+
+
+def counts_axis(highest: float, **more: Any) -> dict[str, Any]:
+    """An axis of counts: from 0, and no halves of one."""
+    steps = {"dtick": 1} if highest <= FEW else {}
+    return {"rangemode": "tozero", **steps, **more}
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, r
 from pipeline.report.plotting import (
     bars_height,
     colours,
+    counts_axis,
     label,
     moment,
     most,
@@ -63,7 +64,7 @@ def draw(results: Results) -> Drawn:
     ]
     by_clients: dict[str, Any] = {
         "barmode": "stack",
-        "xaxis": {"title": {"text": "errors"}},
+        "xaxis": counts_axis(max(by_client.values()), title={"text": "errors"}),
         "yaxis": names_axis([label(client) for client in clients]),
     }
     plots = (
@@ -71,7 +72,12 @@ def draw(results: Results) -> Drawn:
         Plot(
             "Errors over time",
             over_time,
-            {"barmode": "stack", "xaxis": time_axis(), "hovermode": "x unified"},
+            {
+                "barmode": "stack",
+                "xaxis": time_axis(),
+                "yaxis": counts_axis(max(times.values(), default=0)),
+                "hovermode": "x unified",
+            },
             280,
         ),
     )
