@@ -9,7 +9,7 @@ the capture has not) and `GRACE` segments have passed since.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from captures.demand import Demand
@@ -21,6 +21,9 @@ GRACE: Final = 64
 """Segments of a conversation by which a packet may stand too late in the file."""
 
 MODULUS: Final = 1 << 32
+UNUSUAL: Final = 0x100
+"""Stands among the flags of a packet that is no plain one."""
+_ENDS: Final = SYN | FIN | RST | UNUSUAL
 _WAITING: Final = 4096
 """Segments of a conversation that wait, however short they are."""
 _OLD: Final = MODULUS - (1 << 30)
@@ -48,6 +51,21 @@ class Gap(NamedTuple):
     direction: Direction
     ts_ns: int
     size: int
+
+
+class Plain(NamedTuple):
+    """A packet as `Flow.absorb` takes many: its payload is so many bytes from `at` on in what holds all."""
+
+    packet: int
+    ts_ns: int
+    at: int
+    size: int
+    seq: int
+    ack: int
+    flags: int
+    """TCP's, and UNUSUAL for one that has not the usual form or bears comments."""
+    forward: bool
+    """Whether it goes one way, and not the other."""
 
 
 class _Early(NamedTuple):
@@ -108,6 +126,17 @@ class Half:
             self._gathered = bytearray()
         return payload
 
+    def add(self, payload: memoryview, size: int, ts_ns: int, packet: int) -> bool:
+        """Take what comes in order if it does not meet the demand."""
+        demand = self.demand
+        if size >= demand.bytes:
+            return False
+        demand.bytes -= size
+        self.position += size
+        self._gathered += payload
+        self._latest = ts_ns, packet
+        return True
+
     def flush(self, flow: int) -> Iterator[Data]:
         """What was gathered, though the demand is not met."""
         if self._gathered:
@@ -167,6 +196,39 @@ class Flow:
             other.acked = other.position
         payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
         return (Data(self.number, direction, ts_ns, payload, (), packet),) if payload else ()
+
+    def absorb(self, packets: Sequence[Plain], begin: int, data: memoryview, forward: bool) -> int:
+        """Take packets that `plain` would only gather, many at once, from an index on; returns that of the
+        first one that it did not take. `forward`: whether those with `forward` are requests."""
+        request, response = self.request, self.response
+        if request.early or response.early or request.first is None or response.first is None:
+            return begin
+        asked = (request.first + request.position) % MODULUS
+        answered = (response.first + response.position) % MODULUS
+        index, end = begin, len(packets)
+        while index < end:
+            number, ts_ns, at, size, seq, ack, flags, ahead = packets[index]
+            if flags & _ENDS:
+                break
+            if ahead == forward:
+                half, other, here, there = request, response, asked, answered
+            else:
+                half, other, here, there = response, request, answered, asked
+            acked = (ack - there) % MODULUS
+            if seq != here or (self.patience and 0 < acked < _OLD):
+                break
+            if size:
+                if not half.add(data[at : at + size], size, ts_ns, number):
+                    break
+                if half is request:
+                    asked = (asked + size) % MODULUS
+                else:
+                    answered = (answered + size) % MODULUS
+            if not acked:
+                other.acked = other.position
+            index += 1
+        self.count += index - begin
+        return index
 
     def take(
         self,

@@ -71,6 +71,10 @@ class Reassembler:
         whose = self._usual.get(found.key)
         return None if whose is None else whose[0].plain(whose[1], found, data, ts_ns, packet)
 
+    def whose(self, key: bytes) -> tuple[Flow, Direction] | None:
+        """The conversation and direction that packets of the usual form with this key are known to be of."""
+        return self._usual.get(key)
+
     def learn(self, found: Usual, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
         flow = self._flows.get(_key(segment))

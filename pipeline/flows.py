@@ -11,12 +11,16 @@ import mmap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from captures.context import Context
 from captures.conversations import Conversations
 from captures.events import Chunk, Closed, Event, Linked, Lost, Opened
 from captures.exchange import STRAY, Exchange
+from captures.flow import UNUSUAL, Plain
 from captures.reader import Join
 from captures.recognition import Kind
 from captures.tcp import Segment
@@ -130,28 +134,33 @@ class _Flow:
     def run(self, run: Run, files: Files) -> Iterator[Outcome]:
         """What some packets bring."""
         row, segments = run
-        data: Any = files[row.path] if row.path is not None else None
         inline: Any = row.data
+        plain: Any = files[row.path] if row.path is not None else inline
+        view = memoryview(plain)
         ends = endpoints(row.ends)
         names = (b"<" + row.ends, b">" + row.ends)
-        columns = [segments[name].tolist() for name in segments.dtype.names or ()]
+        packets, kinds = _packets(segments)
         if not self._begun_ns:
-            self._begun_ns = columns[1][0]
-        plain = self._join.plain
-        for number, ts_ns, at, size, seq, ack, said, flags, kind in zip(*columns, strict=True):
+            self._begun_ns = packets[0][1]
+        index = 0
+        while index < len(packets):
+            index = self._absorb(packets, index, view, names)
+            if index == len(packets):
+                break
+            number, ts_ns, at, size, seq, ack, flags, forward = packets[index]
+            kind, said = kinds[index]
+            index += 1
             self._number = number
-            source = inline if kind & INLINE else data
-            forward = kind & FORWARD
             events: Iterable[Event] | None = None
             found = None
             if not kind & CAREFUL:
                 found = Usual(names[forward], seq, ack, flags, at, at + size)
-                events = plain(found, source, ts_ns, number)
+                events = self._join.plain(found, plain, ts_ns, number)
             if events is None:
-                comments = ()
-                if said:
-                    comments = tuple(json.loads(source[at + size : at + size + said]))
+                source = inline if kind & INLINE else plain
+                comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
                 one, other = ends if forward else ends[::-1]
+                flags &= ~UNUSUAL
                 segment = Segment(one, other, seq, ack, flags, source[at : at + size])
                 events = self._join.segment(segment, ts_ns, comments, number, found)
             elif not events:
@@ -161,6 +170,17 @@ class _Flow:
                 yield from self._event(event, number)
             if self._created:
                 yield from self._flows()
+
+    def _absorb(
+        self, packets: Sequence[Plain], index: int, data: memoryview, names: tuple[bytes, bytes]
+    ) -> int:
+        """Pass over packets in the middle of frames."""
+        for forward in (True, False):
+            whose = self._join.flows.whose(names[forward])
+            if whose is not None:
+                flow, direction = whose
+                return flow.absorb(packets, index, data, forward == (direction == "request"))
+        return index
 
     def _flows(self) -> Iterator[Outcome]:
         """Flows that have begun: those of ours that have lost their name are counted by them."""
@@ -323,3 +343,14 @@ class _Flow:
 def _name(kind: str, said: dict[str, Any]) -> Outcome:
     """What many flows say alike: nothing tells one from another."""
     return Outcome(kind, 0, 0, Place(0, 0, 0), said, None)
+
+
+def _packets(segments: NDArray[np.void]) -> tuple[list[Plain], list[tuple[int, int]]]:
+    """Segments as the core takes them, and the kind of each with the bytes of its comments."""
+    kind = segments["kind"]
+    flags = segments["flags"].astype(np.int64) | np.where(kind & CAREFUL, UNUSUAL, 0)
+    forward = (kind & FORWARD).astype(bool)
+    plain = (segments[name].tolist() for name in ("number", "ts_ns", "at", "size", "seq", "ack"))
+    packets = zip(*plain, flags.tolist(), forward.tolist(), strict=True)
+    kinds = zip(kind.tolist(), segments["said"].tolist(), strict=True)
+    return cast("list[Plain]", list(packets)), list(kinds)  # names would take longer than all else

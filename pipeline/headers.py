@@ -14,6 +14,10 @@ _WINDOW: Final = 80
 """Bytes in which all headers stand that are looked at: 20 before IPv6's 40, and TCP's first 20."""
 _PLACES: Final = {linktype: (None, at) for linktype, at in FIXED.items()} | TYPED
 """By link type: where the EtherType stands, if there is one, and the IP header."""
+_UPPER: Final = (6, 17, 58)
+"""What stands behind an IPv6 header that is no extension: TCP, UDP, ICMPv6."""
+_NO_IP: Final = (0x0806, 0x88CC)
+"""EtherTypes: ARP, LLDP."""
 Bytes = NDArray[np.uint8]
 
 
@@ -58,6 +62,40 @@ def usual_headers(stretch: Stretch) -> list[Headers]:
             if headers is not None:
                 found.append(headers)
     return found
+
+
+def unusual(stretch: Stretch) -> Ints:
+    """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
+
+    Cheaper than `usual_headers`: most packets of others than TCP are passed over too.
+    """
+    data = np.frombuffer(stretch.data, np.uint8)
+    look = np.ones(len(stretch.blocks), bool)
+    if len(data) >= _WINDOW:
+        items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
+        windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
+        linktypes = stretch.linktypes[items]
+        for linktype in np.unique(linktypes).tolist():
+            if linktype in _PLACES:
+                mine = items[linktypes == linktype]
+                typed, at = _PLACES[linktype]
+                look[mine] = ~_whole(windows, stretch.starts[mine], typed, at)
+    look[list(stretch.comments)] = True
+    return np.flatnonzero(look)
+
+
+def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[np.bool_]:
+    """Whether it is a whole datagram, or no IP at all."""
+    first = windows[starts, at]
+    place = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
+    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & 0x3FFF == 0)
+    six: NDArray[np.bool_] = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
+    if typed is None:
+        return four | six
+    kind = windows[starts, typed].astype(np.int64) << 8 | windows[starts, typed + 1]
+    four &= kind == 0x0800
+    six &= kind == 0x86DD
+    return four | six | np.isin(kind, _NO_IP)
 
 
 def _of_version(

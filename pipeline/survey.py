@@ -10,15 +10,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
 from captures.fragments import Fragments
 from captures.packets import Packets
 from captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
 from captures.reader import document, names_flow
 from pipeline.blocks import Begin, End, Fault, Stretch, blocks
 from pipeline.ends import ends_of
-from pipeline.headers import usual_headers
+from pipeline.headers import unusual
 from pipeline.ranges import Range, State
 
 
@@ -118,11 +116,8 @@ def survey(of: Range) -> Surveyed:
 
 
 def _stretch(found: Surveyed, stretch: Stretch, packets: Packets, noticed: Noticed) -> None:
-    """Look at the packets that are not of the usual form."""
-    rest = np.ones(len(stretch.blocks), bool)
-    for headers in usual_headers(stretch):
-        rest[headers.items] = False
-    for item in np.flatnonzero(rest).tolist():
+    """Look for fragments, and for comments that say which connection a flow is of."""
+    for item in unusual(stretch).tolist():
         linktype, data = int(stretch.linktypes[item]), stretch.packet(item)
         noticed.any = False
         segment = packets.segment(linktype, data)

@@ -40,8 +40,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 FOLDERS: Final = ("capture", "day", "api")
 """By which the rows of exchanges are in folders; those of the others by capture alone."""
 
-SHARE: Final = 256 << 20
-"""Bytes of captures whose flows are one task's, at most so far as they can be parted."""
+LARGE, SMALL = 256 << 20, 4 << 20
+"""Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
+
+ROWS, BODIES = 50_000, 32 << 20
+"""Exchanges, and bytes of captures, that are written by one task: each writes files of its own."""
 
 STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
 
@@ -104,7 +107,8 @@ def write(
         begin()
         facts, counts = gather(_said(found), made.epochs), _counts(found)
         begin()
-        _write_exchanges(found, facts, capture, run)
+        tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
+        _write_exchanges(found, tasks, facts, capture, run)
         _write_smaller(found, counts, facts, made, capture, run)
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
@@ -119,6 +123,10 @@ def write(
     )
 
 
+def _bytes(paths: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in paths)
+
+
 def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
     """A table of a folder, of all captures in it. Raises LookupError for one that there is not."""
     columns = TABLES[table]
@@ -128,10 +136,10 @@ def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
 
 def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan) -> DataFrame:
     """All that travels: exchanges with their bodies, and what is said beside them."""
-    total = sum(path.stat().st_size for path in paths)
+    total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
-    shares = max(2 * parallelism(spark), -(-total // SHARE))
+    shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
     columns = tuple(column.name for column in ALL)
     return outcome_rows(segment_rows(spark, made, carry=carry), made, columns, shares)
 
@@ -155,7 +163,7 @@ def _counts(found: DataFrame) -> dict[str, int]:
     return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
 
 
-def _write_exchanges(found: DataFrame, facts: Facts, capture: str, run: Path) -> None:
+def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> None:
     from pyspark.sql.functions import col, parse_json
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -167,7 +175,7 @@ def _write_exchanges(found: DataFrame, facts: Facts, capture: str, run: Path) ->
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
 
     schema = arrow((*EXCHANGES, _BODY))
-    rows = found.where(col("kind") == "exchange")
+    rows = found.where(col("kind") == "exchange").coalesce(tasks)
     rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
     rows = rows.withColumn("body", parse_json(col("body"))).drop("capture")
     rows.write.partitionBy(*FOLDERS[1:]).parquet(str(run / "exchanges"))
