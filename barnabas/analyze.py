@@ -11,8 +11,8 @@ from barnabas.analyze_summary import as_json, lines
 from barnabas.capture_files import capture_files
 from barnabas.capture_input import opened
 from barnabas.output import Output
+from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.tls.keylog import KeyLog
 from pipeline.errors import UnavailableError, reason
 from pipeline.masters import parse_master
 
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
     out: Path
     master: str | None = None
     settings: Mapping[str, str] = {}
-    keys: KeyLog | None = None
+    tls_keys: Path | None = None
     as_json: bool = False
 
 
@@ -62,7 +62,8 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
     files = capture_files(wanted.captures)
-    opened(*files, keys=wanted.keys)
+    read_keys(wanted.tls_keys)
+    opened(*files)
     _free(wanted.out)
     try:
         with shown(output) as progress:
@@ -119,9 +120,10 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
 
     # whoever works for us may have begun in another folder
     out, files = wanted.out.resolve(), [path.resolve() for path in files]
+    secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     with watched(spark, progress.tasks):
         try:
-            write(spark, files, out, progress.step)
+            write(spark, files, out, progress.step, secrets=secrets)
             return analyze_tables(spark, out, progress.step)
         except (PySparkException, Py4JError) as problem:
             raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from None

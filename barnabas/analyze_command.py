@@ -8,7 +8,6 @@ from typing import Annotated, Final
 import typer
 
 from barnabas.options import TlsKeys
-from barnabas.tls_keys import read_keys
 from barnabas.trouble import Trouble
 
 ANALYZE_EXAMPLES: Final = (
@@ -69,5 +68,5 @@ def analyze_command(
         if not (equals and name.startswith("spark.")):
             raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
         settings[name] = value
-    wanted = Wanted(captures, out, master, settings, read_keys(tls_keys), as_json)
+    wanted = Wanted(captures, out, master, settings, tls_keys, as_json)
     raise typer.Exit(analyze(wanted))

@@ -8,7 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
-from pipeline.report.wording import utc
+from pipeline.report.parts import Row
+from pipeline.report.wording import name, utc
 
 PALETTE: Final = (
     *("#4c8dd6", "#e8833a", "#3fa77a", "#b36ad0", "#d95a64"),
@@ -72,6 +73,15 @@ def label(text: str) -> str:
         return text
     half = LONGEST // 2
     return f"{text[: half - 1]}…{text[-half - 2 :]}"
+
+
+def member(row: Row) -> str:
+    """Who it is: members of one client id are told apart by the end of their member id.
+
+    >>> member({"client_id": "orders", "member": "orders-46a07012-dc2c-4969-9e25-dbf60a183219"})
+    'orders 183219'
+    """
+    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
 
 
 def time_axis(**more: Any) -> dict[str, Any]:

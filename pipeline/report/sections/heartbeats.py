@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import AMBER, GREEN, RED, bars_height, label, names_axis
+from pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
 from pipeline.report.wording import duration, name
 
 MOST: Final = 25
@@ -23,7 +23,7 @@ def draw(results: Results) -> Drawn:
         "orientation": "h",
         "showlegend": False,
         "marker": {"color": [_colour(row) for row in shown]},
-        "y": [_member(row) for row in shown],
+        "y": [member(row) for row in shown],
         "x": [row["share"] for row in shown],
         "customdata": [
             [duration(row["max_gap_ms"]), duration(row["session_timeout_ms"])] for row in shown
@@ -32,7 +32,7 @@ def draw(results: Results) -> Drawn:
     }
     layout: dict[str, Any] = {
         "xaxis": {"tickformat": ".0%", "rangemode": "tozero"},
-        "yaxis": names_axis([_member(row) for row in shown]),
+        "yaxis": names_axis([member(row) for row in shown]),
         "shapes": [
             {
                 "type": "line",
@@ -67,10 +67,6 @@ def draw(results: Results) -> Drawn:
     table = Table(columns, found, written)
     plots = [plot] if shown else []
     return Drawn([_said(row) for row in found if _late(row)][:5], plots, [table], remarks)
-
-
-def _member(row: Row) -> str:
-    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
 
 
 def _late(row: Row) -> bool:

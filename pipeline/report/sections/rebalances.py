@@ -15,7 +15,7 @@ from pipeline.report.plotting import (
     GREY,
     RED,
     bars_height,
-    label,
+    member,
     moment,
     names_axis,
     time_axis,
@@ -44,20 +44,15 @@ def draw(results: Results) -> Drawn:
         remarks.append(f"{len(ranked) - GROUPS} groups with less to show are in the table only")
     plots = []
     for group in ranked[:GROUPS]:
-        members = [*dict.fromkeys(map(_member, groups[group]))]
+        members = [*dict.fromkeys(map(member, groups[group]))]
         if len(members) > MEMBERS:
             remarks.append(f"{group}: {len(members) - MEMBERS} members are in the table only")
         plots.append(_gantt(group, groups[group], members[:MEMBERS]))
     return Drawn([*_said(groups)], plots, [_table(found)], remarks)
 
 
-def _member(row: Row) -> str:
-    """Who it is: members of one client id are told apart by the end of their member id."""
-    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
-
-
 def _gantt(group: str, found: Sequence[Row], members: Sequence[str]) -> Plot:
-    shown = [row for row in found if _member(row) in members and row["start"] and row["end"]]
+    shown = [row for row in found if member(row) in members and row["start"] and row["end"]]
     traces: list[dict[str, Any]] = []
     for phase, colour in PHASES.items():
         bars = [row for row in shown if row["phase"] == phase]
@@ -72,7 +67,7 @@ def _gantt(group: str, found: Sequence[Row], members: Sequence[str]) -> Plot:
                 "name": "late",
                 "marker": {"symbol": "diamond", "size": 11, "color": RED, "line": {"width": 1}},
                 "x": [moment(row["end"]) for row in late],
-                "y": [_member(row) for row in late],
+                "y": [member(row) for row in late],
                 "customdata": [duration(row["join_ms"]) for row in late],
                 "hovertemplate": "%{y}<br>late: joined after %{customdata}<extra></extra>",
             }
@@ -95,7 +90,7 @@ def _bars(phase: str, colour: str, found: Sequence[Row]) -> dict[str, Any]:
         "marker": {"color": colour},
         "base": [moment(row["start"]) for row in found],
         "x": [_ms(row["start"], row["end"]) for row in found],
-        "y": [_member(row) for row in found],
+        "y": [member(row) for row in found],
         "customdata": [
             [row["generation"], duration(_ms(row["start"], row["end"])), row["reason"] or ""]
             for row in found

@@ -42,7 +42,7 @@ def draw(results: Results) -> Drawn:
         )
     ]
     layout: dict[str, Any] = {
-        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g"},
+        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g", "dtick": "D2"},
         "yaxis": names_axis(names),
     }
     plots = []
