@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -167,7 +168,7 @@ def _end(gateway: Any) -> None:
 
 def _ignoring(close: Any) -> None:
     """What is gone already can't be closed."""
-    with contextlib.suppress(Py4JError, OSError):
+    with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
         close()
 
 

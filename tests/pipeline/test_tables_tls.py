@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from captures.opening import CaptureFile
 from captures.pcapng import Secrets
 from pipeline.tables import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.timeout(600)  # with the start of a JVM, on whatever machine
+
 
 CAPTURE = Path(__file__).parent.parent.parent / "captures" / "samples" / "tls.pcapng"
 
