@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Generator, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from captures import pcapng
 from captures.pcapng import (
@@ -27,55 +26,11 @@ from captures.pcapng import (
 from pipeline.bytes_of import FileBytes
 from pipeline.ranges import Range, State
 from pipeline.resync import resync
+from pipeline.stretches import Ints, Stretch, times_of, words
 
 MOST: Final = 8192
 """Packets of a stretch at most."""
-
 _NS: Final = 10**9
-_LATEST: Final = 253_402_300_800 * _NS
-"""See captures.pcapng: a time from here on is none."""
-Ints = NDArray[np.int64]
-
-
-class Stretch(NamedTuple):
-    """Packets that stand behind each other; the arrays have an item for each."""
-
-    data: Any
-    """Bytes in which they are: offsets count from its beginning."""
-    base: int
-    """The offset of that in the file."""
-    blocks: Ints
-    """Where its block or record begins."""
-    starts: Ints
-    """Where the packet's own bytes begin."""
-    sizes: Ints
-    """How many they are."""
-    times: Ints
-    """ns since 1970."""
-    linktypes: Ints
-    comments: dict[int, tuple[str, ...]]
-    """By item: of those that have any."""
-
-    def packet(self, item: int) -> bytes:
-        """A packet's bytes."""
-        start = int(self.starts[item])
-        return bytes(self.data[start : start + int(self.sizes[item])])
-
-    def part(self, begin: int, end: int) -> Stretch:
-        """Some of its packets."""
-        comments = {
-            item - begin: said for item, said in self.comments.items() if begin <= item < end
-        }
-        return Stretch(
-            self.data,
-            self.base,
-            self.blocks[begin:end],
-            self.starts[begin:end],
-            self.sizes[begin:end],
-            self.times[begin:end],
-            self.linktypes[begin:end],
-            comments,
-        )
 
 
 class Fault(NamedTuple):
@@ -290,7 +245,7 @@ class _Reading:
         times, linktypes = np.zeros_like(ticks), np.zeros_like(ticks)
         for number in np.unique(index).tolist():
             mine = index == number
-            times[mine] = _times(self.interfaces[number], ticks[mine])
+            times[mine] = times_of(self.interfaces[number], ticks[mine])
             linktypes[mine] = self.interfaces[number].linktype
         return Stretch(
             self.source.data,
@@ -388,24 +343,6 @@ class _Reading:
             source.data, source.base, places, places + size, heads[:, 2], times, linktypes, {}
         )
         return True
-
-
-def words(data: NDArray[np.uint8], offsets: Ints, count: int, order: str) -> Ints:
-    """So many numbers of 32 bits at each offset, as an array with a row for each."""
-    windows = np.lib.stride_tricks.sliding_window_view(data, 4 * count)
-    return windows[offsets].view(order + "u4").astype(np.int64)
-
-
-def _times(on: Interface, ticks: Ints) -> Ints:
-    """`Interface.time` of many."""
-    if _NS % on.ticks == 0 and abs(on.offset_ns) < 1 << 62:
-        each = _NS // on.ticks
-        most = (_LATEST - on.offset_ns - 1) // each
-        least = -(on.offset_ns // each)
-        fits = (ticks >= max(0, least)) & (ticks <= min(most, (1 << 63) - 1))
-        return np.where(fits, np.where(fits, ticks, 0) * each + on.offset_ns, 0)
-    unsigned = ticks.astype(np.uint64).tolist()
-    return np.array([on.time(number) for number in unsigned], np.int64)
 
 
 def _unread(offset: int, size: int, problem: CaptureError) -> Fault:

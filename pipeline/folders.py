@@ -3,51 +3,78 @@
 `OUT/TABLE/capture=NAME/...`: a capture's rows are a folder of each table, so that writing them again
 replaces them and leaves those of others. A run writes into `OUT/_runs/`, which Spark's readers pass over;
 when all of it is there its folder is renamed, and from then on it counts: who comes next ends what a
-killed run had left to do.
+killed run had left to do. Whoever runs holds a lock in its folder, which the system lets go when that
+process is gone.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import re
 import shutil
 import uuid
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TextIO
 from urllib.parse import unquote
 
 _RUNS: Final = "_runs"
 _READY: Final = ".ready"
 _SOURCE: Final = "_source"
+_LOCK: Final = "_lock"
 _ESCAPED: Final = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]")
 """What Spark writes as %XX in the names of such folders."""
 
 
-def begin(out: Path) -> Path:
+class Run(NamedTuple):
+    """Where a run writes, and the lock that it holds."""
+
+    folder: Path
+    lock: TextIO
+
+
+def begin(out: Path) -> Run:
     """A new folder for a run. Ends what killed runs have left. Raises OSError."""
     runs = out / _RUNS
     runs.mkdir(parents=True, exist_ok=True)
     for folder in sorted(runs.iterdir()):
-        if folder.suffix == _READY:
-            _install(out, folder)
-        else:
-            shutil.rmtree(folder)
+        with contextlib.suppress(FileNotFoundError), (folder / _LOCK).open() as lock:
+            if not _locked(lock):
+                continue  # somebody else is at it
+            if folder.suffix == _READY:
+                _install(out, folder)
+            else:
+                shutil.rmtree(folder)
     run = runs / uuid.uuid4().hex
     run.mkdir()
-    return run
+    lock = (run / _LOCK).open("w")
+    _locked(lock)
+    return Run(run, lock)
 
 
-def finish(out: Path, run: Path, capture: str, source: str) -> None:
+def _locked(lock: TextIO) -> bool:
+    """Take a lock, unless somebody holds it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def finish(out: Path, run: Run, capture: str, source: str) -> None:
     """All tables of a run are there, in folders of their names: they take the place of what the capture
     had. `source` says where it came from. Raises OSError."""
-    (run / _SOURCE).write_text(f"{capture}\n{source}\n", encoding="utf-8")
-    ready = run.with_suffix(_READY)
-    run.rename(ready)
+    (run.folder / _SOURCE).write_text(f"{capture}\n{source}\n", encoding="utf-8")
+    ready = run.folder.with_suffix(_READY)
+    run.folder.rename(ready)
     _install(out, ready)
+    run.lock.close()
 
 
-def give_up(run: Path) -> None:
-    """A run came to nothing."""
-    shutil.rmtree(run, ignore_errors=True)
+def give_up(run: Run) -> None:
+    """A run came to nothing; nothing happens to one that is finished."""
+    shutil.rmtree(run.folder, ignore_errors=True)
+    run.lock.close()
 
 
 def _install(out: Path, ready: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from captures.tcp import FIXED, TYPED
-from pipeline.blocks import Ints, Stretch
+from pipeline.stretches import Ints, Stretch
 
 _WINDOW: Final = 80
 """Bytes in which all headers stand that are looked at: 20 before IPv6's 40, and TCP's first 20."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from captures.pcapng import NUMBERED, Other
-from pipeline.blocks import Ints, Stretch, blocks
+from pipeline.blocks import blocks
 from pipeline.plan import Beside, Piece
 from pipeline.ranges import Range
+from pipeline.stretches import Ints, Stretch
 
 
 class Numbers:
@@ -46,11 +47,11 @@ class Numbers:
 
 def _times(one: Beside) -> Ints:
     """By which each numbered block of another file's ranges is sorted in."""
-    found = [np.empty(0, np.int64), *(times_of(of) for of in one.ranges)]
+    found = [np.empty(0, np.int64), *(block_times(of) for of in one.ranges)]
     return np.maximum.accumulate(np.maximum(np.concatenate(found), one.latest))
 
 
-def times_of(of: Range) -> Ints:
+def block_times(of: Range) -> Ints:
     """The time of each numbered block, ns; of one that has none, that of the packet before it, or 0."""
     found: list[Ints] = [np.empty(0, np.int64)]
     now = 0

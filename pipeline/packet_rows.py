@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from captures.packets import Packets
 from captures.pcapng import NUMBERED, Other
 from captures.reader import endpoint_text
-from pipeline.blocks import Stretch, blocks
+from pipeline.blocks import blocks
 from pipeline.columns import Column, arrow
 from pipeline.ends import endpoints
 from pipeline.headers import usual_headers
 from pipeline.numbering import Numbers
 from pipeline.plan import Piece
+from pipeline.stretches import Stretch
 
 PACKETS: Final = (
     Column("file", "string", "the capture file"),

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from captures.packets import Packets
 from captures.pcapng import NUMBERED, Other
 from captures.tcp import Segment
-from pipeline.blocks import Stretch, blocks
+from pipeline.blocks import blocks
 from pipeline.ends import ends_of
 from pipeline.headers import Headers, usual_headers
 from pipeline.numbering import Numbers
 from pipeline.plan import Piece
+from pipeline.stretches import Stretch
 from pipeline.survey import Noticed
 
 SCHEMA: Final = pa.schema(

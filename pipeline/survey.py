@@ -14,10 +14,11 @@ from captures.fragments import Fragments
 from captures.packets import Packets
 from captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
 from captures.reader import document, names_flow
-from pipeline.blocks import Begin, End, Fault, Stretch, blocks
+from pipeline.blocks import Begin, End, Fault, blocks
 from pipeline.ends import ends_of
 from pipeline.headers import unusual
 from pipeline.ranges import Range, State
+from pipeline.stretches import Stretch
 
 
 class Named(NamedTuple):

@@ -103,7 +103,7 @@ def write(
         made = planned(spark, ranges(paths, size))
         made.secrets += secrets
         begin()
-        travelling = run / "_travelling"
+        travelling = run.folder / "_travelling"
         found = _flows(spark, paths, made)
         found.write.option("compression", "lz4").parquet(str(travelling))
         found = spark.read.schema(found.schema).parquet(str(travelling))
@@ -111,8 +111,8 @@ def write(
         facts, counts = gather(_said(found), made.epochs), _counts(found)
         begin()
         tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
-        _write_exchanges(found, tasks, facts, capture, run)
-        _write_smaller(found, counts, facts, made, capture, run)
+        _write_exchanges(found, tasks, facts, capture, run.folder)
+        _write_smaller(found, counts, facts, made, capture, run.folder)
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
         folders.give_up(run)

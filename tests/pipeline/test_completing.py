@@ -36,14 +36,14 @@ def test_the_number_of_a_connection_and_the_capture() -> None:
 
 
 def test_ids_of_topics_get_their_names_and_order() -> None:
-    topics = [None, [], ["a", uuid_text(TOPIC), "zoo"], ["orders", uuid_text(TOPIC)]]
+    topics: list[Any] = [None, [], ["a", uuid_text(TOPIC), "zoo"], ["orders", uuid_text(TOPIC)]]
     found = completed(*({"topics": one} for one in topics))
     assert [row["topics"] for row in found] == [None, [], ["a", "orders", "zoo"], ["orders"]]
 
 
 def test_partitions_keep_all_else() -> None:
     partition = {"topic": uuid_text(TOPIC), "partition": 3, "offset": 8}
-    lists = [None, [partition], [], [{**partition, "topic": "x"}, partition]]
+    lists: list[Any] = [None, [partition], [], [{**partition, "topic": "x"}, partition]]
     found = [row["partitions"] for row in completed(*({"partitions": one} for one in lists))]
     assert found[0] is None
     assert found[2] == []
@@ -56,7 +56,7 @@ def test_partitions_keep_all_else() -> None:
 
 
 def test_brokers_by_address_unless_the_capture_names_them() -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"server_address": "b:1"},
         {"server_address": "b:2"},
         {"server_address": "b:1", "named_broker": 1},
@@ -66,7 +66,11 @@ def test_brokers_by_address_unless_the_capture_names_them() -> None:
 
 
 def test_transactions_by_their_producers() -> None:
-    rows = [{"producer_id": 77}, {"producer_id": 78}, {"producer_id": 77, "transactional_id": "t"}]
+    rows: list[dict[str, Any]] = [
+        {"producer_id": 77},
+        {"producer_id": 78},
+        {"producer_id": 77, "transactional_id": "t"},
+    ]
     assert [row["transactional_id"] for row in completed(*rows)] == ["tx", None, "t"]
 
 

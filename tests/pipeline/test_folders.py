@@ -9,11 +9,11 @@ import pytest
 from pipeline import folders
 
 
-def made(out: Path, text: str) -> Path:
+def made(out: Path, text: str) -> folders.Run:
     run = folders.begin(out)
     for table in ("exchanges", "errors", "_travelling"):
-        (run / table).mkdir()
-        (run / table / "part").write_text(text)
+        (run.folder / table).mkdir()
+        (run.folder / table / "part").write_text(text)
     return run
 
 
@@ -34,10 +34,19 @@ def test_a_run_replaces_what_its_capture_had_and_nothing_else(tmp_path: Path) ->
 
 def test_a_killed_run_leaves_the_tables_as_they_were(tmp_path: Path) -> None:
     folders.finish(tmp_path, made(tmp_path, "1"), "a.pcap", "/a.pcap")
-    made(tmp_path, "2")
+    made(tmp_path, "2").lock.close()
     assert {text for name, text in texts(tmp_path).items() if "capture=" in name} == {"1"}
     run = folders.begin(tmp_path)
-    assert list((tmp_path / "_runs").iterdir()) == [run]
+    assert list((tmp_path / "_runs").iterdir()) == [run.folder]
+    folders.give_up(run)
+    assert not list((tmp_path / "_runs").iterdir())
+
+
+def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:
+    run = made(tmp_path, "1")
+    folders.give_up(folders.begin(tmp_path))
+    folders.finish(tmp_path, run, "a.pcap", "/a.pcap")
+    assert texts(tmp_path)["errors/capture=a.pcap"] == "1"
 
 
 @pytest.mark.parametrize("moves", [0, 1, 2, 3])
@@ -59,6 +68,7 @@ def test_a_run_that_was_killed_while_it_took_its_place_is_ended_by_the_next(
     with pytest.raises(KeyboardInterrupt):
         folders.finish(tmp_path, run, "a.pcap", "/a.pcap")
     monkeypatch.undo()
+    run.lock.close()  # as the system does
     folders.give_up(folders.begin(tmp_path))
     assert texts(tmp_path) == {
         "errors/capture=a.pcap": "2",

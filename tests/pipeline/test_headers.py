@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from captures.packets import Packets
 from captures.usual import usual
-from pipeline.blocks import Stretch, blocks
+from pipeline.blocks import blocks
 from pipeline.ends import endpoints
 from pipeline.headers import unusual, usual_headers
 from pipeline.ranges import ranges
+from pipeline.stretches import Stretch
 from pipeline.survey import Noticed
 from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.test_plan import SAMPLES

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+pytestmark = pytest.mark.timeout(600)
+
+
 def fields(ddl: str) -> StructType:
     found = StructType.fromDDL(ddl)
     assert isinstance(found, StructType)

@@ -20,6 +20,9 @@ from tests.pipeline.test_flows import SAMPLES_BY_NAME
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.timeout(600)
+"""The first test starts Spark and makes the tables."""
+
 NAMES = tuple(column.name for column in EXCHANGES)
 
 
