@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,7 +41,7 @@ LEAST, MOST, SHARE = 1 << 30, 4 << 30, 4
 def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
     """A session whose driver is here. folder: for its files. Raises UnavailableError."""
     said = folder / "said.txt"
-    with said.open("wb") as log, _interrupts():
+    with said.open("wb") as log, _interrupts() as before:
         conf = _configuration(master, wanted, folder)
         with _environment(_variables(master, folder)):
             gateway = _started(conf, log, said)
@@ -51,6 +53,9 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
             except BaseException:
                 _end(gateway)
                 raise
+        # its own handler asks the JVM something in the middle of another question
+        _hear(before)
+        asking = True
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -59,9 +64,15 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
                 context.addPyFile(str(pack(folder / "barnabas.zip")))
                 require(spark, master, context.defaultParallelism)
             yield spark
+            asking = False
+        except Exception:
+            asking = False
+            raise
         finally:
-            _ignoring(context.stop)
+            if not asking:  # an answer that nobody waited for would be taken for the next one's
+                _quietly(context.stop)
             _end(gateway)
+            _quietly(context.stop)  # pyspark forgets it, whatever became of it
 
 
 def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
@@ -124,14 +135,19 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts() -> Iterator[None]:
-    """SIGINT as before at the end: a SparkContext takes it for itself."""
+def _interrupts() -> Iterator[Any]:
+    """SIGINT as before at the end: a SparkContext takes it for itself. Gives what handled it before."""
     before = signal.getsignal(signal.SIGINT)
     try:
-        yield
+        yield before
     finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
+        _hear(before)
+
+
+def _hear(handler: Any) -> None:
+    """Let that handle SIGINT. Only the main thread may say so, and only there pyspark does."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
 
 
 def _await_workers(context: SparkContext, master: Master) -> None:
@@ -152,23 +168,28 @@ def _await_workers(context: SparkContext, master: Master) -> None:
 
 def _end(gateway: Any) -> None:
     """End the JVM, and let pyspark forget it, so that another may be started."""
-    _ignoring(gateway.shutdown)
     process: subprocess.Popen[bytes] = gateway.proc
     if process.stdin is not None:
-        _ignoring(process.stdin.close)  # it ends when its input does
+        _quietly(process.stdin.close)  # it ends when its input does
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None
 
 
-def _ignoring(close: Any) -> None:
-    """What is gone already can't be closed."""
-    with contextlib.suppress(Py4JError, OSError):
-        close()
+def _quietly(close: Any) -> None:
+    """Close what may be gone already, of which py4j would tell the whole story."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
+            close()
+    finally:
+        logging.disable(before)
 
 
 def _memory() -> int:

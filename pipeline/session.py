@@ -21,7 +21,14 @@ SETTINGS: Final[Mapping[str, str]] = {
 }
 """What our code counts on, wherever it runs."""
 
-INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
+QUICK: Final[Mapping[str, str]] = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""Settings for little data, where compiling takes longer than what it would make faster."""
+
+INSTALLED: Final = ("pyspark", "pyarrow", "pandas", "plotly")
 """What the extra `spark` brings."""
 
 

@@ -83,13 +83,15 @@ def write(
     progress: Progress | None = None,
     *,
     name: str | None = None,
+    secrets: Sequence[bytes] = (),
     size: int = SIZE,
 ) -> Written:
     """Write what capture files hold into the tables in a folder. The files are read as one capture.
 
     What the tables had of this capture is replaced, of others nothing changes. If the run is killed, the
     tables are as they were, or the next run ends what was begun. name: what the capture is called
-    (None: like its first file). size: bytes of files that a task reads.
+    (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
+    files that a task reads.
 
     Raises OSError, CaptureError if a file is no capture, and ValueError if there is none.
     """
@@ -110,6 +112,7 @@ def write(
         spark.conf.set(_ROW_BY_ROW, "false")
         capture = name or folders.name_for(out, paths[0])
         made = planned(spark, ranges(paths, size))
+        made.secrets += secrets
         begin()
         travelling = run.folder / "_travelling"
         found = _flows(spark, paths, made)

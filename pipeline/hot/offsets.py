@@ -9,38 +9,42 @@ from pipeline.hot.topics import Body, Names, about, answers, listed, name_of, sa
 
 def list_offsets(request: Body, response: Body, names: Names) -> Body:
     """ListOffsets: the offset answered; of v0, which may answer several, the first."""
-    answered = answers(response.get("topics"), "partitions", "partition_index")
     partitions = []
-    for topic in request.get("topics") or ():
-        called = said(topic)
-        for partition in topic["partitions"]:
-            index = partition["partition_index"]
-            answer = answered.get((called, index), {})
-            old = answer.get("old_style_offsets")
-            offset = answer.get("offset") if old is None else next(iter(old), None)
-            error = answer.get("error_code")
-            partitions.append(about(name_of(called, names), index, error_code=error, offset=offset))
+    for name, asked, answer in _pairs(request, response, names):
+        old = answer.get("old_style_offsets")
+        offset = answer.get("offset") if old is None else next(iter(old), None)
+        error = answer.get("error_code")
+        partitions.append(about(name, asked["partition_index"], error_code=error, offset=offset))
     return {"partitions": partitions}
 
 
 def offset_commit(request: Body, response: Body, names: Names) -> Body:
     """OffsetCommit, TxnOffsetCommit: the offsets committed, by whom."""
-    answered = answers(response.get("topics"), "partitions", "partition_index")
-    partitions = []
-    for topic in request.get("topics") or ():
-        called = said(topic)
-        for partition in topic["partitions"]:
-            index = partition["partition_index"]
-            error = answered.get((called, index), {}).get("error_code")
-            offset = partition["committed_offset"]
-            partitions.append(about(name_of(called, names), index, error_code=error, offset=offset))
     return {
-        "partitions": partitions,
+        "partitions": [
+            about(
+                name,
+                asked["partition_index"],
+                error_code=answer.get("error_code"),
+                offset=asked["committed_offset"],
+            )
+            for name, asked, answer in _pairs(request, response, names)
+        ],
         "member": request.get("member_id"),
         "generation": request.get("generation_id_or_member_epoch"),
         "producer_id": request.get("producer_id"),
         "producer_epoch": request.get("producer_epoch"),
     }
+
+
+def _pairs(request: Body, response: Body, names: Names) -> Iterator[tuple[str, Body, Body]]:
+    """Topic, partition of the request, and what the response says of it ({}: nothing)."""
+    answered = answers(response.get("topics"), "partitions", "partition_index")
+    for topic in request.get("topics") or ():
+        called = said(topic)
+        name = name_of(called, names)
+        for partition in topic["partitions"]:
+            yield name, partition, answered.get((called, partition["partition_index"]), {})
 
 
 def offset_fetch(request: Body, response: Body, names: Names) -> Body:

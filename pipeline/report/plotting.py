@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final
 
-from pipeline.report.wording import utc
+from pipeline.report.parts import Row
+from pipeline.report.wording import name, utc
 
 PALETTE: Final = (
     *("#4c8dd6", "#e8833a", "#3fa77a", "#b36ad0", "#d95a64"),
@@ -19,6 +21,9 @@ RED, AMBER, GREEN, BLUE, GREY = "#d95a64", "#e2a336", "#3fa77a", "#4c8dd6", "#8a
 
 MOST: Final = 10
 """Lines of a plot; a person can't tell more colours apart."""
+
+FEW: Final = 6
+"""Up to so many each count has its tick."""
 
 LONGEST: Final = 40
 """Characters of a label at an axis."""
@@ -44,6 +49,20 @@ def moment(value: datetime) -> str:
     return utc(value).isoformat(sep=" ", timespec="microseconds")
 
 
+def grid(moments: Iterable[datetime]) -> list[datetime]:
+    """All buckets from the first to the last, also those in which nothing was.
+
+    >>> [at.second for at in grid(datetime(2026, 1, 1, 0, 0, second) for second in (1, 3, 9))]
+    [1, 3, 5, 7, 9]
+    """
+    known = sorted(set(moments))
+    if len(known) < 2:
+        return known
+    width = min(after - before for before, after in pairwise(known))
+    count = (known[-1] - known[0]) // width
+    return [known[0] + width * number for number in range(count + 1)]
+
+
 def label(text: str) -> str:
     """What stands at an axis: its middle is left out if it is long, since ends tell names apart.
 
@@ -56,9 +75,24 @@ def label(text: str) -> str:
     return f"{text[: half - 1]}…{text[-half - 2 :]}"
 
 
+def member(row: Row) -> str:
+    """Who it is: members of one client id are told apart by the end of their member id.
+
+    >>> member({"client_id": "orders", "member": "orders-46a07012-dc2c-4969-9e25-dbf60a183219"})
+    'orders 183219'
+    """
+    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
+
+
 def time_axis(**more: Any) -> dict[str, Any]:
     """An axis of times."""
     return {"type": "date", "hoverformat": "%H:%M:%S.%L", **more}
+
+
+def counts_axis(highest: float, **more: Any) -> dict[str, Any]:
+    """An axis of counts: from 0, and no halves of one."""
+    steps = {"dtick": 1} if highest <= FEW else {}
+    return {"rangemode": "tozero", **steps, **more}
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:

@@ -86,7 +86,8 @@ def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
         expected = {
             str(path.relative_to(project.ROOT))
             for path in files
-            if path.suffix in (".py", ".typed", ".yaml") and "__pycache__" not in path.parts
+            if path.suffix in (".py", ".typed", ".yaml", ".css", ".js")
+            and "__pycache__" not in path.parts
         }
         assert expected <= set(names)
     assert not [name for name in names if "/samples/" in name]

@@ -20,7 +20,9 @@ def spark() -> Iterator[SparkSession]:
         "spark.driver.memory": "1g",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        "spark.sql.codegen.wholeStage": "false",  # compiling costs more than it saves here
+        # compiling costs more than it saves here
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     with session("local[2]", settings) as spark:
         yield spark

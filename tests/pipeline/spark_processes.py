@@ -15,7 +15,10 @@ import pyspark
 
 from pipeline.java import java_home
 
-PATIENCE = 60.0
+LITTLE = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Environment of JVMs that end before it would pay to compile for them."""
+
+PATIENCE = 120.0
 WORKERS = 2
 
 
@@ -74,6 +77,7 @@ class _Process:
         spark = Path(pyspark.__file__).parent
         environment = {
             **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+            **LITTLE,
             "JAVA_HOME": str(java_home(os.environ, folder / "java")),
             "PYSPARK_PYTHON": sys.executable,
             "SPARK_DAEMON_MEMORY": "1g",

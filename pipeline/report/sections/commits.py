@@ -11,8 +11,10 @@ def draw(results: Results) -> Drawn:
     found = rows(results, "commits")
     said = []
     for column, severity, text in (
-        ("gaps", "bad", "records were committed and never fetched here"),
-        ("duplicates", "odd", "records were fetched again behind a commit"),
+        ("gaps", "bad", "offsets were passed over and never fetched here"),
+        ("refused", "odd", "commits were refused"),
+        ("rewinds", "odd", "commits went backwards"),
+        ("duplicates", "odd", "offsets were fetched again"),
     ):
         some = [row for row in found if row[column]]
         if some:
@@ -25,9 +27,12 @@ def draw(results: Results) -> Drawn:
         "partition": "partition",
         "client_id": "client",
         "committed": "committed",
-        "fetched": "fetched up to",
+        "fetched_to": "fetched up to",
+        "lag": "not committed",
         "duplicates": "again",
         "gaps": "passed over",
+        "refused": "commits refused",
+        "rewinds": "commits backwards",
     }
     ranked = sorted(found, key=lambda row: -((row["gaps"] or 0) + (row["duplicates"] or 0)))
     return Drawn(said, tables=[Table(columns, ranked)], remarks=[*cut(results, "commits")])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from pipeline.report.parts import Drawn, Plot, Results, Said, Table, cut, rows
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from pipeline.report.plotting import (
     bars_height,
     colours,
+    counts_axis,
     label,
     moment,
     most,
@@ -32,7 +34,8 @@ def draw(results: Results) -> Drawn:
         by_client[client] += count
         by_error[error] += count
         cells[client, error] += count
-        times[moment(row["bucket"]), error] += count
+    for row in rows(results, "errors_over_time"):
+        times[moment(row["bucket"]), row["error"]] += row["count"]
     clients, errors = most(by_client, CLIENTS), most(by_error)
     of = colours(errors)
     bars = [
@@ -61,7 +64,7 @@ def draw(results: Results) -> Drawn:
     ]
     by_clients: dict[str, Any] = {
         "barmode": "stack",
-        "xaxis": {"title": {"text": "errors"}},
+        "xaxis": counts_axis(max(by_client.values()), title={"text": "errors"}),
         "yaxis": names_axis([label(client) for client in clients]),
     }
     plots = (
@@ -69,48 +72,33 @@ def draw(results: Results) -> Drawn:
         Plot(
             "Errors over time",
             over_time,
-            {"barmode": "stack", "xaxis": time_axis(), "hovermode": "x unified"},
+            {
+                "barmode": "stack",
+                "xaxis": time_axis(),
+                "yaxis": counts_axis(max(times.values(), default=0)),
+                "hovermode": "x unified",
+            },
             280,
         ),
     )
-    remarks = [*cut(results, "errors")]
+    remarks = [*cut(results, "errors", "errors_over_time")]
     if len(by_client) > len(clients):
         remarks.append(f"{len(by_client) - len(clients)} clients with fewer errors are not drawn")
     said = Said(
         "odd",
-        f"{sum(by_error.values()):,} exchanges ended with an error:"
+        f"{sum(by_error.values()):,} times a response said no:"
         f" {listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
     )
-    return Drawn([said], plots, [_table(results)], remarks)
+    return Drawn([said], plots, [_table(found)], remarks)
 
 
-def _table(results: Results) -> Table:
-    totals: Counter[tuple[str, str, str]] = Counter()
-    spans: dict[tuple[str, str, str], tuple[Any, Any]] = {}
-    for row in rows(results, "errors"):
-        key = (name(row["client_id"]), row["api"], row["error"])
-        totals[key] += row["count"]
-        first, last = spans.get(key, (row["first_ts"], row["last_ts"]))
-        spans[key] = (min(first, row["first_ts"]), max(last, row["last_ts"]))
+def _table(found: Sequence[Row]) -> Table:
     columns = {
-        "client": "client",
+        "client_id": "client",
         "api": "API",
         "error": "error",
         "count": "count",
-        "first": "first",
-        "last": "last",
+        "first_ts": "first",
+        "last_ts": "last",
     }
-    return Table(
-        columns,
-        [
-            {
-                "client": client,
-                "api": api,
-                "error": error,
-                "count": totals[client, api, error],
-                "first": spans[client, api, error][0],
-                "last": spans[client, api, error][1],
-            }
-            for client, api, error in most(totals, len(totals))
-        ],
-    )
+    return Table(columns, found)

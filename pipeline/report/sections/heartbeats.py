@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import AMBER, GREEN, RED, bars_height, label, names_axis
+from pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
 from pipeline.report.wording import duration, name
 
 MOST: Final = 25
@@ -17,13 +17,13 @@ NEAR: Final = 0.66
 def draw(results: Results) -> Drawn:
     """The longest silence of each member as a share of its session."""
     found = sorted(rows(results, "heartbeats"), key=lambda row: -(row["share"] or 0))
-    shown = found[:MOST]
+    shown = [row for row in found if row["share"] is not None][:MOST]
     trace = {
         "type": "bar",
         "orientation": "h",
         "showlegend": False,
         "marker": {"color": [_colour(row) for row in shown]},
-        "y": [_member(row) for row in shown],
+        "y": [member(row) for row in shown],
         "x": [row["share"] for row in shown],
         "customdata": [
             [duration(row["max_gap_ms"]), duration(row["session_timeout_ms"])] for row in shown
@@ -32,7 +32,7 @@ def draw(results: Results) -> Drawn:
     }
     layout: dict[str, Any] = {
         "xaxis": {"tickformat": ".0%", "rangemode": "tozero"},
-        "yaxis": names_axis([_member(row) for row in shown]),
+        "yaxis": names_axis([member(row) for row in shown]),
         "shapes": [
             {
                 "type": "line",
@@ -47,11 +47,15 @@ def draw(results: Results) -> Drawn:
     }
     plot = Plot("Longest silence, of the session", [trace], layout, bars_height(len(shown)))
     remarks = [*cut(results, "heartbeats")]
-    if len(found) > MOST:
-        remarks.append(f"{len(found) - MOST} members with shorter silences are in the table only")
+    if len(found) > len(shown):
+        remarks.append(
+            f"{len(found) - len(shown)} members with shorter silences, or sessions of a length that"
+            " is not known, are in the table only"
+        )
     columns = {
         "group": "group",
         "client_id": "client",
+        "protocol": "protocol",
         "member": "member",
         "heartbeats": "heartbeats",
         "session_timeout_ms": "session time-out",
@@ -61,11 +65,8 @@ def draw(results: Results) -> Drawn:
     }
     written = {"session_timeout_ms": duration, "max_gap_ms": duration, "share": "{:.0%}".format}
     table = Table(columns, found, written)
-    return Drawn([_said(row) for row in found if _late(row)][:5], [plot], [table], remarks)
-
-
-def _member(row: Row) -> str:
-    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
+    plots = [plot] if shown else []
+    return Drawn([_said(row) for row in found if _late(row)][:5], plots, [table], remarks)
 
 
 def _late(row: Row) -> bool:

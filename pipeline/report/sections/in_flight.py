@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from datetime import datetime
 from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Table, cut, rows
-from pipeline.report.plotting import colours, label, moment, most, time_axis
+from pipeline.report.plotting import colours, counts_axis, grid, label, moment, most, time_axis
 from pipeline.report.wording import name
 
 MEASURES: Final = {"deepest": "depth_max", "mean": "depth_mean"}
@@ -17,9 +18,9 @@ def draw(results: Results) -> Drawn:
     """A line a client: the deepest of its connections."""
     found = rows(results, "in_flight")
     deepest: Counter[str] = Counter()
-    lines: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    lines: defaultdict[tuple[str, str], dict[datetime, float]] = defaultdict(dict)
     for row in found:
-        client, at = name(row["client_id"]), moment(row["bucket"])
+        client, at = name(row["client_id"]), row["bucket"]
         for measure, column in MEASURES.items():
             if row[column] is not None:
                 line = lines[client, measure]
@@ -27,6 +28,7 @@ def draw(results: Results) -> Drawn:
         deepest[client] = max(deepest[client], row["depth_max"] or 0)
     clients = most(deepest)
     of = colours(clients)
+    times = grid(row["bucket"] for row in found)
     traces = [
         {
             "type": "scatter",
@@ -35,8 +37,8 @@ def draw(results: Results) -> Drawn:
             "line": {"shape": "hv", "width": 2, "color": of[client]},
             "name": label(client),
             "meta": measure,
-            "x": sorted(lines[client, measure]),
-            "y": [lines[client, measure][at] for at in sorted(lines[client, measure])],
+            "x": [moment(at) for at in times],
+            "y": [lines[client, measure].get(at) for at in times],
             "hovertemplate": "%{y:.3~g}",
         }
         for measure in MEASURES
@@ -44,19 +46,13 @@ def draw(results: Results) -> Drawn:
     ]
     layout: dict[str, Any] = {
         "xaxis": time_axis(),
-        "yaxis": {"rangemode": "tozero", "title": {"text": "requests under way"}},
+        "yaxis": counts_axis(max(deepest.values()), title={"text": "requests under way"}),
         "hovermode": "x unified",
     }
-    remarks = [*cut(results, "in_flight")]
-    if len(deepest) > len(clients):
-        remarks.append(f"{len(deepest) - len(clients)} clients with fewer under way are not drawn")
-    columns = {"client": "client", "deepest": "most under way at once"}
-    table = Table(
-        columns,
-        [
-            {"client": client, "deepest": int(deepest[client])}
-            for client in most(deepest, len(deepest))
-        ],
-    )
+    columns = {"client_id": "client", "depth_max": "most under way at once"}
+    table = Table(columns, rows(results, "in_flight_clients"))
+    remarks = [*cut(results, "in_flight", "in_flight_clients")]
+    if (others := len(table.rows) - len(clients)) > 0:
+        remarks.append(f"{others} clients with fewer under way are in the table only")
     plot = Plot("Requests under way", traces, layout, 340, tuple(MEASURES))
     return Drawn(plots=[plot], tables=[table], remarks=remarks)

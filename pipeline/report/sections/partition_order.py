@@ -17,7 +17,13 @@ def draw(results: Results) -> Drawn:
         "ts": "when",
         "topic": "topic",
         "partition": "partition",
-        "producer": "producer",
-        "what": "what",
+        "client_id": "producer",
+        "producer_id": "producer id",
+        "kind": "what",
+        "offset": "offset",
+        "other_offset": "the other's offset",
+        "base_sequence": "sequence",
+        "missing": "left out",
+        "packet": "packet",
     }
     return Drawn(said, tables=[Table(columns, found)], remarks=[*cut(results, "partition_order")])

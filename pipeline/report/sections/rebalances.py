@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
@@ -12,16 +12,17 @@ from pipeline.report.plotting import (
     AMBER,
     BLUE,
     GREEN,
+    GREY,
     RED,
     bars_height,
-    label,
+    member,
     moment,
     names_axis,
     time_axis,
 )
 from pipeline.report.wording import duration, listed, name, utc
 
-PHASES: Final = {"join": AMBER, "sync": BLUE, "consuming": GREEN, "stopped": RED}
+PHASES: Final = {"join": AMBER, "sync": BLUE, "consuming": GREEN, "stopped": GREY}
 """In the order of the legend."""
 
 GROUPS, MEMBERS = 6, 30
@@ -43,20 +44,15 @@ def draw(results: Results) -> Drawn:
         remarks.append(f"{len(ranked) - GROUPS} groups with less to show are in the table only")
     plots = []
     for group in ranked[:GROUPS]:
-        members = [*dict.fromkeys(map(_member, groups[group]))]
+        members = [*dict.fromkeys(map(member, groups[group]))]
         if len(members) > MEMBERS:
             remarks.append(f"{group}: {len(members) - MEMBERS} members are in the table only")
         plots.append(_gantt(group, groups[group], members[:MEMBERS]))
     return Drawn([*_said(groups)], plots, [_table(found)], remarks)
 
 
-def _member(row: Row) -> str:
-    """Who it is: members of one client id are told apart by the end of their member id."""
-    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
-
-
 def _gantt(group: str, found: Sequence[Row], members: Sequence[str]) -> Plot:
-    shown = [row for row in found if _member(row) in members and row["start"] and row["end"]]
+    shown = [row for row in found if member(row) in members and row["start"] and row["end"]]
     traces: list[dict[str, Any]] = []
     for phase, colour in PHASES.items():
         bars = [row for row in shown if row["phase"] == phase]
@@ -71,7 +67,7 @@ def _gantt(group: str, found: Sequence[Row], members: Sequence[str]) -> Plot:
                 "name": "late",
                 "marker": {"symbol": "diamond", "size": 11, "color": RED, "line": {"width": 1}},
                 "x": [moment(row["end"]) for row in late],
-                "y": [_member(row) for row in late],
+                "y": [member(row) for row in late],
                 "customdata": [duration(row["join_ms"]) for row in late],
                 "hovertemplate": "%{y}<br>late: joined after %{customdata}<extra></extra>",
             }
@@ -94,7 +90,7 @@ def _bars(phase: str, colour: str, found: Sequence[Row]) -> dict[str, Any]:
         "marker": {"color": colour},
         "base": [moment(row["start"]) for row in found],
         "x": [_ms(row["start"], row["end"]) for row in found],
-        "y": [_member(row) for row in found],
+        "y": [member(row) for row in found],
         "customdata": [
             [row["generation"], duration(_ms(row["start"], row["end"])), row["reason"] or ""]
             for row in found
@@ -105,25 +101,23 @@ def _bars(phase: str, colour: str, found: Sequence[Row]) -> dict[str, Any]:
 
 
 def _standstills(found: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """From when somebody stood still until nobody did: a band behind the bars."""
-    spans: list[tuple[datetime, datetime]] = []
-    for start, end in sorted(
-        (row["start"], row["end"]) for row in found if row["phase"] == "stopped"
-    ):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-        else:
-            spans.append((start, end))
-    for start, end in spans:
+    """Of each generation, from the first who joined until the last knew its partitions: a band."""
+    spans: dict[tuple[Any, Any], tuple[datetime, float]] = {}
+    for row in found:
+        if row["joined_ts"] and row["group_standstill_ms"]:
+            key = (row["capture"], row["generation"])
+            first = min(spans[key][0], row["joined_ts"]) if key in spans else row["joined_ts"]
+            spans[key] = (first, row["group_standstill_ms"])
+    for start, lasted in spans.values():
         yield {
             "type": "rect",
             "yref": "paper",
             "y0": 0,
             "y1": 1,
             "x0": moment(start),
-            "x1": moment(end),
+            "x1": moment(start + timedelta(milliseconds=lasted)),
             "fillcolor": RED,
-            "opacity": 0.12,
+            "opacity": 0.14,
             "line": {"width": 0},
             "layer": "below",
         }
@@ -135,8 +129,8 @@ def _ms(start: datetime, end: datetime) -> float:
 
 def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
     for group, found in groups.items():
-        worst = max(found, key=lambda row: row["standstill_ms"] or 0)
-        still = worst["standstill_ms"] or 0
+        worst = max(found, key=lambda row: row["group_standstill_ms"] or 0)
+        still = worst["group_standstill_ms"] or 0
         generations = {row["generation"] for row in found}
         late = [name(row["client_id"]) for row in found if row["late"]]
         if still <= 0 and not late:
@@ -160,12 +154,13 @@ def _table(found: Sequence[Row]) -> Table:
         "join_ms": "join took",
         "sync_ms": "sync took",
         "late": "late",
-        "standstill_ms": "stood still",
+        "standstill_ms": "it stood still",
+        "group_standstill_ms": "the group stood still",
         "reason": "reason",
     }
     once: dict[tuple[Any, ...], Row] = {}
     for row in found:
-        key = (row["group"], row["generation"], row["member"], row["joined_ts"])
+        key = (row["capture"], row["group"], row["generation"], row["member"], row["joined_ts"])
         once.setdefault(key, row)
-    written = dict.fromkeys(("join_ms", "sync_ms", "standstill_ms"), duration)
+    written = {name: duration for name in columns if name.endswith("_ms")}
     return Table(columns, [*once.values()], written)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from pipeline.report.plotting import bars_height, colours, label, moment, names_axis, time_axis
 from pipeline.report.wording import clock, duration, name, utc
 
-MOST = 30
+MOST: Final = 30
+
+MANY: Final = 50
+"""Attempts of a storm that is bad, not only odd."""
 
 
 def draw(results: Results) -> Drawn:
@@ -44,7 +47,7 @@ def draw(results: Results) -> Drawn:
     plot = Plot("Retry storms", traces, layout, bars_height(len(names)))
     said = [
         Said(
-            "bad",
+            "bad" if row["attempts"] >= MANY else "odd",
             f"{name(row['client_id'])} tried {row['api']} {row['attempts']:,} times in"
             f" {duration(_ms(row))} from {clock(row['start'])}: {name(row['error'])}",
         )

@@ -14,7 +14,7 @@ MOST: Final = 25
 def draw(results: Results) -> Drawn:
     """The latency of an API with a rule and without it, joined by a line."""
     found = sorted(rows(results, "rules"), key=lambda row: -row["fired"])
-    shown = [row for row in found if row["latency_with_ms"] and row["latency_without_ms"]][:MOST]
+    shown = [row for row in found if row["p50_with_ms"] and row["p50_without_ms"]][:MOST]
     names = [_name(row) for row in shown]
     lines: dict[str, Any] = {
         "type": "scatter",
@@ -22,9 +22,7 @@ def draw(results: Results) -> Drawn:
         "hoverinfo": "skip",
         "showlegend": False,
         "line": {"color": GREY, "width": 3},
-        "x": [
-            x for row in shown for x in (row["latency_without_ms"], row["latency_with_ms"], None)
-        ],
+        "x": [x for row in shown for x in (row["p50_without_ms"], row["p50_with_ms"], None)],
         "y": [y for row in shown for y in (_name(row), _name(row), None)],
     }
     marks = [
@@ -39,12 +37,12 @@ def draw(results: Results) -> Drawn:
             "hovertemplate": "%{y}: %{customdata}",
         }
         for title, column, colour in (
-            ("without the rule", "latency_without_ms", GREY),
-            ("with it", "latency_with_ms", AMBER),
+            ("without the rule", "p50_without_ms", GREY),
+            ("with it", "p50_with_ms", AMBER),
         )
     ]
     layout: dict[str, Any] = {
-        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g"},
+        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g", "dtick": "D2"},
         "yaxis": names_axis(names),
     }
     plots = []
@@ -61,13 +59,16 @@ def draw(results: Results) -> Drawn:
         "rule": "rule",
         "api": "API",
         "fired": "fired",
-        "latency_without_ms": "p50 without",
-        "latency_with_ms": "p50 with it",
+        "p50_without_ms": "p50 without",
+        "p50_with_ms": "p50 with it",
+        "p99_without_ms": "p99 without",
+        "p99_with_ms": "p99 with it",
         "errors_without": "errors without",
         "errors_with": "errors with it",
+        "unanswered": "unanswered",
         "closed": "connections closed",
     }
-    written = {"latency_without_ms": duration, "latency_with_ms": duration}
+    written = {name: duration for name in columns if name.endswith("_ms")}
     return Drawn(
         [*map(_said, found[:3])], plots, [Table(columns, found, written)], [*cut(results, "rules")]
     )
@@ -79,7 +80,7 @@ def _name(row: Row) -> str:
 
 def _said(row: Row) -> Said:
     text = f"the rule “{row['rule']}” fired on {row['fired']:,} {row['api']}"
-    if row["latency_with_ms"] and row["latency_without_ms"]:
-        usual = duration(row["latency_without_ms"])
-        text += f": {duration(row['latency_with_ms'])} where others took {usual}"
+    if row["p50_with_ms"] and row["p50_without_ms"]:
+        usual = duration(row["p50_without_ms"])
+        text += f": {duration(row['p50_with_ms'])} where others took {usual}"
     return Said("odd", text)

@@ -52,6 +52,8 @@ def results() -> dict[str, Result]:
                     "p90_ms": p50 * 2,
                     "p99_ms": p50 * chance.uniform(2, 4),
                     "max_ms": p50 * 6,
+                    "broker_p50_ms": p50,
+                    "broker_p99_ms": p50 * 2,
                 }
             )
             for power in range(-2, 10):
@@ -67,29 +69,31 @@ def results() -> dict[str, Result]:
                 {
                     "bucket": at(second),
                     "client_id": client,
-                    "broker": 1,
-                    "connection": 1,
                     "depth_max": depth,
                     "depth_mean": depth / 2,
                 }
             )
+    refused = [
+        ("orders-service-a", "OffsetCommit", "ILLEGAL_GENERATION"),
+        ("orders-service-a", "Heartbeat", "REBALANCE_IN_PROGRESS"),
+        ("payments", "Produce", "NOT_LEADER_OR_FOLLOWER"),
+        (HOSTILE, "Metadata", "UNKNOWN_TOPIC_OR_PARTITION"),
+    ]
     errors = [
         {
-            "bucket": at(second),
             "client_id": client,
             "api": api,
             "error": error,
-            "count": chance.randint(1, 9),
-            "first_ts": at(second),
-            "last_ts": at(second + 1.5),
+            "count": 60 - 9 * number,
+            "first_ts": at(20),
+            "last_ts": at(101.5),
         }
+        for number, (client, api, error) in enumerate(refused)
+    ]
+    errors_over_time = [
+        {"bucket": at(second), "error": error, "count": chance.randint(1, 9)}
         for second in range(20, 100, 6)
-        for client, api, error in (
-            ("orders-service-a", "OffsetCommit", "ILLEGAL_GENERATION"),
-            ("orders-service-a", "Heartbeat", "REBALANCE_IN_PROGRESS"),
-            ("payments", "Produce", "NOT_LEADER_OR_FOLLOWER"),
-            (HOSTILE, "Metadata", "UNKNOWN_TOPIC_OR_PARTITION"),
-        )
+        for _, _, error in refused
         if chance.random() < 0.6
     ]
     rebalances: list[dict[str, Any]] = []
@@ -108,12 +112,14 @@ def results() -> dict[str, Result]:
                 "join_ms": join * 1000,
                 "sync_ms": sync * 1000,
                 "late": late,
-                "standstill_ms": 15_900.0 if generation == 2 else 3800.0,
+                "standstill_ms": (join + sync) * 1000,
+                "group_standstill_ms": 15_700.0 if generation == 2 else 4100.0,
+                "protocol": "classic",
+                "capture": "demo",
                 "reason": "a member joined",
             }
             ready = joined + join + sync
             for phase, start, end in (
-                ("stopped", begin, joined),
                 ("join", joined, joined + join),
                 ("sync", joined + join, ready),
                 ("consuming", ready, until),
@@ -144,6 +150,9 @@ def results() -> dict[str, Result]:
             [
                 {
                     "check": "joins",
+                    "client": HOSTILE,
+                    "api": "JoinGroup",
+                    "capture": "demo",
                     "severity": "warning",
                     "connection": 3,
                     "packets": [12, 15],
@@ -153,6 +162,9 @@ def results() -> dict[str, Result]:
                 },
                 {
                     "check": "sequence",
+                    "client": HOSTILE,
+                    "api": "JoinGroup",
+                    "capture": "demo",
                     "severity": "error",
                     "connection": 4,
                     "packets": [99],
@@ -162,6 +174,9 @@ def results() -> dict[str, Result]:
                 },
                 {
                     "check": "heartbeats",
+                    "client": HOSTILE,
+                    "api": "JoinGroup",
+                    "capture": "demo",
                     "severity": "note",
                     "connection": 5,
                     "packets": [],
@@ -174,6 +189,7 @@ def results() -> dict[str, Result]:
         "latency": result(latency, 100),
         "latency_heatmap": result(heat),
         "errors": result(errors),
+        "errors_over_time": result(errors_over_time),
         "retries": result(
             [
                 {
@@ -184,6 +200,9 @@ def results() -> dict[str, Result]:
                     "end": at(second + 14.5),
                     "attempts": 812,
                     "rate": 56.0,
+                    "shortest_pause_ms": 0.4,
+                    "host": "127.0.0.1",
+                    "capture": "demo",
                 }
                 for second, client, error in (
                     (10, "payments", "LEADER_NOT_AVAILABLE"),
@@ -199,7 +218,12 @@ def results() -> dict[str, Result]:
                     "group": "orders-service",
                     "member": f"m-{number}",
                     "client_id": client,
+                    "protocol": "classic",
                     "session_timeout_ms": 10000,
+                    "interval_ms": None,
+                    "intervals": None,
+                    "last_ts": at(118),
+                    "capture": "demo",
                     "heartbeats": 31,
                     "max_gap_ms": 10000 * share,
                     "share": share,
@@ -218,7 +242,13 @@ def results() -> dict[str, Result]:
                     "partition": number,
                     "client_id": "orders-service-a",
                     "committed": 500,
-                    "fetched": 520,
+                    "fetched_to": 520,
+                    "lag": 20,
+                    "commits": 7,
+                    "refused": 0,
+                    "rewinds": 0,
+                    "host": "127.0.0.1",
+                    "capture": "demo",
                     "duplicates": 20 * (number == 1),
                     "gaps": 5 * (number == 2),
                 }
@@ -226,14 +256,25 @@ def results() -> dict[str, Result]:
             ]
         ),
         "in_flight": result(flight),
+        "in_flight_clients": result(
+            [{"client_id": client, "depth_max": 5 - n} for n, client in enumerate(clients)]
+        ),
         "partition_order": result(
             [
                 {
                     "topic": "orders",
                     "partition": 3,
-                    "producer": HOSTILE,
-                    "what": "sequence 12 before 7",
+                    "client_id": HOSTILE,
+                    "producer_id": None,
+                    "kind": "overtaken",
+                    "offset": 12,
+                    "other_offset": 7,
+                    "base_sequence": None,
+                    "missing": None,
                     "ts": at(33),
+                    "connection": 4,
+                    "packet": 4711,
+                    "capture": "demo",
                 }
             ]
         ),
@@ -285,22 +326,32 @@ def results() -> dict[str, Result]:
             [
                 {
                     "rule": "slow fetches",
+                    "capture": "demo",
                     "api": "Fetch",
                     "fired": 62,
-                    "latency_with_ms": 130.0,
-                    "latency_without_ms": 1.2,
+                    "p50_with_ms": 130.0,
+                    "p50_without_ms": 1.2,
+                    "p99_with_ms": 160.0,
+                    "p99_without_ms": 2.2,
                     "errors_with": 0,
                     "errors_without": 0,
+                    "without": 900,
+                    "unanswered": 0,
                     "closed": 0,
                 },
                 {
                     "rule": "a connection is cut",
+                    "capture": "demo",
                     "api": "Fetch",
                     "fired": 1,
-                    "latency_with_ms": None,
-                    "latency_without_ms": 1.2,
+                    "p50_with_ms": None,
+                    "p50_without_ms": 1.2,
+                    "p99_with_ms": 160.0,
+                    "p99_without_ms": 2.2,
                     "errors_with": 0,
                     "errors_without": 0,
+                    "without": 900,
+                    "unanswered": 0,
                     "closed": 1,
                 },
             ]

@@ -36,8 +36,8 @@ new MutationObserver((_, observer) => {
   const heading = [...document.querySelectorAll("#commits th")].find(one => one.textContent === "again");
   heading.click();
   heading.click();
-  const table = heading.closest("table");
-  probe.sorted = [...table.tBodies[0].rows].map(row => row.cells[6].textContent);
+  const table = heading.closest("table"), column = heading.cellIndex;
+  probe.sorted = [...table.tBodies[0].rows].map(row => row.cells[column].textContent);
   const told = document.createElement("pre");
   told.id = "probe";
   told.textContent = JSON.stringify(probe);

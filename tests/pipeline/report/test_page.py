@@ -55,7 +55,9 @@ def test_a_hostile_client_id_is_text_and_nothing_else() -> None:
 
 
 def test_plotly_gets_no_markup_but_ours() -> None:
-    figures = json.loads(made().scripts[0])
+    text = made().scripts[0]
+    assert "<" not in text, "nothing in it can end the element that it stands in"
+    figures = json.loads(text)
     found = []
 
     def look(value: Any, key: str = "") -> None:

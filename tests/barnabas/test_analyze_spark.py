@@ -1,0 +1,113 @@
+"""`barnabas analyze` as a process of its own: on a machine without Java, and interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from barnabas.output import Output
+from captures.checks import CHECKS
+from captures.checks.running import run
+from captures.conversations import Conversations
+from captures.reader import CaptureReader
+from tests.pipeline.spark_processes import LITTLE
+
+ROOT = Path(__file__).parent.parent.parent
+SAMPLES = ROOT / "captures" / "samples"
+CAPTURE = SAMPLES / "rebalance.pcap.gz"
+
+pytestmark = pytest.mark.timeout(600)
+
+
+class Ran(NamedTuple):
+    """What came of a run."""
+
+    out: Path
+    document: dict[str, Any]
+
+
+def command(out: Path, *options: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "barnabas", "analyze", str(CAPTURE.relative_to(ROOT))),
+        *("--out", str(out), "--json", "--conf", "spark.sql.shuffle.partitions=2", *options),
+    ]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Of a machine without Java: all programs but that one."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for path in Path("/usr/bin").iterdir():
+        if not path.name.startswith("java"):
+            (programs / path.name).symlink_to(path)
+    kept = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    return {**kept, **LITTLE, "PATH": str(programs), "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+
+
+def ran(out: Path, given: dict[str, str], *options: str) -> Ran:
+    done = subprocess.run(
+        command(out, *options), capture_output=True, text=True, cwd=ROOT, env=given
+    )
+    assert done.stderr == "", "Spark has nothing to say to who uses us"
+    assert done.returncode == 0
+    return Ran(out, json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    folder = tmp_path_factory.mktemp("embedded")
+    found = ran(folder / "out", environment(folder))
+    assert sorted(path.name for path in folder.iterdir()) == ["out", "programs"], "all else is gone"
+    return found
+
+
+def test_without_java_at_hand_it_makes_tables_and_a_report(embedded: Ran) -> None:
+    output = Output()
+    reader = CaptureReader(CAPTURE)
+    exchanges = [one for one in Conversations().exchanges(reader) if output.look(one)]
+    document = embedded.document
+    assert document["exchanges"] == len(exchanges)
+    assert document["connections"] == len({one.connection for one in exchanges})
+    assert document["errors"] == sum(bool(one.error) for one in exchanges)
+    assert document["unread"] == []
+    assert document["captures"] == [CAPTURE.name]
+    conversations = Conversations(strays=True)
+    found = run(conversations.exchanges(CaptureReader(CAPTURE)), CHECKS)
+    assert document["rows"]["findings"] == len(list(found))
+    page = (embedded.out / "report.html").read_text("utf-8")
+    assert document["report"] == str(embedded.out / "report.html")
+    for section in ("latency", "errors", "rebalances", "versions"):
+        assert f'<section id="{section}">' in page
+
+
+def test_an_interrupt_ends_spark_and_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=given
+    ) as process:
+        while not (out / "_runs").exists():  # Spark is there, and the captures are being read
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said, told = process.communicate(timeout=300)
+    assert process.returncode == 3
+    assert said == ""
+    assert told == f"interrupted: {out} is not complete; the same command begins anew\n"
+    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path) in _line(path)]
+    assert left == []
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:  # it has just ended
+        return ""
