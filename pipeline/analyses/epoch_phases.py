@@ -11,12 +11,18 @@ from pipeline.analyses.classic_phases import phase
 from pipeline.analyses.expressions import answered_ns, said
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 APIS: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
 
 OUT: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "UNRELEASED_INSTANCE_ID")
 """What a coordinator says to who has to begin anew."""
+
+
+def _there(path: str) -> Column:
+    """Whether a body has such a field and it is not null; a null of JSON's is a VARIANT like others."""
+    value = said(path, "variant")
+    return value.isNotNull() & ~F.is_variant_null(value)
 
 
 def epoch_phases(exchanges: DataFrame) -> DataFrame:
@@ -42,8 +48,8 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
         .withColumn("protocol", F.col("api"))
         .withColumn("asked", F.col("generation"))
         .withColumn("generation", F.coalesce(said("response.member_epoch", "int"), "generation"))
-        .withColumn("assigned", said("response.assignment.topic_partitions", "variant").isNotNull())
-        .withColumn("owns", said("request.topic_partitions", "variant").isNotNull())
+        .withColumn("assigned", _there("response.assignment.topic_partitions"))
+        .withColumn("owns", _there("request.topic_partitions"))
         .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("seen_ns", F.max("stop_ns").over(member))
         .withColumn("step", F.when(ends, "ended").when(F.col("assigned") & fine, "assigned"))

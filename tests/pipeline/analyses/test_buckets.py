@@ -21,6 +21,6 @@ if TYPE_CHECKING:
 def test_the_narrowest_that_gives_few_enough(
     spark: SparkSession, span_ms: int, width_ms: int
 ) -> None:
-    found = table(spark, rows([metadata(0), metadata(span_ms, correlation_id=1)]))
+    found = table(spark, rows([metadata(0), metadata(15), metadata(span_ms, correlation_id=1)]))
     told = bucketed(found, found).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
-    assert [row["b"] for row in told] == [0, span_ms // width_ms * width_ms]
+    assert [row["b"] for row in told] == [at // width_ms * width_ms for at in (0, 15, span_ms)]

@@ -75,6 +75,7 @@ def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
         group_beat(50, 1, 1, owns=True),
         group_beat(200, 0, 2, member="n", took=5),
         group_beat(1000, 1, 2, assigned=True, took=10),
+        group_beat(1200, 2, 2),  # it has not given up yet what it lost
         group_beat(1500, 2, 2, owns=True),
         group_beat(1600, 2, 2, member="n", assigned=True, took=10),
         group_beat(1700, 2, 2, member="n", owns=True),
