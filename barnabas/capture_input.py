@@ -16,6 +16,7 @@ from captures.events import Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
+from captures.segments import ranges, size_of
 from captures.tls.keylog import KeyLog
 from captures.wording import plural
 from specs.jsonform import text_uuid
@@ -42,6 +43,9 @@ def remarks(reader: CaptureReader) -> Iterator[str]:
     sliced = reader.meta.get("slice")
     if isinstance(sliced, list):
         yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
+    for numbers in reader.missing.values():
+        here = "is" if len(numbers) == 1 else "are"
+        yield f"{name}: {plural(len(numbers), 'segment')} {here} missing: {ranges(numbers)}"
     if reader.truncated:
         yield f"{name} ends in the middle of a block; all before it is shown"
     if reader.left_out:
@@ -65,9 +69,15 @@ def remarks(reader: CaptureReader) -> Iterator[str]:
         yield f"{plural(packets.fragments.given_up, 'datagram')} of which a fragment is missing"
 
 
+def earlier(conversations: Conversations) -> str:
+    """What a segment that was read alone lacks."""
+    count = plural(conversations.earlier, "response")
+    return f"{count} not shown: the requests are in a segment that was not given"
+
+
 def named(reader: CaptureReader) -> str:
-    """The files' names."""
-    return " and ".join(map(str, reader.paths))
+    """The names of what was given: files and folders."""
+    return " and ".join(map(str, reader.given))
 
 
 def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
@@ -103,7 +113,7 @@ def with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Even
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=output.err, transient=True) as progress:
-        task = progress.add_task(doing, total=sum(path.stat().st_size for path in reader.paths))
+        task = progress.add_task(doing, total=sum(map(size_of, reader.paths)))
         for event in reader:
             yield event
             progress.update(task, completed=reader.position)

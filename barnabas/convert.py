@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from barnabas.capture_input import named, opened, recall, remarks, with_bar
+from barnabas.capture_input import earlier, named, opened, recall, remarks, with_bar
 from barnabas.moments import Moment
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
@@ -191,6 +191,7 @@ class _Job:
         already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
         hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
         meta = {**self.reader.meta}
+        meta.pop("segment", None)
         meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
         if survey.topics:
             meta["topics"] = survey.topics
@@ -218,6 +219,8 @@ class _Job:
         """Lines for the person: what was lost on the way in, and what is there now."""
         for remark in (*remarks(self.reader), *tls_remarks(self.reader)):
             self.output.note(remark)
+        if self.lost.earlier:
+            self.output.note(earlier(self.lost))
         if self.lost.skipped:
             self.output.note(f"{self.lost.skipped} bytes could not be taken apart into frames")
         count = plural(self.of, "exchange")

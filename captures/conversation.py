@@ -14,6 +14,7 @@ from captures.boundary import Search
 from captures.events import Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import CapturedFrame, Framing
+from captures.midway import first_frames, waiting
 from captures.outcome import outcome
 from captures.wording import arrow
 from specs.contents import NAMES, api
@@ -42,7 +43,11 @@ class Conversation:
         self.broker = broker
         self.demands = opened.demands
         self.undecoded = 0
-        self.lossy = False
+        self.earlier = 0
+        """Responses to requests that are in a segment which is not here."""
+        self._first = first_frames(opened.comment)
+        self._earlier = waiting(opened.comment)
+        self.lossy = not opened.whole
         """Whether frames are missing: then a response may answer one of those."""
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
@@ -57,12 +62,15 @@ class Conversation:
         self._own: dict[int, Pending] = {}
         """Requests that the proxy answers itself, by correlation id."""
 
-    def framing(self, flow: str, direction: str) -> Framing:
+    def framing(self, flow: str, direction: Direction) -> Framing:
         """What takes the bytes of a flow's direction apart."""
         if (flow, direction) not in self.framings:
             asked = None if direction == "request" else self.pairing.asked
+            first = self._first.get(direction, 0)
             self.framings[flow, direction] = (
-                Framing(linked=True) if flow == "left" else Framing(search=Search(asked))
+                Framing(linked=True)
+                if flow == "left"
+                else Framing(search=Search(asked), _ordinal=first)
             )
         return self.framings[flow, direction]
 
@@ -162,6 +170,10 @@ class Conversation:
             return None
         # out of turn is no fault here: what left late may stand behind others of the same chunk
         pending, _ = self.pairing.answer(correlation_id)
+        if pending is None and correlation_id in self._earlier:
+            self._earlier.remove(correlation_id)
+            self.earlier += 1
+            return None
         if pending is None:
             self.undecoded += 1
             return self._stray(frame) if self._answered and not self.lossy else None

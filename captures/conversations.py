@@ -20,6 +20,8 @@ class Conversations:
     """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
     skipped: int = 0
     """Bytes that could not be taken apart into frames."""
+    earlier: int = 0
+    """Responses to requests that are in a segment which is not here."""
     losses: int = 0
     """How often something was missing, or could not be taken apart any further."""
     strays: bool = False
@@ -49,6 +51,7 @@ class Conversations:
             return
         conversation = self._open.get(event.connection)
         if conversation is None:
+            self.losses += event.connection == 0  # a whole segment is missing
             return
         if isinstance(event, Closed):
             yield from self._close(conversation, "no response: connection closed")
@@ -75,4 +78,5 @@ class Conversations:
         self._open.pop(conversation.number, None)
         yield from conversation.close(note)
         self.undecoded += conversation.undecoded
+        self.earlier += conversation.earlier
         self.skipped += sum(framing.skipped for framing in conversation.framings.values())
