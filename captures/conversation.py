@@ -95,15 +95,15 @@ class Conversation:
         for pending in self.pairing.before(int.from_bytes(frame.data[:4], signed=True)):
             yield self._outcome(pending, note=NOT_CAPTURED)
 
-    def close(self, note: str) -> Iterator[Exchange]:
+    def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         for pending, _ in self._requests.values():
-            yield self._outcome(pending, note="request not sent on: connection closed")
+            yield self._outcome(pending, note=f"request not sent on: {how}")
         for pending, frame in self._responses.values():
-            size, lost = len(frame.data), "response not sent on: connection closed"
+            size, lost = len(frame.data), f"response not sent on: {how}"
             yield self._outcome(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
         for pending in (*self.pairing.unanswered(), *self._own.values()):
-            yield self._outcome(pending, note=note)
+            yield self._outcome(pending, note=f"no response: {how}")
 
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)

@@ -41,7 +41,7 @@ class Conversations:
         for event in events:
             yield from self._event(event)
         for conversation in list(self._open.values()):
-            yield from self._close(conversation, "no response: the capture ends")
+            yield from self._close(conversation, "the capture ends")
 
     def _event(self, event: Event) -> Iterator[Exchange]:
         if isinstance(event, Opened):
@@ -54,7 +54,7 @@ class Conversations:
             self.losses += event.connection == 0  # a whole segment is missing
             return
         if isinstance(event, Closed):
-            yield from self._close(conversation, "no response: connection closed")
+            yield from self._close(conversation, "connection closed")
         elif isinstance(event, Lost):
             conversation.framing(event.flow, event.direction).lose(event.bytes)
             conversation.lossy = True
@@ -74,9 +74,9 @@ class Conversations:
                 conversation.lossy = True
                 self.losses += 1
 
-    def _close(self, conversation: Conversation, note: str) -> Iterator[Exchange]:
+    def _close(self, conversation: Conversation, how: str) -> Iterator[Exchange]:
         self._open.pop(conversation.number, None)
-        yield from conversation.close(note)
+        yield from conversation.close(how)
         self.undecoded += conversation.undecoded
         self.earlier += conversation.earlier
         self.skipped += sum(framing.skipped for framing in conversation.framings.values())
