@@ -144,7 +144,7 @@ def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(
 ) -> None:
     actor = Rotated(Stage(observed=observed), tmp_path / "f", [1 << 30])
     asked = 0
-    for turn in range(5):
+    for _ in range(5):
         for _ in range(3):
             asked += 1
             actor.ask(heartbeat(asked), chunks)
