@@ -16,7 +16,7 @@ from captures.events import Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
-from captures.segments import ranges, size_of
+from captures.segments import ranges, segment_of, size_of
 from captures.tls.keylog import KeyLog
 from captures.wording import plural
 from specs.jsonform import text_uuid
@@ -35,6 +35,15 @@ def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
         except CaptureError as problem:
             raise Trouble(f"{path} is no capture: {problem}") from None
     return reader if len(paths) == 1 else CaptureReader(*paths, keys=keys)
+
+
+def apart(paths: Iterable[Path]) -> list[list[Path]]:
+    """Files by the capture that they are of: segments of one stand together. Raises Trouble."""
+    found: dict[object, list[Path]] = {}
+    for place, path in enumerate(paths):
+        segment = None if path.is_dir() else segment_of(opened(path).meta)
+        found.setdefault(place if segment is None else segment.capture, []).append(path)
+    return list(found.values())
 
 
 def remarks(reader: CaptureReader) -> Iterator[str]:

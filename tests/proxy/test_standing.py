@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -44,7 +44,7 @@ class Rotated(Recorded):
             self.flow.upstream(here, ("127.0.0.1", 3))
 
     def feed(self, direction: Direction, data: bytes, chunks: Chunks = whole) -> None:
-        def counted(data: bytes) -> Chunks:
+        def counted(data: bytes) -> Iterator[bytes]:
             for chunk in chunks(data):
                 if self.chunks in self.points:
                     self.writer.look(self.stage.now)
@@ -53,7 +53,7 @@ class Rotated(Recorded):
                     self.flow.go_on(self.stage.now, partial(standing, self.connection))
                 yield chunk
 
-        super().feed(direction, data, counted)  # type: ignore[arg-type]
+        super().feed(direction, data, counted)
 
 
 def heartbeat(number: int) -> bytes:
@@ -165,7 +165,6 @@ def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(
         whole_here = [one.correlation_id for one in alone if one.response_size is not None]
         found.append((whole_here, conversations.earlier, conversations.losses))
         assert conversations.skipped == conversations.undecoded == 0
-    first = ([1], 0, 0)
-    cut = ([], 0, 0)
-    then = [([4 * turn + 1], 3, 0) for turn in range(1, 5)]
-    assert found == [first, cut, *(x for turn in then for x in (turn, cut)), ([], 3, 0)]
+    cut: tuple[list[int], int, int] = ([], 0, 0)
+    then = [each for number in (5, 9, 13, 17) for each in (([number], 3, 0), cut)]
+    assert found == [([1], 0, 0), cut, *then, ([], 3, 0)]
