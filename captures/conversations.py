@@ -39,11 +39,25 @@ class Conversations:
 
     def _exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         for event in events:
-            yield from self._event(event)
-        for conversation in list(self._open.values()):
-            yield from self._close(conversation, "the capture ends")
+            yield from self.event(event)
+        yield from self.end()
 
-    def _event(self, event: Event) -> Iterator[Exchange]:
+    def end(self) -> Iterator[Exchange]:
+        """The capture is over: the exchanges that are not."""
+        for connection in self.open:
+            yield from self.end_of(connection)
+
+    @property
+    def open(self) -> list[int]:
+        """The connections that are."""
+        return list(self._open)
+
+    def end_of(self, connection: int) -> Iterator[Exchange]:
+        """The capture is over: the exchanges of a connection that are not."""
+        yield from self._close(self._open[connection], "the capture ends")
+
+    def event(self, event: Event) -> Iterator[Exchange]:
+        """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""
         if isinstance(event, Opened):
             broker = event.comment.get("broker")
             client = event.comment.get("client", event.client)

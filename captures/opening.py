@@ -50,7 +50,7 @@ class CaptureFile:
 
         Raises CaptureError if it is no capture, or a damaged one, and OSError.
         """
-        self._plain = _unpacked(self._file)
+        self._plain = unpacked(self._file)
         file = cast(BinaryIO, self._plain)
         magic = self._plain.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
@@ -73,7 +73,7 @@ class CaptureFile:
         self.close()
 
 
-def _unpacked(file: io.RawIOBase) -> io.BufferedReader:
+def unpacked(file: io.RawIOBase) -> io.BufferedReader:
     plain = _buffered(file)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):

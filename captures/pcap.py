@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from captures.pcapng import BLOCK_LIMIT, CaptureError, Packet, Truncated
 
@@ -22,7 +22,8 @@ MAGICS: Final = {
 }
 """How a file begins: its byte order, ns in a tick, bytes of a record's header."""
 
-_HEADER: Final = 24
+HEADER: Final = 24
+"""Bytes before the first record."""
 _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; above them stands the length of a checksum."""
 _PIECE: Final = 1 << 20
@@ -31,23 +32,37 @@ _PIECE: Final = 1 << 20
 def read_packets(file: BinaryIO) -> Iterator[Packet | Truncated]:
     """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
     and whatever `file` raises."""
-    header = file.read(_HEADER)
+    header = file.read(HEADER)
+    if header[:4] in MAGICS and len(header) < HEADER:
+        return iter([Truncated(0)])
+    return _records(file, *read_header(header))
+
+
+class Layout(NamedTuple):
+    """How a file's records are written: `size` is the bytes before a packet, `tick` ns."""
+
+    order: str
+    tick: int
+    size: int
+    linktype: int
+
+
+def read_header(header: bytes) -> Layout:
+    """What the first 24 bytes of a file say. Raises CaptureError."""
     if header[:4] not in MAGICS:
         raise CaptureError(0, "not a pcap file")
-    if len(header) < _HEADER:
-        return iter([Truncated(0)])
     order, tick, size = MAGICS[header[:4]]
     major, network = struct.unpack(order + "4xH14xI", header)
     if major != 2:
         raise CaptureError(4, f"pcap version {major}, not 2")
-    return _records(file, order, tick, size, network & _LINKTYPE)
+    return Layout(order, tick, size, network & _LINKTYPE)
 
 
 def _records(
     file: BinaryIO, order: str, tick: int, size: int, linktype: int
 ) -> Iterator[Packet | Truncated]:
     record = struct.Struct(order + "III")
-    data, at, offset = b"", 0, _HEADER
+    data, at, offset = b"", 0, HEADER
     while True:
         if len(data) - at < size:
             data, at = data[at:] + file.read(_PIECE), 0

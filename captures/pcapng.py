@@ -14,7 +14,7 @@ BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
 
 SECTION, INTERFACE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 5, 6
-_OBSOLETE, _SIMPLE, _SECRETS = 2, 3, 10
+_OBSOLETE, SIMPLE, _SECRETS = 2, 3, 10
 _TLS_KEY_LOG: Final = 0x544C534B
 NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
 """Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
@@ -28,8 +28,8 @@ _INTERFACE_LIMIT: Final = 1 << 16
 _NS: Final = 10**9
 _YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
-_MAGIC: Final = b"\n\r\r\n"
-_ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
+MAGIC: Final = b"\n\r\r\n"
+ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
 _AHEAD: Final = 1 << 18
 """Bytes that are read at once."""
 
@@ -132,7 +132,7 @@ def read_blocks(file: BinaryIO) -> Iterator[Block]:
     at = offset = 0
     if not data:
         raise CaptureError(0, "the file is empty")
-    if not _MAGIC.startswith(data[:4]):
+    if not MAGIC.startswith(data[:4]):
         raise CaptureError(0, "not a pcapng file")
     order, layout = "<", _LAYOUTS["<"]
     interfaces: list[Interface] = []
@@ -141,8 +141,8 @@ def read_blocks(file: BinaryIO) -> Iterator[Block]:
             data, at = data[at:] + file.read(_AHEAD), 0
             if len(data) < 12:
                 break
-        if data[at : at + 4] == _MAGIC:
-            order = _ORDERS.get(data[at + 8 : at + 12], "")
+        if data[at : at + 4] == MAGIC:
+            order = ORDERS.get(data[at + 8 : at + 12], "")
             if not order:
                 raise CaptureError(offset + 8, f"byte-order magic {data[at + 8 : at + 12].hex()}")
             layout = _LAYOUTS[order]
@@ -194,6 +194,15 @@ def _size(file: BinaryIO) -> int | None:
     return size
 
 
+def read_block(block: bytes, order: str, offset: int, interfaces: list[Interface]) -> Block:
+    """A whole block by itself; `interfaces` are those that its section has described before it.
+
+    Raises CaptureError.
+    """
+    (kind,) = struct.unpack_from(order + "I", block)
+    return _Body(block[8:-4], order, offset).read(kind, interfaces)
+
+
 class _Body:
     """The body of one block: all reading is checked against its end."""
 
@@ -224,7 +233,7 @@ class _Body:
             time = on.time(high << 32 | low)
             comments = self.comments(options)
             return Packet(time, on.linktype, self.data[20:end], comments, self.offset)
-        if kind == _SIMPLE:
+        if kind == SIMPLE:
             (original,) = self.fields("I")
             on = self.interface(interfaces, 0)
             end = 4 + min(original, on.snaplen or original)

@@ -32,7 +32,7 @@ from captures.pcapng import (
     Statistics,
     Truncated,
 )
-from captures.reassembly import Reassembler
+from captures.reassembly import PATIENCE, Reassembler
 from captures.recognition import Kind, Recognition
 from captures.segments import Segment, files, in_order, present, segment_of
 from captures.tcp import Endpoint
@@ -92,7 +92,7 @@ class CaptureReader:
         for path in chain.from_iterable(map(files, paths)):
             with CaptureFile(present(path)) as file:
                 first = next(file.blocks(), None)
-            metas[path] = _meta(first) if isinstance(first, Section) else {}
+            metas[path] = meta_of(first) if isinstance(first, Section) else {}
             found.append((path, segment_of(metas[path])))
         self.paths = tuple(in_order(found))
         self._ours = any(metas.values())
@@ -110,7 +110,7 @@ class CaptureReader:
         self.tls, self.keys = Seen(), KeyLog()
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
-        join: _Join | None = None
+        join: Join | None = None
         number = 0
         files: list[CaptureFile] = []
         try:
@@ -122,9 +122,9 @@ class CaptureReader:
                     if join is not None:
                         yield from join.packet(block, self.packets, number)
                 elif isinstance(block, Statistics):
-                    self.notes += [Note(block.ts_ns, _document(text)) for text in block.comments]
+                    self.notes += [Note(block.ts_ns, document(text)) for text in block.comments]
                 elif isinstance(block, Section):
-                    meta = _meta(block)
+                    meta = meta_of(block)
                     ours = bool(meta)
                     segment, last = segment_of(meta), before
                     before = segment
@@ -140,7 +140,7 @@ class CaptureReader:
                             self._goes_on(meta)
                         base = 0 if join is None else join.highest
                         decryption = Decryption(self.keys, self.tls, self.left_out)
-                        join = _Join(ours, base, self.left_out, decryption, self.linked)
+                        join = Join(ours, base, self.left_out, decryption, self.linked)
                 elif isinstance(block, Secrets):
                     self.keys.add(block.key_log)
                 elif isinstance(block, Other):
@@ -214,11 +214,12 @@ def _timed(blocks: Iterator[Block]) -> Iterator[tuple[int, Block]]:
         yield now, block
 
 
-class _Join:
+class Join:
     """Which connection a flow belongs to, within a section.
 
     Sections may have been put one behind the other: each counts its connections from `base`. A
-    flow of ours that has lost its name gets a negative number.
+    flow of ours that has lost its name gets a negative number. With `numbers` flows get those, in the
+    order in which they open, and so do connections that no comment numbers.
     """
 
     def __init__(
@@ -228,14 +229,16 @@ class _Join:
         left_out: Counter[tuple[int, Kind]],
         decryption: Decryption,
         linked: dict[int, Linked],
+        numbers: Iterator[int] | None = None,
     ) -> None:
         # a file of ours repeats nothing: what is missing will not come
-        self.flows = Reassembler(patience=0) if ours else Reassembler()
+        patience = 0 if ours else PATIENCE
+        self.flows = Reassembler(patience=patience, numbers=numbers)
         self._highest = base
         self.ours = ours
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
-        self._recognition = Recognition(base, left_out)
+        self._recognition = Recognition(base, left_out, renumbers=numbers is None)
         self._decryption = decryption
         self._linked = linked
         self._rests = Rests()
@@ -249,18 +252,30 @@ class _Join:
         """What a packet brings. Consume it all before the next call."""
         found = None if packet.comments else usual(packet.linktype, packet.data)
         if found is not None:
-            events = self.flows.plain(found, packet.data, packet.ts_ns, number)
+            events = self.plain(found, packet.data, packet.ts_ns, number)
             if events is not None:
-                return chain.from_iterable(map(self.event, events)) if events else ()
-        return self._with_care(packet, packets, number, found)
-
-    def _with_care(
-        self, packet: Packet, packets: Packets, number: int, found: Usual | None
-    ) -> Iterator[Event]:
-        ts_ns, linktype, data, comments, _ = packet
-        segment = packets.segment(linktype, data)
+                return events
+        segment = packets.segment(packet.linktype, packet.data)
         if segment is None:
-            return
+            return ()
+        return self.segment(segment, packet.ts_ns, packet.comments, number, found)
+
+    def plain(self, found: Usual, data: bytes, ts_ns: int, number: int) -> Iterable[Event] | None:
+        """What a packet of the usual form brings at once; None: `segment` is to have it."""
+        events = self.flows.plain(found, data, ts_ns, number)
+        if not events:
+            return events
+        return chain.from_iterable(map(self.event, events))
+
+    def segment(
+        self,
+        segment: TcpSegment,
+        ts_ns: int,
+        comments: tuple[str, ...],
+        number: int,
+        found: Usual | None = None,
+    ) -> Iterator[Event]:
+        """What a segment brings, with the comments of its packet. Consume it all before the next call."""
         if self.ours and comments and _GOES_ON in comments[0] and not segment.payload:
             yield from self._resumed(segment, ts_ns, comments)
             return
@@ -273,9 +288,9 @@ class _Join:
         self, segment: TcpSegment, ts_ns: int, comments: tuple[str, ...]
     ) -> Iterator[Event]:
         """A flow is introduced again, at the beginning of a segment: news only if it is not known yet."""
-        comment = _document(comments[0])
+        comment = document(comments[0])
         found = introduction(comment)
-        if found is None or not _names_flow(comment):
+        if found is None or not names_flow(comment):
             return
         flow = self.flows.followed(segment)
         if flow is not None and self._names[flow][0] == self._number(comment["connection"]):
@@ -317,13 +332,13 @@ class _Join:
     def _named(self, event: reassembly.Event) -> Event | None:
         if isinstance(event, Data):
             number, flow = self._names[event.flow]
-            comments = tuple(map(_document, event.comments)) if event.comments else ()
+            comments = tuple(map(document, event.comments)) if event.comments else ()
             return Chunk(
                 number, flow, event.direction, event.ts_ns, event.data, comments, event.packet
             )
         if isinstance(event, reassembly.Opened):
             comment = next(
-                (found for found in map(_document, event.comments) if _names_flow(found)), {}
+                (found for found in map(document, event.comments) if names_flow(found)), {}
             )
             number = self._number(
                 comment.get("connection", -event.flow if self.ours else event.flow)
@@ -355,9 +370,9 @@ class _Join:
         self._recognition.end()
 
 
-def _meta(block: Section) -> dict[str, Any]:
+def meta_of(block: Section) -> dict[str, Any]:
     """The comment of a section of ours, or {}. Raises CaptureError if it is of a later format."""
-    for comment in map(_document, block.comments):
+    for comment in map(document, block.comments):
         version = comment.get("barnabas")
         if isinstance(version, int):
             if version > FORMAT:
@@ -368,14 +383,15 @@ def _meta(block: Section) -> dict[str, Any]:
     return {}
 
 
-def _names_flow(comment: dict[str, Any]) -> bool:
-    return comment.get("barnabas") == "flow" and type(comment.get("connection")) is int
+def names_flow(comment: dict[str, Any]) -> bool:
+    number = comment.get("connection")
+    return comment.get("barnabas") == "flow" and type(number) is int and abs(number) < 1 << 31
 
 
-def _document(text: str) -> dict[str, Any]:
+def document(text: str) -> dict[str, Any]:
     """A comment of ours, or a text of others.
 
-    >>> _document('{"frame":5}'), _document("look here")
+    >>> document('{"frame":5}'), document("look here")
     ({'frame': 5}, {'text': 'look here'})
     """
     try:

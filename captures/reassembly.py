@@ -5,6 +5,7 @@ No I/O, bounded memory. Which conversation a segment belongs to is found here, t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -50,19 +51,19 @@ Event = Opened | Data | Gap | Closed
 
 
 class Reassembler:
-    """Follows all conversations. Numbers count them from 1.
+    """Follows all conversations. Each gets the next of `numbers`; they count from 1 unless told otherwise.
 
     With `patience` 0 a segment out of order is a Gap at once, and the two directions are as they
     stand: right for a file of ours, which repeats nothing and is in order.
     """
 
-    def __init__(self, *, patience: int = PATIENCE) -> None:
+    def __init__(self, *, patience: int = PATIENCE, numbers: Iterator[int] | None = None) -> None:
         self._patience = patience
+        self._numbers = itertools.count(1) if numbers is None else numbers
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._usual: dict[bytes, tuple[Flow, Direction]] = {}
         """Whose direction it is, by `Usual.key`."""
-        self._count = 0
 
     def plain(self, found: Usual, data: bytes, ts_ns: int, packet: int) -> Iterable[Event] | None:
         """What a packet of the usual form brings to a conversation that is in order, at once; None:
@@ -94,9 +95,8 @@ class Reassembler:
                 return
             if len(self._flows) >= FLOWS:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
-            self._count += 1
             client, server = _roles(segment)
-            flow = self._flows[key] = Flow(self._count, client, self._patience)
+            flow = self._flows[key] = Flow(next(self._numbers), client, self._patience)
             remarks = comments if opening else ()
             demands = Demands(flow.request.demand, flow.response.demand)
             # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
@@ -122,8 +122,7 @@ class Reassembler:
         key = _key(segment)
         if again:
             yield from self._close(key, ts_ns, reset=False)
-        self._count += 1
-        flow = self._flows[key] = Flow(self._count, segment.source, self._patience)
+        flow = self._flows[key] = Flow(next(self._numbers), segment.source, self._patience)
         flow.request.first, flow.response.first = seq
         demands = Demands(flow.request.demand, flow.response.demand)
         yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, demands)

@@ -67,6 +67,8 @@ class Recognition:
     base: int = 0
     left_out: Counter[tuple[int, Kind]] = field(default_factory=Counter)
     """Conversations that speak something else, by their server's port and what it is."""
+    renumbers: bool = True
+    """Whether they are counted; else each keeps the number that it came with."""
     _undecided: dict[int, _Undecided] = field(default_factory=dict)
     _decided: dict[int, tuple[int, bool]] = field(default_factory=dict)
     """Number under which a conversation is passed on, and whether its ends change places."""
@@ -128,12 +130,13 @@ class Recognition:
         undecided = self._undecided.pop(number)
         self._size -= undecided.size
         self.base += 1
-        self._decided[number] = self.base, swapped
+        passed = self.base if self.renumbers else number
+        self._decided[number] = passed, swapped
         opened = undecided.opened
         yield self._renamed(opened)
         if not opened.whole:
             for direction in _OPPOSITE:
-                yield Lost(self.base, "arrived", direction, opened.ts_ns, 0)
+                yield Lost(passed, "arrived", direction, opened.ts_ns, 0)
         for event in undecided.held:
             yield self._renamed(event)
 

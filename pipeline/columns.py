@@ -38,17 +38,24 @@ PARTITION: Final = (
         "offset",
         "bigint",
         "Produce: base offset that the broker gave; Fetch: fetch offset asked for; OffsetCommit, "
-        "OffsetFetch, TxnOffsetCommit: the committed offset; ListOffsets: the offset answered",
+        "OffsetFetch, TxnOffsetCommit: the committed offset, -1: none is stored; ListOffsets: the "
+        "offset answered",
     ),
     Column("last_offset", "bigint", "Produce, Fetch: offset of the last record that passed"),
     Column("high_watermark", "bigint", "Fetch: the response's high watermark"),
-    Column("records", "bigint", "Produce, Fetch: number of records that passed"),
+    Column(
+        "records",
+        "bigint",
+        "Produce, Fetch: number of records that passed; null: compressed messages of magic 0 or 1 "
+        "do not say it",
+    ),
     Column("bytes", "bigint", "Produce, Fetch: bytes of its record set"),
     Column("producer_id", "bigint", "Produce: of its first batch; null if not idempotent"),
     Column("producer_epoch", "int", "Produce: of its first batch; null if not idempotent"),
     Column("base_sequence", "int", "Produce: of its first batch; null if not idempotent"),
 )
-"""What an exchange says of one partition."""
+"""What an exchange says of one partition. SyncGroup and the heartbeats of KIP-848 list those that a
+member is newly assigned."""
 
 EXCHANGES: Final = (
     Column("ts", "timestamp", "when the request arrived, to the microsecond"),
@@ -86,7 +93,12 @@ EXCHANGES: Final = (
     Column(
         "error_codes", "array<int>", "all different error codes but 0 in the response, ascending"
     ),
-    Column("topics", "array<string>", "names of the topics that it is about, ascending"),
+    Column(
+        "topics",
+        "array<string>",
+        "names of the topics that it is about, ascending; also those of its fetch session, or that "
+        "its member is subscribed to",
+    ),
     Column(
         "partitions", "array<partition>", "what it says of each partition, in the request's order"
     ),
@@ -94,13 +106,17 @@ EXCHANGES: Final = (
         "group", "string", "the consumer group (or share, streams group) that it is about, or null"
     ),
     Column("member", "string", "member id that the request has or the response gives, or null"),
-    Column("generation", "int", "generation or member epoch of the request, or null"),
+    Column(
+        "generation",
+        "int",
+        "generation or member epoch of the request; JoinGroup: of the response; or null",
+    ),
     Column("transactional_id", "string", "the transaction that it is about, or null"),
     Column("producer_id", "bigint", "that it is about or was given, or null"),
     Column("producer_epoch", "int", "of that producer id, or null"),
     Column("base_sequence", "int", "lowest base sequence of its batches; null if not idempotent"),
     Column("acks", "int", "Produce: acks; else null"),
-    Column("records", "bigint", "Produce, Fetch: records that passed; else null"),
+    Column("records", "bigint", "Produce, Fetch: records that passed; else, or not known: null"),
     Column("rules", "array<string>", "names of the rules that fired on either"),
     Column("note", "string", "what else there is to say: no response (acks=0), dropped ..."),
     Column(
@@ -114,8 +130,32 @@ EXCHANGES: Final = (
         "string",
         "why a body could not be decoded; empty if both could; null: not tried",
     ),
+    Column("sasl", "string", "what is known of an authentication; never a secret"),
+    Column("named_broker", "int", "node id of the broker, if the capture itself names it"),
+    Column(
+        "end_ns",
+        "bigint",
+        "when it was over, in ns since the epoch: answered, given up, or its connection closed; "
+        "null: not known",
+    ),
+    Column(
+        "losses",
+        "bigint",
+        "how often the capture had lost something when it was over: between two that say the same "
+        "nothing is missing",
+    ),
 )
 """One row an exchange; written tables have `body` behind them: VARIANT {request, response}."""
+
+RAW: Final = (
+    Column("request_body", "binary", "bytes of the request behind its header; null: not kept"),
+    Column("response_body", "binary", "the same of the response; null: there is none"),
+    Column("payload", "string", "hashes in place of a payload that was taken out, as JSON"),
+    Column("begun_ns", "bigint", "see captures.exchange.Exchange.begun"),
+    Column("request_place", "bigint", "see captures.exchange.Exchange.request_place"),
+    Column("response_place", "bigint", "see captures.exchange.Exchange.response_place"),
+)
+"""What stands behind EXCHANGES while an exchange travels, before its bodies become VARIANT."""
 
 ERRORS: Final = (
     Column("capture", "string", "which capture it is of"),

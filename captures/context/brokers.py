@@ -29,6 +29,21 @@ class Brokers:
         """How many were forgotten because there were too many."""
         return self._nodes.forgotten
 
+    @property
+    def nodes(self) -> dict[str, int | None]:
+        """What is known of each address; None: it was said of several brokers."""
+        return dict(self._nodes)
+
+    @property
+    def cluster(self) -> str | None:
+        """The id of the cluster that was heard of last."""
+        return self._cluster
+
+    @property
+    def several(self) -> bool:
+        """Whether there was more than one cluster: then an address says nothing."""
+        return self._several
+
     def learn(self, exchange: Exchange) -> None:
         """Take what a Metadata response says."""
         if exchange.key != METADATA:

@@ -1,0 +1,97 @@
+"""Where tables are on disk, and how what a run has made takes its place there: whole, or not at all.
+
+`OUT/TABLE/capture=NAME/...`: a capture's rows are a folder of each table, so that writing them again
+replaces them and leaves those of others. A run writes into `OUT/_runs/`, which Spark's readers pass over;
+when all of it is there its folder is renamed, and from then on it counts: who comes next ends what a
+killed run had left to do.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+_RUNS: Final = "_runs"
+_READY: Final = ".ready"
+_SOURCE: Final = "_source"
+_ESCAPED: Final = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]")
+"""What Spark writes as %XX in the names of such folders."""
+
+
+def begin(out: Path) -> Path:
+    """A new folder for a run. Ends what killed runs have left. Raises OSError."""
+    runs = out / _RUNS
+    runs.mkdir(parents=True, exist_ok=True)
+    for folder in sorted(runs.iterdir()):
+        if folder.suffix == _READY:
+            _install(out, folder)
+        else:
+            shutil.rmtree(folder)
+    run = runs / uuid.uuid4().hex
+    run.mkdir()
+    return run
+
+
+def finish(out: Path, run: Path, capture: str, source: str) -> None:
+    """All tables of a run are there, in folders of their names: they take the place of what the capture
+    had. `source` says where it came from. Raises OSError."""
+    (run / _SOURCE).write_text(f"{capture}\n{source}\n", encoding="utf-8")
+    ready = run.with_suffix(_READY)
+    run.rename(ready)
+    _install(out, ready)
+
+
+def give_up(run: Path) -> None:
+    """A run came to nothing."""
+    shutil.rmtree(run, ignore_errors=True)
+
+
+def _install(out: Path, ready: Path) -> None:
+    said = (ready / _SOURCE).read_text(encoding="utf-8")
+    capture = said.splitlines()[0]
+    for table in sorted(path for path in ready.iterdir() if path.is_dir()):
+        if table.name.startswith("_"):
+            shutil.rmtree(table)
+            continue
+        place = folder_of(out, table.name, capture)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (table / _SOURCE).write_text(said, encoding="utf-8")
+        if place.exists():
+            place.rename(ready / f"_old-{table.name}")
+        table.rename(place)
+    shutil.rmtree(ready)
+
+
+def folder_of(out: Path, table: str, capture: str) -> Path:
+    """The folder with a capture's rows of a table."""
+    escaped = _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", capture)
+    return out / table / f"capture={escaped}"
+
+
+def name_for(out: Path, source: Path) -> str:
+    """What a capture is called whose first file this is: like the file, and so that no other capture in
+    these tables has the name, whatever folder it was in; text to Spark, which guesses types of such names.
+
+    >>> name_for(Path("nowhere"), Path("/captures/orders.pcapng"))
+    'orders.pcapng'
+    """
+    wanted = source.name if re.match(r"[A-Za-z]\w*\W", source.name) else f"capture {source.name}"
+    sources = {name: where for name, where in _known(out)}
+    where, name, number = str(source.resolve()), wanted, 2
+    while sources.get(name, where) != where:
+        name, number = f"{wanted} ({number})", number + 1
+    return name
+
+
+def _known(out: Path) -> list[tuple[str, str]]:
+    """Names of captures in the tables, and their first files."""
+    found = []
+    for path in sorted(out.glob(f"*/capture=*/{_SOURCE}")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        name = unquote(path.parent.name.removeprefix("capture="))
+        found.append((name, lines[1] if len(lines) > 1 else ""))
+    return found

@@ -1,0 +1,159 @@
+"""The stages on Spark: a thin shell around the pure ones, each a generator of Arrow batches.
+
+What a worker needs travels in the function itself, so workers elsewhere need our packages and the files,
+and nothing of the driver's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from captures.tls.keylog import KeyLog
+from pipeline.columns import Column, ddl
+from pipeline.completing import Completion
+from pipeline.flows import Files, Outcome, Reading, outcomes
+from pipeline.outcomes import HEAD, schema_ddl, travelling
+from pipeline.plan import Plan, plan
+from pipeline.ranges import Range
+from pipeline.rows import batch
+from pipeline.runs import Row, unpack
+from pipeline.segments import SCHEMA, segments
+from pipeline.survey import Surveyed, survey
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Batches = Iterator[pa.RecordBatch]
+
+_SEGMENTS: Final = (
+    "flow binary, first bigint, epoch int, ends binary, path string, segments binary, data binary"
+)
+_BATCH_BYTES: Final = 8 << 20
+"""Bytes of bodies by which a batch of exchanges ends."""
+_BATCH_ROWS: Final = 2000
+_LOCAL: Final = 1 << 30
+"""Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
+
+
+def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
+    """The survey of each range, made by Spark's workers if it is much. Raises OSError."""
+    if sum(min(one.stop, 1 << 40) - one.start for one in ranges if one.kind != "packed") < _LOCAL:
+        return [survey(one) for one in ranges]
+    import pickle
+
+    def read(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                found = pickle.dumps(survey(ranges[number]))
+                yield pa.record_batch({"id": [number], "found": [found]})
+
+    rows = _numbers(spark, len(ranges)).mapInArrow(read, "id bigint, found binary").collect()
+    return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
+
+
+def planned(spark: SparkSession, ranges: Sequence[Range]) -> Plan:
+    """How these ranges are read. Raises OSError, CaptureError."""
+    return plan(ranges, lambda found: surveyed(spark, found) if found else [])
+
+
+def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
+    """The rows of segments.py of all pieces, a task for each."""
+    pieces, links = made.pieces, made.links
+
+    def read(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                yield from segments(pieces[number], links, carry=carry)
+
+    return _numbers(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
+
+
+def outcome_rows(found: DataFrame, made: Plan, columns: tuple[str, ...], partitions: int) -> DataFrame:
+    """What the flows come to: rows with the columns of outcomes.py, of exchanges these."""
+    travel = travelling(columns)
+    names = tuple(column.name for column in travel)
+    reading = Reading(names, tuple(made.epochs), made.packets, tuple(made.secrets))
+
+    def read(batches: Batches) -> Batches:
+        keys = KeyLog()
+        for text in reading.secrets:
+            keys.add(text)
+        files = Files()
+        rows = ((flow, row) for one in batches for flow, row in _rows(one))
+        grouped = itertools.groupby(rows, key=lambda one: one[0])
+        done = (
+            outcome
+            for _, group in grouped
+            for outcome in outcomes((row for _, row in group), reading, keys, files)
+        )
+        yield from _batches(done, (*HEAD, *travel))
+
+    together = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
+    return together.mapInArrow(read, schema_ddl(columns))
+
+
+def completed(
+    found: DataFrame, completion: Callable[[], Completion], columns: tuple[Column, ...]
+) -> DataFrame:
+    """Exchanges as they travelled as rows with these columns."""
+
+    def read(batches: Batches) -> Batches:
+        complete = completion().complete
+        for one in batches:
+            yield complete(one, columns)
+
+    return found.mapInArrow(read, ddl(columns))
+
+
+def parallelism(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as that is known."""
+    try:
+        return spark.sparkContext.defaultParallelism
+    except Exception:  # noqa: BLE001 Spark Connect does not say it
+        return 8
+
+
+def _numbers(spark: SparkSession, count: int) -> DataFrame:
+    """The numbers up to `count`, each in a partition of its own."""
+    return spark.range(0, count, 1, max(1, count))
+
+
+def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
+    columns = [one[name] for name in SCHEMA.names]
+    for at in range(len(one)):
+        flow, _, epoch, ends, path, packed, data = (column[at].as_py() for column in columns)
+        yield flow, unpack(epoch, ends, path, data, packed)
+
+
+def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for one in done:
+        rows.append(_travelling(one))
+        body = one.columns or {}
+        size += len(body.get("request_body") or b"") + len(body.get("response_body") or b"")
+        if size >= _BATCH_BYTES or len(rows) >= _BATCH_ROWS:
+            yield batch(rows, columns)
+            rows, size = [], 0
+    if rows:
+        yield batch(rows, columns)
+
+
+def _travelling(one: Outcome) -> dict[str, Any]:
+    place = one.place
+    said = None if one.said is None else json.dumps(one.said, default=str)
+    return {
+        "kind": one.kind,
+        "epoch": one.epoch,
+        "of": one.of,
+        "at": place.at,
+        "flow": place.flow,
+        "within": place.within,
+        "said": said,
+        **(one.columns or {}),
+    }

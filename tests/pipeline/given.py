@@ -1,0 +1,66 @@
+"""Rows of the table `exchanges` for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import captures
+from captures.context import Context
+from captures.conversations import Conversations
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from pipeline.rows import row
+from specs.contents import api
+from specs.layout import Layout
+from tests.captures.context.exchanges import exchange
+
+SAMPLES = Path(captures.__file__).parent / "samples"
+
+
+def sample(name: str, *, strays: bool = False) -> Iterator[tuple[Exchange, Context]]:
+    """The exchanges of a sample, each with what was learnt up to it."""
+    context = Context()
+    for found in Conversations(strays=strays).exchanges(CaptureReader(SAMPLES / name)):
+        context.learn(found)
+        yield found, context
+
+
+def hot(found: Exchange, context: Context | None = None) -> dict[str, Any]:
+    """The columns that have something to say, but for those of every exchange."""
+    if context is not None:
+        context.learn(found)
+    common = frozenset(row(Exchange(0, 0, "", None, None, -1, 0, 0, 0), columns=COMMON))
+    columns = row(found, context)
+    return {name: value for name, value in columns.items() if name not in common and value}
+
+
+COMMON = (
+    *("ts", "ts_ns", "day", "connection", "client_address", "client_id", "broker", "api", "key"),
+    *("version", "correlation_id", "request_size", "latency_ms", "named_broker", "end_ns"),
+    *("request_packet", "response_packet", "server_address"),
+)
+
+
+def said(
+    name: str, version: int, request: dict[str, Any], response: dict[str, Any] | None = None
+) -> Exchange:
+    """An exchange of these fields, as far as the version has them."""
+    declared = api(name)
+    asked = _fit(declared.request.layout(version), request)
+    answer = None if response is None else _fit(declared.response.layout(version), response)
+    return exchange(name, version, asked, answer)
+
+
+def _fit(layout: Layout, values: dict[str, Any]) -> dict[str, Any]:
+    fitted = {}
+    for slot in layout.slots:
+        if slot.name in values:
+            value, inner = values[slot.name], slot.node.element or slot.node
+            if inner.struct is not None and isinstance(value, list):
+                value = [_fit(inner.struct, item) for item in value]
+            elif inner.struct is not None and value is not None:
+                value = _fit(inner.struct, value)
+            fitted[slot.name] = value
+    return fitted

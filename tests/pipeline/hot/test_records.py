@@ -1,0 +1,171 @@
+"""Columns of Produce, Fetch and ShareFetch, by name and by id."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from captures.context import Context
+from captures.exchange import Exchange
+from specs.records import Record, build
+from tests.captures.context.exchanges import CLICKS, ORDERS, metadata
+from tests.pipeline.given import hot, said
+
+
+def records(*values: bytes, **of: Any) -> bytes:
+    return build(
+        [Record(n, 1_700_000_000_000, None, value) for n, value in enumerate(values)], **of
+    )
+
+
+def produce(version: int, *, response: bool = True, acks: int = -1) -> Exchange:
+    def topic(**more: Any) -> dict[str, Any]:
+        return ({"name": "orders"} if version < 13 else {"topic_id": ORDERS}) | more
+
+    sent = [
+        {
+            "index": 1,
+            "records": records(b"a", b"b", producer_id=7, producer_epoch=3, base_sequence=40),
+        },
+        {"index": 0, "records": records(b"c", producer_id=7, producer_epoch=3, base_sequence=9)},
+        {"index": 2, "records": None},
+    ]
+    came = [
+        {"index": 1, "error_code": 0, "base_offset": 100},
+        {"index": 0, "error_code": 6, "base_offset": -1},
+    ]
+    asked = {"acks": acks, "timeout_ms": 1, "topic_data": [topic(partition_data=sent)]}
+    answer = {"responses": [topic(partition_responses=came)]}
+    return said("Produce", version, asked, answer if response else None)
+
+
+def known() -> Context:
+    context = Context()
+    context.learn(metadata(orders=ORDERS, clicks=CLICKS))
+    return context
+
+
+@pytest.mark.parametrize("version", [3, 8, 9, 12, 13])
+def test_produce(version: int) -> None:
+    found = hot(produce(version), known())
+    partitions = found.pop("partitions")
+    assert found == {
+        "error": "NOT_LEADER_OR_FOLLOWER",
+        "error_codes": [6],
+        "topics": ["orders"],
+        "producer_id": 7,
+        "producer_epoch": 3,
+        "base_sequence": 9,
+        "acks": -1,
+        "records": 3,
+    }
+    size = len(records(b"a", b"b"))
+    assert partitions[0] == {
+        "topic": "orders",
+        "partition": 1,
+        "error_code": 0,
+        "offset": 100,
+        "last_offset": 101,
+        "high_watermark": None,
+        "records": 2,
+        "bytes": size,
+        "producer_id": 7,
+        "producer_epoch": 3,
+        "base_sequence": 40,
+    }
+    names = ("partition", "error_code", "offset", "last_offset", "records", "base_sequence")
+    assert [tuple(one[name] for name in names) for one in partitions[1:]] == [
+        (0, 6, None, None, 1, 9),
+        (2, None, None, None, 0, None),
+    ]
+
+
+def test_produce_of_a_topic_that_nobody_knows() -> None:
+    found = hot(produce(13))
+    assert found["topics"] == [found["partitions"][0]["topic"]]
+    assert len(found["topics"][0]) == 22
+
+
+def test_produce_without_a_response() -> None:
+    found = hot(produce(9, response=False, acks=0))
+    assert (found["records"], found.get("acks")) == (3, None)  # 0 says nothing here
+    assert [one["error_code"] for one in found["partitions"]] == [None, None, None]
+
+
+def test_a_transaction() -> None:
+    asked = {"transactional_id": "payments", "acks": -1, "timeout_ms": 1, "topic_data": []}
+    assert hot(said("Produce", 9, asked))["transactional_id"] == "payments"
+
+
+def test_compressed_messages_of_old_do_not_say_how_many_they_are() -> None:
+    old = build([Record(0, 1, None, b"a")], magic=1, compression="gzip")
+    topic = {"name": "orders", "partition_data": [{"index": 0, "records": old}]}
+    found = hot(said("Produce", 2, {"acks": 1, "timeout_ms": 1, "topic_data": [topic]}))
+    assert "records" not in found
+    assert (found["partitions"][0]["records"], found["partitions"][0]["bytes"]) == (None, len(old))
+
+
+def fetch(
+    version: int, epoch: int, asked: dict[int, int], came: dict[int, bytes | None], **more: Any
+) -> Exchange:
+    topic: dict[str, Any] = {"topic": "orders"} if version < 13 else {"topic_id": ORDERS}
+    session = {"session_id": 0 if epoch == 0 else 5, "session_epoch": epoch}
+    partitions = [{"partition": n, "fetch_offset": offset} for n, offset in asked.items()]
+    request = {"topics": [topic | {"partitions": partitions}] if asked else [], **more}
+    answers = [
+        {"partition_index": n, "error_code": 0, "high_watermark": 50, "records": data}
+        for n, data in came.items()
+    ]
+    response: dict[str, Any] = {
+        "responses": [topic | {"partitions": answers}] if came else [],
+    }
+    if version >= 7:
+        request |= session
+        response["session_id"] = 5
+    return said("Fetch", version, request, response)
+
+
+@pytest.mark.parametrize("version", [0, 4, 7, 12, 13, 18])
+def test_fetch(version: int) -> None:
+    data = records(b"a", b"b", b"c")
+    found = hot(fetch(version, 0, {3: 40, 1: 7}, {1: data, 3: None}), known())
+    assert (found["topics"], found["records"]) == (["orders"], 3)
+    names = ("partition", "offset", "last_offset", "high_watermark", "records", "bytes")
+    assert [tuple(one[name] for name in names) for one in found["partitions"]] == [
+        (3, 40, None, 50, 0, 0),
+        (1, 7, 2, 50, 3, len(data)),
+    ]
+
+
+@pytest.mark.parametrize("version", [7, 12, 13, 18])
+def test_an_incremental_fetch_is_about_the_topics_of_its_session(version: int) -> None:
+    context = known()
+    hot(fetch(version, 0, {3: 40, 1: 7}, {}), context)
+    empty = hot(fetch(version, 1, {}, {}), context)
+    assert empty == {"topics": ["orders"]}
+    came = hot(fetch(version, 2, {}, {1: records(b"a")}), context)
+    assert came["topics"] == ["orders"]
+    (one,) = came["partitions"]
+    assert (one["partition"], one["offset"], one["records"]) == (1, None, 1)
+
+
+def test_a_fetch_cut_within_a_batch_counts_what_is_whole() -> None:
+    data = records(b"a", b"b")
+    found = hot(fetch(12, 0, {0: 0}, {0: data + data[:70]}))
+    assert (found["records"], found["partitions"][0]["bytes"]) == (2, len(data) + 70)
+
+
+def test_share_fetch() -> None:
+    asked = {
+        "group_id": "workers",
+        "member_id": "m",
+        "share_session_epoch": 0,
+        "topics": [{"topic_id": ORDERS, "partitions": [{"partition_index": 2}]}],
+    }
+    came = {"partition_index": 2, "error_code": 0, "records": records(b"a", b"b")}
+    answer = {"responses": [{"topic_id": ORDERS, "partitions": [came]}]}
+    found = hot(said("ShareFetch", 1, asked, answer), known())
+    (one,) = found.pop("partitions")
+    assert (one["topic"], one["partition"], one["records"]) == ("orders", 2, 2)
+    assert found == {"topics": ["orders"], "group": "workers", "member": "m", "records": 2}

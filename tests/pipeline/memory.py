@@ -1,0 +1,131 @@
+"""The stages of the pipeline without Spark: the shuffle is a sort in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from captures.context import Context
+from captures.conversations import Conversations
+from captures.events import Event
+from captures.reader import CaptureReader
+from captures.tls.keylog import KeyLog
+from pipeline.columns import EXCHANGES, RAW
+from pipeline.completing import Completion
+from pipeline.facts import Facts, Said, gather
+from pipeline.flows import Files, Outcome, Reading, outcomes
+from pipeline.outcomes import ALL, travelling
+from pipeline.plan import Plan, plan, sorted_paths
+from pipeline.ranges import ranges
+from pipeline.rows import NO_RESPONSE, batch, row, software_of
+from pipeline.runs import unpack
+from pipeline.segments import segments
+from pipeline.survey import survey
+
+ROW = (*EXCHANGES, *RAW)
+NAMES = tuple(column.name for column in ROW)
+
+
+@dataclass
+class Done:
+    """What came out: rows of exchanges in the order of the pure reader, and all else."""
+
+    exchanges: list[dict[str, Any]]
+    said: list[Said]
+    facts: Facts
+    plan: Plan
+    rows: int = 0
+    """How many rows of segments were shuffled."""
+
+
+def planned(paths: Sequence[Path], size: int) -> Plan:
+    return plan(ranges(sorted_paths(paths), size), lambda found: [survey(one) for one in found])
+
+
+def in_memory(
+    paths: Sequence[Path],
+    size: int = 1 << 26,
+    *,
+    carry: bool = False,
+    order: Callable[[list[Any]], list[Any]] = list,
+    columns: tuple[str, ...] = NAMES,
+    capture: str = "c",
+) -> Done:
+    """All stages; `order` is that in which pieces are read."""
+    made = planned(paths, size)
+    rows = [
+        one
+        for piece in order(list(made.pieces))
+        for found in segments(piece, made.links, carry=carry)
+        for one in found.to_pylist()
+    ]
+    rows.sort(key=lambda one: (one["flow"], one["first"]))
+    wanted = tuple(column.name for column in travelling(columns))
+    reading = Reading(wanted, made.epochs, made.packets, tuple(made.secrets))
+    keys = KeyLog()
+    for text in reading.secrets:
+        keys.add(text)
+    files = Files()
+    found: list[Outcome] = []
+    for _, group in itertools.groupby(rows, key=lambda one: one["flow"]):
+        flow = (
+            unpack(one["epoch"], one["ends"], one["path"], one["data"], one["segments"])
+            for one in group
+        )
+        found += outcomes(flow, reading, keys, files)
+    said = [
+        Said(one.kind, one.epoch, one.of, one.place, one.said)
+        for one in found
+        if one.said is not None
+    ]
+    facts = gather(said, made.epochs)
+    travelled = sorted((one for one in found if one.columns is not None), key=lambda x: x.place)
+    heads = [
+        {"epoch": one.epoch, "of": one.of, **one.place._asdict(), **(one.columns or {})}
+        for one in travelled
+    ]
+    from pipeline.outcomes import HEAD
+
+    full = batch(heads, (*HEAD, *travelling(columns)))
+    asked = tuple(column for column in ALL if column.name in columns)
+    done = Completion(facts, capture).complete(full, asked).to_pylist()
+    return Done(done, said, facts, made, len(rows))
+
+
+def sequential(
+    paths: Sequence[Path], columns: tuple[str, ...] = NAMES, capture: str = "c"
+) -> list[dict[str, Any]]:
+    """The same of the pure reader: once to learn the names of the capture, once for the rows."""
+    learnt = Context()
+    for exchange in Conversations().exchanges(CaptureReader(*sorted_paths(paths))):
+        learnt.learn(exchange)
+    context = Context(topics=learnt.topics, producers=learnt.producers, brokers=learnt.brokers)
+    now: list[int | None] = [None]
+
+    def noted(events: CaptureReader) -> Iterator[Event]:
+        for event in events:
+            now[0] = event.ts_ns
+            yield event
+        now[0] = None
+
+    found = []
+    software: dict[int, str] = {}
+    for exchange in Conversations().exchanges(noted(CaptureReader(*sorted_paths(paths)))):
+        context.learn(exchange)
+        said = software_of(exchange)
+        if said is not None:
+            software.setdefault(exchange.connection, said)
+        late = exchange.latency_ms is None and exchange.note != NO_RESPONSE
+        made = row(
+            exchange,
+            context,
+            capture=capture,
+            software=software.get(exchange.connection),
+            end_ns=now[0] if late else None,
+            columns=columns,
+        )
+        found.append(made)
+    return batch(found, tuple(column for column in ROW if column.name in columns)).to_pylist()

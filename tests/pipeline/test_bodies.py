@@ -1,0 +1,68 @@
+"""Bodies as JSON text, and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from captures.context import Context
+from captures.exchange import Exchange
+from pipeline.bodies import DIRECTIONS, bodies, body_text
+from tests.captures.context.exchanges import ORDERS, exchange, metadata
+from tests.pipeline.given import sample
+from tests.samples.recipes import SAMPLES
+
+
+@pytest.mark.parametrize("name", [name for name, _ in SAMPLES])
+def test_bodies_come_back_from_their_text(name: str) -> None:
+    for one, context in sample(name):
+        text = body_text(one, context.topics)
+        sent, came, names = bodies(one.key, one.version, text)
+        again = Exchange(0, 1, "", None, None, one.key, one.version, 0, 0)
+        again.request_body, again.response_body = sent, came
+        if "redacted" in text:
+            assert one.api == "SaslAuthenticate"
+            continue
+        assert (again.request, again.response) == (one.request, one.response)
+        assert all(context.topics[topic] == said for topic, said in names.items())
+
+
+@pytest.mark.parametrize("name", [name for name, _ in SAMPLES])
+def test_without_names_it_is_the_form_of_the_log(name: str) -> None:
+    for one, _ in sample(name):
+        assert json.loads(body_text(one)) == one.row(DIRECTIONS)
+
+
+def test_a_name_stands_beside_the_id() -> None:
+    context = Context()
+    context.learn(metadata(orders=ORDERS))
+    asked = exchange("Fetch", 13, {"topics": [{"topic_id": ORDERS, "partitions": []}]})
+    (topic,) = json.loads(body_text(asked, context.topics))["request"]["topics"]
+    assert topic["topic"] == "orders"
+    assert bodies(1, 13, body_text(asked, context.topics)) == (
+        asked.request_body,
+        None,
+        {ORDERS: "orders"},
+    )
+    (unknown,) = json.loads(body_text(asked, {}))["request"]["topics"]
+    assert unknown["topic"] is None
+
+
+def test_secrets_are_not_told() -> None:
+    text = body_text(exchange("SaslAuthenticate", 0, {"auth_bytes": b"hunter2"}))
+    assert "redacted" in text
+    assert bodies(36, 0, text) == (None, None, {})
+
+
+def test_numbers_that_json_lacks_are_text() -> None:
+    op = {"key": "producer_byte_rate", "value": float("nan"), "remove": False}
+    entry = {"entity": [], "ops": [op]}
+    text = body_text(exchange("AlterClientQuotas", 0, {"entries": [entry], "validate_only": False}))
+    assert '"nan"' in text
+
+
+def test_a_refusal_of_api_versions_is_laid_out_as_v0() -> None:
+    refused = Exchange(0, 1, "", None, None, 18, 4, 0, 0)
+    refused.response_body = bytes.fromhex("0023 00000001 0012 0000 0003")
+    assert bodies(18, 4, body_text(refused, {}))[1] == refused.response_body
