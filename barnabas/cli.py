@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from barnabas import __version__
+from barnabas.analyze_command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.capture_commands import capture_app
 from barnabas.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.ctl import ctl_app
@@ -62,6 +63,7 @@ def _root(
 app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
 app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
+app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
 app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 
 

@@ -53,6 +53,12 @@ PARTITION: Final = (
     Column("producer_id", "bigint", "Produce: of its first batch; null if not idempotent"),
     Column("producer_epoch", "int", "Produce: of its first batch; null if not idempotent"),
     Column("base_sequence", "int", "Produce: of its first batch; null if not idempotent"),
+    Column(
+        "checksum",
+        "bigint",
+        "Produce: of what stays the same when its records are sent again: the first batch's CRC-32C; "
+        "of magic 0 and 1 the CRC-32 of the whole",
+    ),
 )
 """What an exchange says of one partition. SyncGroup and the heartbeats of KIP-848 list those that a
 member is newly assigned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,6 +39,7 @@ def produce(request: Body, response: Body, names: Names) -> Body:
                     else None,
                     records=one.records,
                     bytes=len(data),
+                    checksum=_checksum(one, data),
                     **_producer(one),
                 )
             )
@@ -62,6 +64,13 @@ def _producer(one: Measured) -> Body:
         "producer_epoch": first.producer_epoch,
         "base_sequence": first.base_sequence if first.base_sequence >= 0 else None,
     }
+
+
+def _checksum(one: Measured, data: bytes) -> int | None:
+    """As captures.checks.batches has it."""
+    if one.first is None:
+        return None
+    return one.first.crc if one.first.magic == 2 else zlib.crc32(data)
 
 
 def fetch(request: Body, response: Body, names: Names) -> Body:

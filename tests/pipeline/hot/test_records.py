@@ -19,15 +19,15 @@ def records(*values: bytes, **of: Any) -> bytes:
     )
 
 
+PRODUCER = {"producer_id": 7, "producer_epoch": 3, "base_sequence": 40}
+
+
 def produce(version: int, *, response: bool = True, acks: int = -1) -> Exchange:
     def topic(**more: Any) -> dict[str, Any]:
         return ({"name": "orders"} if version < 13 else {"topic_id": ORDERS}) | more
 
     sent = [
-        {
-            "index": 1,
-            "records": records(b"a", b"b", producer_id=7, producer_epoch=3, base_sequence=40),
-        },
+        {"index": 1, "records": records(b"a", b"b", **PRODUCER)},
         {"index": 0, "records": records(b"c", producer_id=7, producer_epoch=3, base_sequence=9)},
         {"index": 2, "records": None},
     ]
@@ -73,6 +73,7 @@ def test_produce(version: int) -> None:
         "producer_id": 7,
         "producer_epoch": 3,
         "base_sequence": 40,
+        "checksum": int.from_bytes(records(b"a", b"b", **PRODUCER)[17:21]),
     }
     names = ("partition", "error_code", "offset", "last_offset", "records", "base_sequence")
     assert [tuple(one[name] for name in names) for one in partitions[1:]] == [

@@ -1,0 +1,119 @@
+"""`barnabas analyze`: captures to tables and a report, on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from barnabas.analyze_progress import Shown, shown
+from barnabas.analyze_summary import as_json, lines
+from barnabas.capture_files import capture_files
+from barnabas.capture_input import opened
+from barnabas.output import Output
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from captures.tls.keylog import KeyLog
+from pipeline.errors import UnavailableError
+from pipeline.masters import parse_master
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pipeline.analyze import Outcome
+
+OURS: Final = frozenset(
+    (
+        "exchanges",
+        "errors",
+        "connections",
+        "notes",
+        "analyses",
+        "report.html",
+        "report.part",
+        "_runs",
+    )
+)
+"""What a folder of before has in it: it is written again."""
+
+
+class Wanted(NamedTuple):
+    """What the command line asked for."""
+
+    captures: Sequence[Path]
+    out: Path
+    master: str | None = None
+    settings: Mapping[str, str] = {}
+    keys: KeyLog | None = None
+    as_json: bool = False
+
+
+def analyze(wanted: Wanted, output: Output | None = None) -> int:
+    """Write tables and report, and print what they come to; returns the exit code. Raises Trouble.
+
+    As for `barnabas check`, notes alone are no findings in the sense of the exit code.
+    """
+    output = output or Output()
+    try:
+        parse_master(wanted.master)
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
+    files = capture_files(wanted.captures)
+    opened(*files, keys=wanted.keys)
+    _free(wanted.out)
+    try:
+        with shown(output) as progress:
+            outcome = _run(wanted, files, progress)
+    except KeyboardInterrupt:
+        output.note(f"interrupted: {wanted.out} is not complete; the same command begins anew")
+        return COULD_NOT_RUN
+    if wanted.as_json:
+        output.raw(as_json(outcome))
+    else:
+        for line in lines(outcome):
+            output.out.print(line)
+    severities = {row["severity"] for row in outcome.results["findings"].rows}
+    return FINDINGS if severities - {"note"} else FINE
+
+
+def _free(out: Path) -> None:
+    """Raises Trouble if the folder is of something else, or can't be."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        others = sorted(path.name for path in out.iterdir() if path.name not in OURS)
+    except FileExistsError:
+        raise Trouble(f"--out {out} is a file: tables and report need a folder") from None
+    except OSError as problem:
+        raise Trouble(f"--out {out}: {problem.strerror}") from None
+    if others:
+        raise Trouble(f"--out {out} has something else in it ({others[0]}): name a new folder")
+
+
+def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    from pipeline.session import session
+
+    progress.step(0, 1, "starting Spark")
+    try:
+        with session(wanted.master, wanted.settings) as spark:
+            return _work(spark, wanted, files, progress)
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        raise Trouble(f"{where}{problem.strerror or problem}", COULD_NOT_RUN) from None
+
+
+def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    # all of these import pyspark, which is known to be there by now
+    from pyspark.errors import PySparkException
+
+    from pipeline.analyze import analyze as analyze_tables
+    from pipeline.progress import watched
+    from pipeline.tables import write
+
+    with watched(spark, progress.tasks):
+        try:
+            write(spark, files, wanted.out.resolve(), progress.step)
+            return analyze_tables(spark, wanted.out.resolve(), progress.step)
+        except PySparkException as problem:
+            why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
+            raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem

@@ -1,0 +1,73 @@
+"""`barnabas analyze`: its options, and the job that they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from barnabas.options import TlsKeys
+from barnabas.tls_keys import read_keys
+from barnabas.trouble import Trouble
+
+ANALYZE_EXAMPLES: Final = (
+    "Examples:\n\n  barnabas analyze run.pcapng --out analysis\n\n"
+    "  barnabas analyze captures/ 'more/*.pcap.gz' --out analysis\n\n"
+    "  barnabas analyze captures/ --out /shared/analysis --master spark://master:7077 "
+    "--conf spark.executor.memory=4g\n\n"
+    "  barnabas analyze captures/ --out /shared/analysis --master sc://spark.example.org\n\n"
+    "  barnabas analyze run.pcapng --out analysis --json | jq .findings"
+)
+"""What stands below its help."""
+
+
+def analyze_command(
+    captures: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CAPTURE...", help="Captures (pcapng or pcap, also gzip or zstd), or folders."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The folder for tables and report: a new one, an empty one, or one of before.",
+        ),
+    ],
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="Where Spark runs: local[N], spark://HOST:PORT, sc://HOST:PORT (Spark Connect) "
+            "...; here, on all cores, if absent. A cluster must see the captures and DIR by "
+            "the same paths.",
+        ),
+    ] = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark's. May be repeated."),
+    ] = None,
+    tls_keys: TlsKeys = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="What is printed at the end, as one document.")
+    ] = False,
+) -> None:
+    """Make tables, analyses and an HTML report of captures of any size, on Spark.
+
+    Exit code 1: errors or warnings among the findings (notes are none), as `barnabas check` has it.
+    """
+    from barnabas.analyze import Wanted, analyze
+
+    settings = {}
+    for one in conf or ():
+        name, equals, value = one.partition("=")
+        if not (equals and name.startswith("spark.")):
+            raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
+        settings[name] = value
+    wanted = Wanted(captures, out, master, settings, read_keys(tls_keys), as_json)
+    raise typer.Exit(analyze(wanted))

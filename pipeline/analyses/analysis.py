@@ -1,0 +1,21 @@
+"""What an analysis is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Analysis(NamedTuple):
+    """A question to the table `exchanges`, and what answers it."""
+
+    name: str
+    question: str
+    run: Callable[[DataFrame], DataFrame]
+    """From the table `exchanges`, with `body`, to a table of `columns`; it has no order."""
+    columns: tuple[Column, ...]

@@ -1,0 +1,41 @@
+"""Time in buckets: as wide as it takes to have a few hundred of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import NS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
+
+WIDTHS_MS: Final = (
+    *(10, 20, 50, 100, 200, 500),
+    *(number * SECOND for number in (1, 2, 5, 10, 15, 30)),
+    *(number * MINUTE for number in (1, 2, 5, 10, 15, 30)),
+    *(number * HOUR for number in (1, 2, 4, 6, 12, 24)),
+)
+
+MOST: Final = 240
+"""Buckets that a table's time is cut into, unless it is longer than so many of the widest."""
+
+
+def bucketed(rows: DataFrame, exchanges: DataFrame) -> DataFrame:
+    """The rows, which have `ts_ns`, with a timestamp `bucket`: the beginning of their bucket.
+
+    All buckets are as wide as each other, and as the time of `exchanges` asks for.
+    """
+    span = (F.max("ts_ns") - F.min("ts_ns")) / F.lit(float(NS * MOST))
+    widths = F.array(*(F.lit(width) for width in WIDTHS_MS))
+    fits = F.get(F.filter(widths, lambda width: width >= span), F.lit(0))
+    width = exchanges.agg(F.coalesce(fits, F.lit(WIDTHS_MS[-1])).cast("bigint").alias("width"))
+    start = F.expr(f"ts_ns div {NS} - pmod(ts_ns div {NS}, width)")
+    return (
+        rows.crossJoin(F.broadcast(width))
+        .withColumn("bucket", F.timestamp_millis(start))
+        .drop("width")
+    )

@@ -1,0 +1,112 @@
+"""Phases of members of classic groups: JoinGroup, SyncGroup, and what is between and behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import answered_ns, said
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+APIS: Final = ("JoinGroup", "SyncGroup", "LeaveGroup", "Heartbeat", "OffsetCommit")
+
+OUT: Final = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID")
+"""What a coordinator says to who is no member, or of a past generation."""
+
+JOINED, SYNCED, ENDED = "joined", "synced", "ended"
+
+
+def phase(name: str, start: Column, stop: Column) -> Column:
+    """A phase as a structure; times in ns since the epoch."""
+    return F.struct(F.lit(name).alias("phase"), start.alias("start_ns"), stop.alias("stop_ns"))
+
+
+def classic_phases(exchanges: DataFrame) -> DataFrame:
+    """A row a member and phase; times in ns since the epoch."""
+    return _phases(_generations(_steps(exchanges)))
+
+
+def _steps(exchanges: DataFrame) -> DataFrame:
+    """The steps of each member, and until when it was seen."""
+    refused = F.col("error").isin(*OUT)
+    member = Window.partitionBy("capture", "group", "member")
+    step = (
+        F.when((F.col("api") == "JoinGroup") & (F.col("error") == ""), JOINED)
+        .when((F.col("api") == "SyncGroup") & (F.col("error") == ""), SYNCED)
+        .when((F.col("api") == "LeaveGroup") | refused, ENDED)
+    )
+    whys = (
+        F.when(refused, F.col("error"))
+        .when(F.col("api") == "LeaveGroup", F.lit("left"))
+        .otherwise(
+            F.coalesce(
+                F.nullif(said("request.reason", "string"), F.lit("")),
+                F.when(said("request.member_id", "string") == "", "new member").otherwise("rejoins"),
+            )
+        )
+    )
+    return (
+        exchanges.where(F.col("api").isin(*APIS))
+        .where("`group` is not null and member is not null")
+        .withColumn("protocol", F.lit("classic"))
+        .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
+        .withColumn("seen_ns", F.max("stop_ns").over(member))
+        .withColumn("step", step)
+        .withColumn("reason", F.when(F.col("step") != SYNCED, whys))
+        .where("step is not null")
+    )
+
+
+def _generations(steps: DataFrame) -> DataFrame:
+    """Each step with what its generation has, of the member and of the group."""
+    in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
+    mine = Window.partitionBy("capture", "group", "generation", "member")
+    all_of_it = Window.partitionBy("capture", "group", "generation")
+    joined, synced = F.col("step") == JOINED, F.col("step") == SYNCED
+    waited = F.col("all_joined_ns") - F.col("first_joined_ns")
+    return (
+        steps.withColumn("next_ns", F.lead("ts_ns").over(in_order))
+        .withColumn(
+            "generation",
+            F.coalesce("generation", F.last("generation", ignorenulls=True).over(in_order)),
+        )
+        .withColumn("joined_ns", F.max(F.when(joined, F.col("ts_ns"))).over(mine))
+        .withColumn("join_end_ns", F.max(F.when(joined, F.col("stop_ns"))).over(mine))
+        .withColumn("sync_ns", F.min(F.when(synced, F.col("ts_ns"))).over(mine))
+        .withColumn("sync_end_ns", F.min(F.when(synced, F.col("stop_ns"))).over(mine))
+        .withColumn("first_joined_ns", F.min("joined_ns").over(all_of_it))
+        .withColumn("last_joined_ns", F.max("joined_ns").over(all_of_it))
+        .withColumn("all_joined_ns", F.max("join_end_ns").over(all_of_it))
+        .withColumn("all_known_ns", F.max("sync_end_ns").over(all_of_it))
+        .withColumn(
+            "late",
+            (F.col("joined_ns") == F.col("last_joined_ns"))
+            & (F.col("last_joined_ns") - F.col("first_joined_ns") > waited / 2),
+        )
+        .withColumn(
+            "reason",
+            F.coalesce("reason", F.max(F.when(joined, F.col("reason"))).over(mine)),
+        )
+    )
+
+
+def _phases(steps: DataFrame) -> DataFrame:
+    start, stop = F.col("ts_ns"), F.col("stop_ns")
+    until = F.coalesce("next_ns", F.greatest("seen_ns", "stop_ns"))
+    found = (
+        F.when(F.col("step") == JOINED, F.array(phase("join", start, stop)))
+        .when(
+            F.col("step") == SYNCED,
+            F.array(phase("sync", start, stop), phase("consuming", stop, until)),
+        )
+        .otherwise(F.array(phase("stopped", start, F.coalesce("next_ns", "stop_ns"))))
+    )
+    kept = (
+        *("capture", "group", "generation", "member", "client_id", "protocol", "reason", "late"),
+        *("joined_ns", "join_end_ns", "sync_ns", "sync_end_ns", "first_joined_ns", "all_known_ns"),
+    )
+    return steps.select(*kept, F.explode(found).alias("one")).select(*kept, "one.*")

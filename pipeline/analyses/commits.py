@@ -1,0 +1,144 @@
+"""`commits`: what a group commits against what it fetches; what it reads twice or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import host
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COMMITS: Final = ("OffsetCommit", "TxnOffsetCommit")
+
+COLUMNS: Final = (
+    Column("group", "string", "the group"),
+    Column("topic", "string", "name of the topic, or its id"),
+    Column("partition", "int", "index of the partition"),
+    Column("client_id", "string", "the client that fetched or committed, or null"),
+    Column("committed", "bigint", "its last commit that was taken: the next offset to read; or null"),
+    Column("fetched_to", "bigint", "the offset behind the last record that it fetched, or null"),
+    Column("lag", "bigint", "fetched and not committed at the end, in offsets; or null"),
+    Column("duplicates", "bigint", "offsets that it fetched though the group had fetched them before"),
+    Column("gaps", "bigint", "offsets that it passed over when it began to fetch or went on"),
+    Column("commits", "bigint", "commits that were taken"),
+    Column("refused", "bigint", "commits that were refused"),
+    Column("rewinds", "bigint", "commits behind what the group had committed before"),
+    Column("host", "string", "the client's address"),
+    Column("capture", "string", "which capture it is of"),
+)
+
+
+def commits(exchanges: DataFrame) -> DataFrame:
+    """Does a group process records twice, or not at all? After a rebalance or a restart a partition goes
+    on at what was committed: what was fetched behind it comes again, unless its reader committed before
+    it gave the partition up; what lies before it and was not fetched is lost to the group.
+
+    Fetch names no group: a client's fetches belong to the groups that it commits for, asks positions of,
+    or is a member of, from the same address and with the same client id. Offsets are counted, not
+    records: markers of transactions and compacted records have some too.
+    """
+    known = exchanges.withColumn("host", host()).select(
+        *("capture", "host", "client_id", "connection", "ts_ns", "ordinal", "api", "group"),
+        *("partitions", "latency_ms", "note"),
+    )
+    clients = ("capture", "host", "client_id")
+    groups = (
+        known.where("`group` is not null")
+        .where(F.col("api").isin(*COMMITS, "OffsetFetch", "JoinGroup", "ConsumerGroupHeartbeat"))
+        .select(*clients, "group")
+        .distinct()
+    )
+    same = [F.col(f"of.{name}").eqNullSafe(F.col(f"fetch.{name}")) for name in clients]
+    fetches = (
+        _listed(known.where("api = 'Fetch'").drop("group"))
+        .alias("fetch")
+        .join(groups.alias("of"), same)
+        .select("fetch.*", "of.group")
+    )
+    offsets = _listed(known.where(F.col("api").isin(*COMMITS, "OffsetFetch")))
+    return _summed(_compared(fetches.unionByName(offsets.where("`group` is not null"))))
+
+
+def _listed(exchanges: DataFrame) -> DataFrame:
+    """A row a partition; a fetch session does not repeat the offset of one that stands still."""
+    session = Window.partitionBy("capture", "connection", "topic", "partition").orderBy(
+        "ts_ns", "ordinal"
+    )
+    one = F.col("one")
+    position = F.last("asked", ignorenulls=True).over(session)
+    return (
+        exchanges.withColumn("one", F.explode("partitions"))
+        .drop("partitions")
+        .select(
+            "*",
+            *(one[name].alias(name) for name in ("topic", "partition", "error_code", "records")),
+            one["offset"].alias("asked"),
+            one["last_offset"].alias("last_offset"),
+        )
+        .drop("one")
+        .withColumn("offset", F.when(F.col("api") == "Fetch", position).otherwise(F.col("asked")))
+    )
+
+
+def _compared(rows: DataFrame) -> DataFrame:
+    """Each fetch with what its group had fetched and committed before."""
+    in_order = Window.partitionBy("capture", "group", "topic", "partition").orderBy(
+        "ts_ns", "connection", "ordinal"
+    )
+    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    fetched = (F.col("api") == "Fetch") & (F.col("records") > 0)
+    taken = F.col("api").isin(*COMMITS) & (F.coalesce("error_code", F.lit(-1)) == 0)
+    stored = (F.col("api") == "OffsetFetch") & (F.col("offset") >= 0)
+    next_offset = F.when(fetched, F.col("last_offset") + 1)
+    owed = F.coalesce(F.col("up_to"), F.col("stored_before"))
+    return (
+        rows.withColumn("next", next_offset)
+        .withColumn("taken", F.when(taken, F.col("offset")))
+        .withColumn("up_to", F.max("next").over(before))
+        .withColumn(
+            "stored_before",
+            F.last(F.when(taken | stored, F.col("offset")), ignorenulls=True).over(before),
+        )
+        .withColumn("taken_before", F.max("taken").over(before))
+        .withColumn(
+            "again",
+            F.when(
+                fetched & F.col("up_to").isNotNull(),
+                F.greatest(F.least("up_to", "next") - F.col("offset"), F.lit(0)),
+            ),
+        )
+        .withColumn("passed_over", F.when(fetched, F.greatest(F.col("offset") - owed, F.lit(0))))
+        .withColumn("rewind", F.col("taken") < F.col("taken_before"))
+        .withColumn(
+            "refusal",
+            F.col("api").isin(*COMMITS) & (F.coalesce("error_code", F.lit(0)) != 0),
+        )
+    )
+
+
+def _summed(rows: DataFrame) -> DataFrame:
+    def total(column: str) -> object:
+        return F.coalesce(F.sum(column), F.lit(0).cast("bigint")).alias(column)
+
+    return (
+        rows.groupBy("capture", "group", "topic", "partition", "host", "client_id")
+        .agg(
+            F.max_by("taken", F.when(F.col("taken").isNotNull(), F.col("ts_ns"))).alias("committed"),
+            F.max("next").alias("fetched_to"),
+            total("again"),
+            total("passed_over"),
+            F.count("taken").alias("commits"),
+            F.count(F.when(F.col("refusal"), 1)).alias("refused"),
+            F.count(F.when(F.col("rewind"), 1)).alias("rewinds"),
+        )
+        .withColumn("lag", F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)))
+        .withColumnRenamed("again", "duplicates")
+        .withColumnRenamed("passed_over", "gaps")
+        .where("committed is not null or fetched_to is not null or refused > 0")
+        .select(*(column.name for column in COLUMNS))
+    )

@@ -1,0 +1,104 @@
+"""Phases of members with heartbeats of their own (KIP-848, KIP-932)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.classic_phases import phase
+from pipeline.analyses.expressions import answered_ns, said
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+APIS: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat")
+
+OUT: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "UNRELEASED_INSTANCE_ID")
+"""What a coordinator says to who has to begin anew."""
+
+
+def epoch_phases(exchanges: DataFrame) -> DataFrame:
+    """A row a member and phase; times in ns since the epoch.
+
+    join: the first heartbeat (epoch 0). sync: from a new assignment to the heartbeat that lists what the
+    member owns, by which it confirms; a share group's member confirms nothing. consuming: from there to
+    the next assignment, or to its leaving.
+    """
+    in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
+    behind = in_order.rowsBetween(1, Window.unboundedFollowing)
+    member = Window.partitionBy("capture", "group", "member")
+    epoch = Window.partitionBy("capture", "group", "generation")
+    fine = F.col("error") == ""
+    joins = fine & (F.col("asked") == 0)
+    ends = (F.col("asked") < 0) | F.col("error").isin(*OUT)
+    confirmed = F.when(F.col("owns") & ~ends, F.col("ts_ns"))
+    until = F.coalesce("next_ns", "seen_ns")
+    steps = (
+        exchanges.where(F.col("api").isin(*APIS))
+        .where("`group` is not null and member is not null")
+        .withColumn("protocol", F.col("api"))
+        .withColumn("asked", F.col("generation"))
+        .withColumn("generation", F.coalesce(said("response.member_epoch", "int"), "generation"))
+        .withColumn("assigned", said("response.assignment.topic_partitions", "variant").isNotNull())
+        .withColumn("owns", said("request.topic_partitions", "variant").isNotNull())
+        .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
+        .withColumn("seen_ns", F.max("stop_ns").over(member))
+        .withColumn("step", F.when(ends, "ended").when(F.col("assigned") & fine, "assigned"))
+        .withColumn("joins", F.coalesce(joins, F.lit(False)))
+        .withColumn("confirmed_ns", F.min(confirmed).over(behind))
+        .where("step is not null or joins")
+    )
+    begins = F.when(F.col("joins"), F.col("ts_ns"))
+    timed = (
+        steps.withColumn(
+            "next_ns",
+            F.lead(F.when(F.col("step") == "ended", F.col("ts_ns")).otherwise(F.col("stop_ns"))).over(
+                in_order
+            ),
+        )
+        # an assignment that another one follows at once is never confirmed by itself
+        .withColumn("known_ns", F.coalesce(F.least("confirmed_ns", "next_ns"), F.col("stop_ns")))
+        .withColumn("joined_ns", F.coalesce(begins, F.col("stop_ns")))
+        .withColumn("join_end_ns", F.when(F.col("joins"), F.col("stop_ns")))
+        .withColumn("sync_ns", F.when(F.col("step") == "assigned", F.col("stop_ns")))
+        .withColumn("sync_end_ns", F.when(F.col("step") == "assigned", F.col("known_ns")))
+        .withColumn("first_joined_ns", F.min("joined_ns").over(epoch))
+        .withColumn("all_known_ns", F.max("sync_end_ns").over(epoch))
+        .withColumn("last_ns", F.max("joined_ns").over(epoch))
+    )
+    waited = F.col("all_known_ns") - F.col("first_joined_ns")
+    none = F.array().cast("array<struct<phase:string,start_ns:bigint,stop_ns:bigint>>")
+    known, stop = F.col("known_ns"), F.col("stop_ns")
+    found = F.concat(
+        F.when(F.col("joins"), F.array(phase("join", F.col("ts_ns"), stop))).otherwise(none),
+        F.when(
+            F.col("step") == "assigned",
+            F.array(phase("sync", stop, known), phase("consuming", known, until)),
+        )
+        .when(
+            F.col("step") == "ended",
+            F.array(phase("stopped", F.col("ts_ns"), F.coalesce("next_ns", "stop_ns"))),
+        )
+        .otherwise(none),
+    )
+    reason = (
+        F.when((F.col("step") == "ended") & F.col("error").isin(*OUT), F.col("error"))
+        .when(F.col("step") == "ended", "left")
+        .when(F.col("joins"), "new member")
+        .otherwise("new assignment")
+    )
+    late = (F.col("joined_ns") == F.col("last_ns")) & (
+        F.col("last_ns") - F.col("first_joined_ns") > waited / 2
+    )
+    kept = (
+        *("capture", "group", "generation", "member", "client_id", "protocol", "reason", "late"),
+        *("joined_ns", "join_end_ns", "sync_ns", "sync_end_ns", "first_joined_ns", "all_known_ns"),
+    )
+    return (
+        timed.withColumn("reason", reason)
+        .withColumn("late", late & (F.coalesce("step", F.lit("")) != "ended"))
+        .select(*kept, F.explode(found).alias("one"))
+        .select(*kept, "one.*")
+    )

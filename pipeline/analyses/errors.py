@@ -1,0 +1,41 @@
+"""`errors`: what responses refuse, by client and API over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.buckets import bucketed
+from pipeline.analyses.expressions import asked, error_text
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COLUMNS: Final = (
+    Column("bucket", "timestamp", "when it begins"),
+    Column("client_id", "string", "the client, or null"),
+    Column("api", "string", "name of the API"),
+    Column("error", "string", "name of the error code"),
+    Column("count", "bigint", "responses with it; one with several errors counts for each"),
+    Column("first_ts", "timestamp", "the first such request"),
+    Column("last_ts", "timestamp", "the last such request"),
+)
+
+
+def errors(exchanges: DataFrame) -> DataFrame:
+    """Which errors did whom meet, when? Some belong to healthy operation: a client that is new to a
+    group, or asks a broker that no longer leads."""
+    refused = asked(exchanges).select(
+        "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
+    )
+    return (
+        bucketed(refused.withColumn("error", error_text(F.col("code"))), exchanges)
+        .groupBy("bucket", "client_id", "api", "error")
+        .agg(
+            F.count("*").alias("count"),
+            F.min("ts").alias("first_ts"),
+            F.max("ts").alias("last_ts"),
+        )
+    )

@@ -1,0 +1,56 @@
+"""Expressions that several analyses share. Times inside are ns since the epoch, durations ms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from captures.exchange import STRAY
+from specs.error_codes import ERROR_CODES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+NS: Final = 1_000_000
+"""In a millisecond."""
+
+
+def asked(exchanges: DataFrame) -> DataFrame:
+    """Without responses that answer no request, where a table has them."""
+    return exchanges.where(F.col("key") > STRAY)
+
+
+def host() -> Column:
+    """The client's address without its port."""
+    return F.regexp_replace("client_address", ":[0-9]+$", "")
+
+
+def answered_ns() -> Column:
+    """When the client had its response; null: never."""
+    return F.col("ts_ns") + F.round(F.col("latency_ms") * NS).cast("bigint")
+
+
+def moment(ns: Column) -> Column:
+    """As a timestamp, to the microsecond."""
+    return F.timestamp_micros(F.floor(ns / 1000).cast("bigint"))
+
+
+def ms(ns: Column) -> Column:
+    """A duration."""
+    return ns / F.lit(float(NS))
+
+
+def said(path: str, kind: str) -> Column:
+    """A field of a body, such as `request.session_timeout_ms`; null: it has none of this kind."""
+    return F.try_variant_get("body", f"$.{path}", kind)
+
+
+def error_text(code: Column) -> Column:
+    """The name of an error code."""
+    names = F.create_map(
+        *(F.lit(part) for error in ERROR_CODES for part in (error.code, error.name))
+    )
+    return F.coalesce(
+        F.try_element_at(names, code), F.concat(F.lit("ERROR_"), code.cast("string"))
+    )

@@ -1,0 +1,206 @@
+"""`findings`: the checks of `captures.checks`, each over what belongs together, wherever it is stored.
+
+A check sees the exchanges of a key in the order in which they end, as `barnabas check` does, which has
+them all: a scope is as wide as what one of its checks remembers. One pass over the table serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from captures.checks import CHECKS
+from captures.checks.finding import Check, Finding
+from captures.context import Context
+from pipeline.analyses.expressions import host
+from pipeline.bodies import bodies
+from pipeline.columns import Column, arrow, ddl
+from pipeline.rows import exchange
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COLUMNS: Final = (
+    Column("check", "string", "name of the check"),
+    Column("severity", "string", "error, warning or note"),
+    Column("connection", "bigint", "number of the connection of the last evidence"),
+    Column("packets", "array<bigint>", "of the evidence, as Wireshark numbers them, ascending"),
+    Column("ts", "timestamp", "when it showed"),
+    Column("text", "string", "what was found"),
+    Column("advice", "string", "what to do about it"),
+    Column("client", "string", "client id of the last evidence, or its address"),
+    Column("api", "string", "API of the last evidence"),
+    Column("capture", "string", "which capture it is of"),
+)
+
+
+class Scope(NamedTuple):
+    """What belongs together: checks that remember by the same key."""
+
+    by: str
+    key: str
+    """SQL: the key of an exchange; null: it is nobody's business."""
+    checks: tuple[str, ...]
+    sees: str
+    """SQL: the exchanges that say anything to one of these checks."""
+    reads: str
+    """SQL: those of which one reads the bodies; others travel without."""
+
+
+CLIENT: Final = "concat(regexp_replace(client_address, ':[0-9]+$', ''), '/', client_id)"
+
+# fmt: off
+SCOPES: Final = (
+    Scope("connection", "cast(connection as string)", ("responses", "correlation_ids", "fetch_loops"),
+          "true", "api in ('Produce', 'Fetch')"),
+    Scope("broker", "coalesce(concat('broker ', named_broker), concat('connection ', connection))",
+          ("versions",), "key >= 0", "api = 'ApiVersions'"),
+    Scope("host", "regexp_replace(client_address, ':[0-9]+$', '')", ("backoff",),
+          "ordinal = 0 or error <> ''", "error <> ''"),
+    Scope("client", f"coalesce({CLIENT}, client_address)", ("leaders", "order"),
+          "api in ('Produce', 'Fetch', 'Metadata')", "true"),
+    Scope("group", "`group`", ("heartbeats", "joins", "commits", "group_states", "member_epochs"),
+          "api in ('JoinGroup', 'SyncGroup', 'Heartbeat', 'LeaveGroup', 'OffsetCommit', "
+          "'TxnOffsetCommit', 'ConsumerGroupHeartbeat', 'ShareGroupHeartbeat', "
+          "'StreamsGroupHeartbeat')", "true"),
+)
+# fmt: on
+"""All checks but `sequences`, whose key is a producer id: see `_producers`."""
+
+PRODUCER: Final = "producer"
+"""The scope of `sequences`: of the producer itself what it sends, and of each connection that it uses
+how far the others' requests have come."""
+
+ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
+"""Exchanges end in this order."""
+
+NEVER: Final = (1 << 63) - 1
+
+_KEPT: Final = (
+    *("capture", "connection", "ordinal", "client_address", "server_address", "client_id", "broker"),
+    *("named_broker", "key", "version", "correlation_id", "request_size", "response_size", "ts_ns"),
+    *("latency_ms", "broker_ms", "rules", "note", "request_packet", "response_packet", "sasl"),
+    *("losses", "end_ns"),
+)
+
+
+def findings(exchanges: DataFrame) -> DataFrame:
+    """What do the exchanges show to be wrong? The same that `barnabas check` finds in the captures.
+
+    Needs `end_ns`, `losses` and `named_broker`; what a check says it holds for, holds here too.
+    """
+    ordered = (
+        _keyed(exchanges)
+        .unionByName(_producers(exchanges))
+        .withColumn("end_ns", F.coalesce("end_ns", F.lit(NEVER)))
+        .withColumn("packet", F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet"))
+        .repartition("capture", "by", "of")
+        .sortWithinPartitions("capture", "by", "of", *ORDER)
+    )
+    return ordered.mapInArrow(checked, ddl(COLUMNS))
+
+
+def _keyed(exchanges: DataFrame) -> DataFrame:
+    """A row an exchange and scope, with its bodies as text where a check reads them."""
+    scopes = F.array(
+        *(
+            F.when(
+                F.expr(scope.sees),
+                F.struct(
+                    F.lit(scope.by).alias("by"),
+                    F.expr(scope.key).alias("of"),
+                    F.coalesce(F.expr(scope.reads), F.lit(False)).alias("reads"),
+                ),
+            )
+            for scope in SCOPES
+        )
+    )
+    return (
+        exchanges.select(*_KEPT, "api", "group", "error", "body")
+        .withColumn("one", F.explode(F.array_compact(scopes)))
+        .where("one.of is not null")
+        .select(*_KEPT, "one.by", "one.of", _text(F.col("one.reads")))
+    )
+
+
+def _producers(exchanges: DataFrame) -> DataFrame:
+    """A row an exchange and producer id that its connection, or itself, is about."""
+    used = (
+        exchanges.where("api = 'Produce' and producer_id >= 0")
+        .groupBy("capture", "connection")
+        .agg(F.collect_set("producer_id").alias("used"))
+    )
+    none = F.array().cast("array<bigint>")
+    given = F.try_variant_get("body", "$.response.producer_id", "bigint")
+    begins = F.col("api").isin("InitProducerId", "EndTxn")
+    own = F.when(begins, F.array_compact(F.array("producer_id", given))).otherwise(none)
+    mine = F.col("of") == F.col("producer_id")
+    return (
+        exchanges.select(*_KEPT, "api", "producer_id", "body")
+        .join(used, ["capture", "connection"], "left")
+        .withColumn("of", F.explode(F.array_union(F.coalesce("used", none), own)))
+        .where("of >= 0")
+        .withColumn("reads", begins | ((F.col("api") == "Produce") & mine))
+        .select(
+            *_KEPT,
+            F.lit(PRODUCER).alias("by"),
+            F.col("of").cast("string").alias("of"),
+            _text(F.coalesce("reads", F.lit(False))),
+        )
+    )
+
+
+def _text(reads: Any) -> Any:
+    return F.when(reads, F.to_json("body")).alias("text")
+
+
+def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The findings of rows that come in the order of keys and of their ends."""
+    schema = arrow(COLUMNS)
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for (capture, by, _), mine in groupby(rows, key=lambda row: (row["capture"], row["by"], row["of"])):
+        found = [_row(capture, check, finding) for check, finding in _run(by, mine)]
+        if found:
+            yield pa.RecordBatch.from_pylist(found, schema=schema)
+
+
+def _run(by: str, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Check, Finding]]:
+    """As captures.checks.running does it; what the context says was put into the rows before."""
+    names = _checks(by)
+    context = Context()
+    begun = [(check, check.begin(check.settings)) for check in CHECKS if check.name in names]
+    for row in rows:
+        sent, came, topics = bodies(row["key"], row["version"], row["text"])
+        context.topics.update(topics)
+        one = exchange({**row, "request_body": sent, "response_body": came})
+        if by == "client":
+            one.broker = row["broker"]  # as context.brokers has it
+        for check, see in begun:
+            for finding in see(one, context):
+                yield check, finding
+
+
+def _checks(by: str) -> tuple[str, ...]:
+    if by == PRODUCER:
+        return ("sequences",)
+    return next(scope.checks for scope in SCOPES if scope.by == by)
+
+
+def _row(capture: str, check: Check, finding: Finding) -> dict[str, Any]:
+    last = finding.evidence[-1]
+    return {
+        "check": check.name,
+        "severity": finding.severity,
+        "connection": last.connection,
+        "packets": sorted(packet for one in finding.evidence for packet in one.packets),
+        "ts": finding.ts // 1000,
+        "text": finding.what,
+        "advice": finding.advice,
+        "client": last.client,
+        "api": last.api,
+        "capture": capture,
+    }

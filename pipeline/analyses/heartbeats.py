@@ -1,0 +1,92 @@
+"""`heartbeats`: how close members come to their session's end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import answered_ns, ms, said
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CLASSIC: Final = ("JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit")
+NEW: Final = ("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat")
+
+THROWN_OUT: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "FENCED_INSTANCE_ID")
+"""What a coordinator says to a member that it has given up."""
+
+ALIVE: Final = ("", "REBALANCE_IN_PROGRESS")
+"""What it says to one that it knows."""
+
+COLUMNS: Final = (
+    Column("group", "string", "the group"),
+    Column("member", "string", "member id"),
+    Column("client_id", "string", "the client, or null"),
+    Column("protocol", "string", "classic, or the API of its heartbeats (KIP-848, 932, 1071)"),
+    Column("session_timeout_ms", "int", "as JoinGroup asks for it; null: not seen, or the broker's own"),
+    Column("interval_ms", "int", "how often the broker wants a heartbeat (KIP-848); null: classic"),
+    Column("heartbeats", "bigint", "heartbeats of the member"),
+    Column("max_gap_ms", "double", "the longest silence that ended in a sign of life, or null"),
+    Column("share", "double", "that silence as part of the session timeout: 1 and more is too late"),
+    Column("intervals", "double", "that silence in intervals of the broker (KIP-848)"),
+    Column("expired", "boolean", "the coordinator has given it up, or had to"),
+    Column("last_ts", "timestamp", "its last sign of life"),
+    Column("capture", "string", "which capture it is of"),
+)
+
+
+def heartbeats(exchanges: DataFrame) -> DataFrame:
+    """Who is near to being thrown out of a group, and who was?
+
+    In a classic group a member that is silent for its session timeout is dead; it should beat three
+    times in it. OffsetCommit counts as a sign of life, and while it waits in JoinGroup or SyncGroup a
+    member need not beat. Members of KIP-848 are told how often; their session is the broker's affair
+    (45 s unless it is set). A silence with a gap of the capture in it does not count.
+    """
+    in_order = Window.partitionBy("capture", "group", "member").orderBy("ts_ns", "ordinal")
+    new = F.col("api").isin(*NEW)
+    beats = F.col("api").isin("Heartbeat", *NEW)
+    alive = F.col("error").isin(*ALIVE) & F.col("latency_ms").isNotNull()
+    heard = F.when(F.col("api").isin("Heartbeat", "OffsetCommit"), F.col("ts_ns")).otherwise(
+        answered_ns()
+    )
+    ends_silence = F.when(new, F.col("generation") > 0).otherwise(
+        F.col("api").isin("Heartbeat", "OffsetCommit")
+    )
+    unbroken = F.lag("losses").over(in_order) == F.col("losses")
+    signs = (
+        exchanges.where(F.col("api").isin(*CLASSIC, *NEW))
+        .where("`group` is not null and member is not null")
+        .where("api <> 'JoinGroup' or error = ''")
+        .withColumn("session", said("request.session_timeout_ms", "int"))
+        .withColumn("interval", said("response.heartbeat_interval_ms", "int"))
+        .withColumn("since", F.lag(F.when(alive, heard)).over(in_order))
+        .withColumn("timeout", F.last("session", ignorenulls=True).over(in_order))
+        .withColumn(
+            "gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("since")))
+        )
+        .withColumn("late", F.coalesce(F.col("gap") > F.col("timeout"), F.lit(False)))
+    )
+    return (
+        signs.groupBy("capture", "group", "member")
+        .agg(
+            F.max_by("client_id", "ts_ns").alias("client_id"),
+            F.max(F.when(new, F.col("api"))).alias("newer"),
+            F.max_by("timeout", "ts_ns").alias("session_timeout_ms"),
+            F.max("interval").alias("interval_ms"),
+            F.count(F.when(beats, 1)).alias("heartbeats"),
+            F.max("gap").alias("max_gap_ms"),
+            F.max(F.col("gap") / F.col("timeout")).alias("share"),
+            F.bool_or(F.col("late") | F.coalesce(F.col("error").isin(*THROWN_OUT), F.lit(False)))
+            .alias("expired"),
+            F.max("ts").alias("last_ts"),
+        )
+        .withColumn("protocol", F.coalesce("newer", F.lit("classic")))
+        .withColumn("intervals", F.col("max_gap_ms") / F.col("interval_ms"))
+        .where("heartbeats > 0")
+        .select(*(column.name for column in COLUMNS))
+    )

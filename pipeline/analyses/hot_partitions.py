@@ -1,0 +1,65 @@
+"""`hot_partitions`: where the records and bytes go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import said
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FETCHES: Final = ("Fetch", "ShareFetch")
+
+COLUMNS: Final = (
+    Column("topic", "string", "name of the topic, or its id"),
+    Column("partition", "int", "index of the partition"),
+    Column("produced_records", "bigint", "records that brokers took, or were sent with acks=0"),
+    Column("produced_bytes", "bigint", "bytes of them, compressed as they are"),
+    Column("produced_requests", "bigint", "Produce requests that brought some"),
+    Column("fetched_records", "bigint", "records that clients fetched"),
+    Column("fetched_bytes", "bigint", "bytes of them"),
+    Column("fetched_requests", "bigint", "Fetch and ShareFetch responses that brought some"),
+    Column("share", "double", "of all bytes, produced and fetched: 0 to 1"),
+)
+
+
+def hot_partitions(exchanges: DataFrame) -> DataFrame:
+    """Which partitions carry the load? Some far above the others: a bad key, or too few partitions.
+
+    Replicas' own fetches do not count. Records of compressed messages of magic 0 and 1 are not counted.
+    """
+    replica = F.coalesce(
+        said("request.replica_id", "int"), said("request.replica_state.replica_id", "int"), F.lit(-1)
+    )
+    passed = (
+        exchanges.where(F.col("api").isin("Produce", *FETCHES))
+        .where((F.col("api") == "Produce") | (replica < 0))
+        .select("api", F.explode("partitions").alias("one"))
+        .select("api", "one.*")
+        .where("coalesce(error_code, 0) = 0 and bytes > 0")
+    )
+    produced = F.col("api") == "Produce"
+    fetched = F.col("api").isin(*FETCHES)
+
+    def total(column: str, which: object) -> object:
+        return F.coalesce(F.sum(F.when(which, F.col(column))), F.lit(0).cast("bigint"))
+
+    by_partition = passed.groupBy("topic", "partition").agg(
+        total("records", produced).alias("produced_records"),
+        total("bytes", produced).alias("produced_bytes"),
+        F.count(F.when(produced, 1)).alias("produced_requests"),
+        total("records", fetched).alias("fetched_records"),
+        total("bytes", fetched).alias("fetched_bytes"),
+        F.count(F.when(fetched, 1)).alias("fetched_requests"),
+    )
+    whole = passed.agg(F.sum("bytes").alias("whole"))
+    share = (F.col("produced_bytes") + F.col("fetched_bytes")) / F.col("whole")
+    return (
+        by_partition.crossJoin(F.broadcast(whole))
+        .withColumn("share", share)
+        .select(*(column.name for column in COLUMNS))
+    )

@@ -1,0 +1,60 @@
+"""`latency`: how long clients wait, by API, client and broker over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.buckets import bucketed
+from pipeline.analyses.expressions import asked
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ACCURACY: Final = 10_000
+"""Of percentile_approx: ranks are right to a part in so many."""
+
+COLUMNS: Final = (
+    Column("bucket", "timestamp", "when it begins"),
+    Column("api", "string", "name of the API"),
+    Column("client_id", "string", "the client, or null"),
+    Column("broker", "int", "node id of the broker, or null"),
+    Column("count", "bigint", "answered requests"),
+    Column("p50_ms", "double", "half of them waited no longer, as the client saw it"),
+    Column("p90_ms", "double", "of ten, nine waited no longer"),
+    Column("p99_ms", "double", "of a hundred, 99 waited no longer"),
+    Column("max_ms", "double", "the longest wait"),
+    Column("broker_p50_ms", "double", "of the broker alone: half took no longer"),
+    Column("broker_p99_ms", "double", "of the broker alone: 99 of a hundred took no longer"),
+)
+
+
+def latency(exchanges: DataFrame) -> DataFrame:
+    """How long did clients wait for answers, over time, and how much of it was the broker's?
+
+    A percentile is one of the latencies (nearest rank). A Fetch waits for records and a JoinGroup for
+    other members: that they take long is no fault. Requests that were never answered do not count.
+    """
+    answered = asked(exchanges).where("latency_ms is not null")
+    shares = F.array(F.lit(0.5), F.lit(0.9), F.lit(0.99))
+    return (
+        bucketed(answered, exchanges)
+        .groupBy("bucket", "api", "client_id", "broker")
+        .agg(
+            F.count("*").alias("count"),
+            F.percentile_approx("latency_ms", shares, ACCURACY).alias("waited"),
+            F.max("latency_ms").alias("max_ms"),
+            F.percentile_approx("broker_ms", shares, ACCURACY).alias("worked"),
+        )
+        .select(
+            *("bucket", "api", "client_id", "broker", "count"),
+            F.get("waited", F.lit(0)).alias("p50_ms"),
+            F.get("waited", F.lit(1)).alias("p90_ms"),
+            F.get("waited", F.lit(2)).alias("p99_ms"),
+            "max_ms",
+            F.get("worked", F.lit(0)).alias("broker_p50_ms"),
+            F.get("worked", F.lit(2)).alias("broker_p99_ms"),
+        )
+    )

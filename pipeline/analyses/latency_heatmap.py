@@ -1,0 +1,39 @@
+"""`latency_heatmap`: how many requests waited how long, over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.buckets import bucketed
+from pipeline.analyses.expressions import asked
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PER_OCTAVE: Final = 2
+"""Latency buckets between a latency and its double."""
+
+LEAST_MS: Final = 1 / 64
+"""What is faster counts as this."""
+
+COLUMNS: Final = (
+    Column("bucket", "timestamp", "when it begins"),
+    Column("api", "string", "name of the API"),
+    Column("latency_ms", "double", "the longest wait that counts here; the next shorter is 1/1.41"),
+    Column("count", "bigint", "answered requests"),
+)
+
+
+def latency_heatmap(exchanges: DataFrame) -> DataFrame:
+    """How are latencies distributed, over time? Shows two modes, or a slow tail, that percentiles hide."""
+    answered = asked(exchanges).where("latency_ms is not null")
+    octaves = F.log2(F.greatest(F.col("latency_ms"), F.lit(LEAST_MS)))
+    bound = F.pow(F.lit(2.0), F.ceil(octaves * PER_OCTAVE) / F.lit(float(PER_OCTAVE)))
+    return (
+        bucketed(answered.withColumn("latency_ms", bound), exchanges)
+        .groupBy("bucket", "api", "latency_ms")
+        .agg(F.count("*").alias("count"))
+    )

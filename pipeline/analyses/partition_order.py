@@ -1,0 +1,140 @@
+"""`partition_order`: records of a partition in another order than their producer sent them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import answered_ns, host
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SEQUENCES: Final = 1 << 31
+"""Sequence numbers begin anew behind 2^31 - 1."""
+
+NEVER: Final = (1 << 63) - 1
+
+COLUMNS: Final = (
+    Column("topic", "string", "name of the topic, or its id"),
+    Column("partition", "int", "index of the partition"),
+    Column("client_id", "string", "the producer's client id, or null"),
+    Column("producer_id", "bigint", "its producer id; null if it is not idempotent"),
+    Column("kind", "string", "overtaken: sent once; sent again: behind an attempt that failed; "
+           "sequence left out: numbers are missing"),
+    Column("offset", "bigint", "where these records are"),
+    Column("other_offset", "bigint", "where the batch in front is that was sent later, or which has "
+           "the sequence number before"),
+    Column("base_sequence", "int", "sequence number of these records, or null"),
+    Column("missing", "bigint", "sequence numbers left out; null: of another kind"),
+    Column("ts", "timestamp", "when the attempt was sent that succeeded"),
+    Column("connection", "bigint", "on which connection"),
+    Column("packet", "bigint", "number of the packet that it was sent with"),
+    Column("capture", "string", "which capture it is of"),
+)  # fmt: skip
+
+
+def partition_order(exchanges: DataFrame) -> DataFrame:
+    """Does pipelining keep the order of a partition's records? It does while nothing fails; a batch that
+    is sent again lands behind those that were sent before its answer came, unless the producer is
+    idempotent (KIP-98).
+
+    Attempts of a batch are known by its checksum. Batches are compared as far as they were in flight at a
+    time; behind a gap in the capture nothing is.
+    """
+    return _reordered(_batches(exchanges)).unionByName(_left_out(_taken(exchanges)))
+
+
+def _sent(exchanges: DataFrame) -> DataFrame:
+    """A row a partition's batch and attempt."""
+    one = F.col("one")
+    return (
+        exchanges.where("api = 'Produce' and acks <> 0")
+        .withColumn("host", host())
+        .withColumn("end_ns", F.coalesce(answered_ns(), F.lit(NEVER)))
+        .withColumn("one", F.explode("partitions"))
+        .select(
+            *("capture", "host", "client_id", "connection", "ordinal", "losses", "ts", "ts_ns"),
+            *("end_ns", "request_packet"),
+            *(one[name].alias(name) for name in ("topic", "partition", "offset", "records")),
+            *(one[name].alias(name) for name in ("producer_id", "producer_epoch", "base_sequence")),
+            one["checksum"].alias("checksum"),
+            # one of which the client never heard counts as failed
+            ((one["error_code"] == 0) & F.col("latency_ms").isNotNull()).alias("taken"),
+        )
+        .where("checksum is not null")
+        .withColumn("taken", F.coalesce("taken", F.lit(False)))
+    )
+
+
+_PLACE: Final = ("capture", "losses", "host", "client_id", "topic", "partition")
+
+
+def _batches(exchanges: DataFrame) -> DataFrame:
+    """A row a batch that was taken, with its first attempt."""
+    attempts = Window.partitionBy(*_PLACE, "checksum").orderBy("ts_ns", "ordinal")
+    before = attempts.rowsBetween(Window.unboundedPreceding, -1)
+    sent = F.struct("ts_ns", "connection", "ordinal", "end_ns")
+    chain = F.coalesce(F.sum(F.col("taken").cast("int")).over(before), F.lit(0))
+    return (
+        _sent(exchanges)
+        .withColumn("chain", chain)
+        .withColumn("sent", sent)
+        .withColumn(
+            "first",
+            F.min("sent").over(Window.partitionBy(*_PLACE, "checksum", "chain")),
+        )
+        .where("taken and offset is not null")
+    )
+
+
+def _reordered(batches: DataFrame) -> DataFrame:
+    """Those with one in front that was sent later, before the answer to them came."""
+    in_front = (
+        Window.partitionBy(*_PLACE)
+        .orderBy("offset")
+        .rowsBetween(Window.unboundedPreceding, -1)
+    )
+    latest = F.max(F.struct("first", "offset")).over(in_front)
+    overtaken = (
+        (F.col("latest.first") > F.col("first"))
+        & (F.col("latest.first.connection") == F.col("first.connection"))
+        & (F.col("latest.first.ts_ns") < F.col("first.end_ns"))
+    )
+    once = F.col("first.ts_ns") == F.col("ts_ns")
+    return (
+        batches.withColumn("latest", latest)
+        .where(overtaken)
+        .withColumn("kind", F.when(once, "overtaken").otherwise("sent again"))
+        .withColumn("other_offset", F.col("latest.offset"))
+        .withColumn("missing", F.lit(None).cast("bigint"))
+        .withColumnRenamed("request_packet", "packet")
+        .select(*(column.name for column in COLUMNS))
+    )
+
+
+def _taken(exchanges: DataFrame) -> DataFrame:
+    """Idempotent producers' batches with their offsets."""
+    return _sent(exchanges).where("taken and offset is not null and base_sequence is not null")
+
+
+def _left_out(batches: DataFrame) -> DataFrame:
+    """Sequence numbers that no batch in front has."""
+    by_offset = Window.partitionBy(
+        *("capture", "losses", "producer_id", "producer_epoch", "topic", "partition")
+    ).orderBy("offset")
+    following = F.lag(F.col("base_sequence") + F.col("records")).over(by_offset)
+    ahead = F.pmod(F.col("base_sequence") - F.col("following"), F.lit(SEQUENCES))
+    return (
+        batches.dropDuplicates(["capture", "producer_id", "topic", "partition", "offset"])
+        .withColumn("following", following)
+        .withColumn("other_offset", F.lag("offset").over(by_offset))
+        .withColumn("missing", ahead)
+        .where((F.col("missing") > 0) & (F.col("missing") < SEQUENCES // 2))
+        .withColumn("kind", F.lit("sequence left out"))
+        .withColumnRenamed("request_packet", "packet")
+        .select(*(column.name for column in COLUMNS))
+    )

@@ -1,0 +1,58 @@
+"""`rebalances`: the phases of each member of a group: joining, syncing, consuming, stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.classic_phases import classic_phases
+from pipeline.analyses.epoch_phases import epoch_phases
+from pipeline.analyses.expressions import moment, ms
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COLUMNS: Final = (
+    Column("group", "string", "the group"),
+    Column("generation", "int", "generation, or the member's epoch (KIP-848); null: not known"),
+    Column("member", "string", "member id"),
+    Column("client_id", "string", "the client, or null"),
+    Column("phase", "string", "join, sync, consuming or stopped"),
+    Column("start", "timestamp", "when the phase began"),
+    Column("end", "timestamp", "when it ended, or the member was last seen in it"),
+    Column("joined_ts", "timestamp", "when the member asked to join this generation; or null"),
+    Column("join_ms", "double", "how long JoinGroup was kept waiting; of KIP-848 the first heartbeat"),
+    Column("sync_ms", "double", "how long SyncGroup took; of KIP-848 until the member confirmed"),
+    Column("late", "boolean", "it joined last, and others waited for that more than half the time"),
+    Column("standstill_ms", "double", "from its joining until it knew its partitions"),
+    Column("group_standstill_ms", "double", "from the first joining until the last member knew"),
+    Column("reason", "string", "why: as the client says (KIP-800), or what shows; stopped: how so"),
+    Column("protocol", "string", "classic, or the API of its heartbeats (KIP-848, 932)"),
+    Column("capture", "string", "which capture it is of"),
+)
+
+
+def rebalances(exchanges: DataFrame) -> DataFrame:
+    """Who joined when, who was late, and how long did delivery stand still?
+
+    A classic group's coordinator answers no JoinGroup before all members that it knows have sent one or
+    the rebalance timeout is over (KIP-62), and a consumer joins when it polls: so one that is busy with
+    its records keeps the others waiting, and a newcomer is delivered nothing. From JoinGroup to the
+    answer of SyncGroup a consumer fetches nothing (the cooperative ones of KIP-429 go on with what they
+    keep). In KIP-848 there is no such wait: each member gives up and takes over partitions by itself.
+    """
+    phases = classic_phases(exchanges).unionByName(epoch_phases(exchanges))
+    return phases.select(
+        *("group", "generation", "member", "client_id", "phase"),
+        moment(F.col("start_ns")).alias("start"),
+        moment(F.greatest("start_ns", "stop_ns")).alias("end"),
+        moment(F.col("joined_ns")).alias("joined_ts"),
+        ms(F.col("join_end_ns") - F.col("joined_ns")).alias("join_ms"),
+        ms(F.col("sync_end_ns") - F.col("sync_ns")).alias("sync_ms"),
+        F.coalesce("late", F.lit(False)).alias("late"),
+        ms(F.col("sync_end_ns") - F.col("joined_ns")).alias("standstill_ms"),
+        ms(F.col("all_known_ns") - F.col("first_joined_ns")).alias("group_standstill_ms"),
+        *("reason", "protocol", "capture"),
+    )

@@ -1,0 +1,67 @@
+"""`retries`: storms of requests that fail with the same error again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import answered_ns, asked, host, ms
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+APART_MS: Final = 1000
+"""retry.backoff.max.ms of Java's clients: attempts further apart than this are no storm."""
+
+LEAST: Final = 5
+"""Attempts of a storm."""
+
+COLUMNS: Final = (
+    Column("client_id", "string", "the client, or null"),
+    Column("api", "string", "name of the API"),
+    Column("error", "string", "what each attempt was told"),
+    Column("start", "timestamp", "the first attempt"),
+    Column("end", "timestamp", "the last answer"),
+    Column("attempts", "bigint", "how many there were"),
+    Column("rate", "double", "attempts a second; null if all came at once"),
+    Column("shortest_pause_ms", "double", "the shortest time from an answer to the next attempt"),
+    Column("host", "string", "the client's address"),
+    Column("capture", "string", "which capture it is of"),
+)
+
+
+def retries(exchanges: DataFrame) -> DataFrame:
+    """Who loads brokers with requests that fail? A client should pause behind an error, longer each time
+    (retry.backoff.ms, KIP-580); many at once may be all that a broker in trouble can bear.
+
+    Attempts are a client's failures with one API and error, whatever they ask for.
+    """
+    attempts = Window.partitionBy("capture", "host", "client_id", "api", "error").orderBy(
+        "ts_ns", "connection", "ordinal"
+    )
+    pause = ms(F.col("ts_ns") - F.lag("end_ns").over(attempts))
+    begins = F.coalesce(F.col("pause_ms") > APART_MS, F.lit(True)).cast("int")
+    return (
+        asked(exchanges)
+        .where("error <> ''")
+        .withColumn("host", host())
+        .withColumn("end_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
+        .withColumn("pause_ms", pause)
+        .withColumn("storm", F.sum(begins).over(attempts))
+        .groupBy("capture", "host", "client_id", "api", "error", "storm")
+        .agg(
+            F.min("ts").alias("start"),
+            F.timestamp_micros(F.floor(F.max("end_ns") / 1000).cast("bigint")).alias("end"),
+            F.count("*").alias("attempts"),
+            ms(F.max("ts_ns") - F.min("ts_ns")).alias("took_ms"),
+            F.min(F.when(F.col("pause_ms") <= APART_MS, F.greatest("pause_ms", F.lit(0.0)))).alias(
+                "shortest_pause_ms"
+            ),
+        )
+        .where(F.col("attempts") >= LEAST)
+        .withColumn("rate", (F.col("attempts") - 1) * 1000 / F.nullif("took_ms", F.lit(0.0)))
+        .select(*(column.name for column in COLUMNS))
+    )

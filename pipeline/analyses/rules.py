@@ -1,0 +1,73 @@
+"""`rules`: what the proxy's fault rules did, and what became of the exchanges they touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from captures.conversation import CUT_OFF
+from pipeline.analyses.expressions import asked
+from pipeline.columns import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ACCURACY: Final = 10_000
+"""See `latency`."""
+
+COLUMNS: Final = (
+    Column("rule", "string", "name of the rule"),
+    Column("api", "string", "name of the API"),
+    Column("fired", "bigint", "exchanges that it touched"),
+    Column("p50_with_ms", "double", "half of those waited no longer"),
+    Column("p99_with_ms", "double", "99 of a hundred of those waited no longer"),
+    Column("p50_without_ms", "double", "the same of the API's exchanges that no rule touched"),
+    Column("p99_without_ms", "double", "the same of the API's exchanges that no rule touched"),
+    Column("errors_with", "bigint", "responses with an error among those it touched"),
+    Column("errors_without", "bigint", "the same of the API's exchanges that no rule touched"),
+    Column("without", "bigint", "the API's exchanges that no rule touched"),
+    Column("unanswered", "bigint", "exchanges that it touched and that have no response"),
+    Column("closed", "bigint", "connections that ended in an exchange that it touched"),
+)
+
+
+def rules(exchanges: DataFrame) -> DataFrame:
+    """Did a rule do what it was meant to? Compared with the exchanges of the same API that no rule
+    touched, which others of its client may have held up all the same."""
+    seen = asked(exchanges)
+    shares = F.array(F.lit(0.5), F.lit(0.99))
+    waited = F.percentile_approx("latency_ms", shares, ACCURACY)
+    failed = F.count(F.when(F.col("error") != "", 1))
+    closed = F.when(
+        F.col("note").contains(CUT_OFF) | F.col("note").contains("connection closed"),
+        F.struct("capture", "connection"),
+    )
+    touched = (
+        seen.withColumn("rule", F.explode("rules"))
+        .groupBy("rule", "api")
+        .agg(
+            F.count("*").alias("fired"),
+            waited.alias("waited"),
+            failed.alias("errors_with"),
+            F.count(F.when(F.col("latency_ms").isNull(), 1)).alias("unanswered"),
+            F.count_distinct(closed).alias("closed"),
+        )
+    )
+    others = (
+        seen.where(F.size("rules") == 0)
+        .groupBy("api")
+        .agg(F.count("*").alias("without"), waited.alias("usual"), failed.alias("errors_without"))
+    )
+    none = F.lit(0).cast("bigint")
+    return touched.join(others, "api", "left").select(
+        *("rule", "api", "fired"),
+        F.get("waited", F.lit(0)).alias("p50_with_ms"),
+        F.get("waited", F.lit(1)).alias("p99_with_ms"),
+        F.get("usual", F.lit(0)).alias("p50_without_ms"),
+        F.get("usual", F.lit(1)).alias("p99_without_ms"),
+        "errors_with",
+        F.coalesce("errors_without", none).alias("errors_without"),
+        F.coalesce("without", none).alias("without"),
+        *("unanswered", "closed"),
+    )

@@ -1,0 +1,76 @@
+"""`versions`: which versions clients use, and which of them an upgrade takes away (KIP-896)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import asked
+from pipeline.columns import Column
+from specs.contents import NAMES
+from specs.releases import RELEASES, offered
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COLUMNS: Final = (
+    Column("client_id", "string", "the client, or null"),
+    Column("software", "string", "name and version of its library, or null"),
+    Column("api", "string", "name of the API"),
+    Column("version", "int", "version of the request"),
+    Column("count", "bigint", "requests of it"),
+    Column("removed_in", "string", "the release that no longer offers it, or null"),
+    Column("last_ts", "timestamp", "when it was last used"),
+)
+
+BETWEEN_BROKERS: Final = (
+    *("Vote", "BeginQuorumEpoch", "EndQuorumEpoch", "AlterPartition"),
+    *("Envelope", "AllocateProducerIds"),
+)
+"""They went to the controllers' own listener, and are not gone."""
+
+OFFERED_IN_NAME_ONLY: Final = (("Produce", 0), ("Produce", 1), ("Produce", 2))
+"""4.0 lists them, because librdkafka gives up without them, and refuses them (KAFKA-18659)."""
+
+
+def removed() -> dict[tuple[str, int], str]:
+    """(API, version) -> the release that was the first without it.
+
+    >>> gone = removed()
+    >>> gone["Fetch", 3], gone["LeaderAndIsr", 7], ("Fetch", 4) in gone
+    ('4.0', '4.0', False)
+    """
+    found = dict.fromkeys(OFFERED_IN_NAME_ONLY, "4.0")
+    before: set[tuple[str, int]] = set()
+    for release in RELEASES:
+        now = {
+            (NAMES[key], version)
+            for key, (oldest, newest) in offered(release).items()
+            for version in range(oldest, newest + 1)
+        }
+        found |= dict.fromkeys(before - now, release)
+        for back in now & found.keys() - set(OFFERED_IN_NAME_ONLY):
+            del found[back]
+        before = now
+    return {place: gone for place, gone in found.items() if place[0] not in BETWEEN_BROKERS}
+
+
+def versions(exchanges: DataFrame) -> DataFrame:
+    """Which clients speak which versions, and whom would an upgrade (to 4.x above all) shut out?"""
+    gone = F.create_map(
+        *(
+            F.lit(part)
+            for (name, version), release in sorted(removed().items())
+            for part in (f"{name} {version}", release)
+        )
+    )
+    place = F.concat_ws(" ", "api", F.col("version").cast("string"))
+    return (
+        asked(exchanges)
+        .where("key >= 0")
+        .groupBy("client_id", "software", "api", "version")
+        .agg(F.count("*").alias("count"), F.max("ts").alias("last_ts"))
+        .withColumn("removed_in", F.try_element_at(gone, place))
+        .select(*(column.name for column in COLUMNS))
+    )

@@ -1,0 +1,184 @@
+"""A Spark driver of our own: a JVM beside this process, which ends with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from pipeline.errors import UnavailableError
+from pipeline.java import java_home
+from pipeline.masters import Master
+from pipeline.shipping import pack, root
+from pipeline.workers import require
+
+LOOPBACK: Final = "127.0.0.1"
+
+PATIENCE: Final = 60.0
+"""Seconds in which a cluster has to give us a worker."""
+
+LEAST, MOST, SHARE = 1 << 30, 4 << 30, 4
+"""The driver's heap: a quarter of the memory, within these bounds (bytes)."""
+
+
+@contextmanager
+def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
+    """A session whose driver is here. folder: for its files. Raises UnavailableError."""
+    said = folder / "said.txt"
+    with said.open("wb") as log, _interrupts():
+        conf = _configuration(master, wanted, folder)
+        with _environment(_variables(master, folder)):
+            gateway = _started(conf, log, said)
+            try:
+                context = SparkContext(conf=conf, gateway=gateway)
+            except Py4JError:
+                _end(gateway)
+                raise UnavailableError(f"{master.url} gives no Spark: {_reason(said)}") from None
+            except BaseException:
+                _end(gateway)
+                raise
+        try:
+            context.setLogLevel("ERROR")
+            spark = SparkSession(context)
+            if master.kind == "cluster":
+                _await_workers(context, master)
+                context.addPyFile(str(pack(folder / "barnabas.zip")))
+                require(spark, master, context.defaultParallelism)
+            yield spark
+        finally:
+            _ignoring(context.stop)
+            _end(gateway)
+
+
+def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
+    """A JVM that waits for us; what it prints goes to the log."""
+    try:
+        return launch_gateway(  # type: ignore[no-untyped-call]
+            conf, {"stdout": log, "stderr": subprocess.STDOUT}
+        )
+    except PySparkException:
+        raise UnavailableError(f"Spark does not start: {_reason(said)}") from None
+
+
+def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
+    memory = min(MOST, max(LEAST, _memory() // SHARE))
+    ours = {
+        "spark.app.name": "barnabas",
+        "spark.master": master.url,
+        "spark.driver.memory": f"{memory >> 20}m",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    if master.here:
+        ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
+    return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])
+
+
+def _variables(master: Master, folder: Path) -> dict[str, str]:
+    """What the JVM, and through it Python's workers, find in their environment."""
+    python = sys.executable
+    if master.kind == "cluster":  # its machines may have it elsewhere
+        python = os.environ.get("PYSPARK_PYTHON", python)
+    variables = {
+        "JAVA_HOME": str(java_home(os.environ, folder / "java")),
+        "PYSPARK_PYTHON": python,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        # workers import our packages, whatever else the folder is called that this began in
+        "PYTHONSAFEPATH": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(root()), os.environ.get("PYTHONPATH")))),
+    }
+    if master.here:
+        variables["SPARK_LOCAL_IP"] = LOOPBACK
+    return variables
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """The variables in this process, since the JVM inherits them; then what was there before."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _interrupts() -> Iterator[None]:
+    """SIGINT as before at the end: a SparkContext takes it for itself."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+def _await_workers(context: SparkContext, master: Master) -> None:
+    """Until a worker has begun to work for us; without one a job would wait for ever."""
+    deadline = time.monotonic() + PATIENCE
+    try:
+        # the driver itself is one of them
+        while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
+            if time.monotonic() > deadline:
+                raise UnavailableError(
+                    f"{master.url} has given no worker within {PATIENCE:.0f} s:"
+                    " are there any, with cores and memory to spare?"
+                )
+            time.sleep(0.05)
+    except Py4JError:
+        raise UnavailableError(f"{master.url} has refused us or gone away") from None
+
+
+def _end(gateway: Any) -> None:
+    """End the JVM, and let pyspark forget it, so that another may be started."""
+    _ignoring(gateway.shutdown)
+    process: subprocess.Popen[bytes] = gateway.proc
+    if process.stdin is not None:
+        _ignoring(process.stdin.close)  # it ends when its input does
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+
+
+def _ignoring(close: Any) -> None:
+    """What is gone already can't be closed."""
+    with contextlib.suppress(Py4JError, OSError):
+        close()
+
+
+def _memory() -> int:
+    """Of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _reason(said: Path) -> str:
+    """Of all that the JVM printed, the line that says why."""
+    lines = said.read_text(errors="replace").splitlines()
+    told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
+    telling = [line for line in told if "Exception" in line or "rror" in line]
+    return (telling or told or ["it said nothing"])[-1][:300]

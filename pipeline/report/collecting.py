@@ -1,0 +1,59 @@
+"""From tables, of any size, to what the report takes of them: rows of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from pipeline.analyses.expressions import asked
+from pipeline.report.digests import Digest
+from pipeline.report.parts import Overview, Result
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+MOST: Final = 30_000
+"""Rows of a result."""
+
+Read = Callable[[str], "DataFrame"]
+"""The table of a folder's name."""
+
+
+def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
+    """What was read, in all. captures: how the files are called."""
+    seen = asked(exchanges)
+    client = F.coalesce("client_id", "client_address")
+    row = seen.agg(
+        F.min("ts").alias("begins"),
+        F.max("ts").alias("ends"),
+        F.count("*").alias("exchanges"),
+        F.count_distinct(F.struct("capture", "connection")).alias("connections"),
+        F.count_distinct(client).alias("clients"),
+        F.count_distinct(F.coalesce(F.col("broker").cast("string"), "server_address")).alias(
+            "brokers"
+        ),
+        F.count_distinct("group").alias("groups"),
+        F.count(F.when(F.col("error") != "", 1)).alias("errors"),
+        F.count(F.when(F.col("undecodable") != "", 1)).alias("undecodable"),
+    ).first()
+    assert row is not None  # noqa: S101 - a sum of nothing is a row too
+    topics = seen.select(F.explode("topics").alias("topic")).distinct().count()
+    return Overview(captures, topics=topics, **row.asDict())
+
+
+def collect(read: Read, digest: Digest) -> Result:
+    """As many rows of a digest as the report takes."""
+    table = digest.make(read(digest.of))
+    if digest.order:
+        table = table.orderBy(*map(_by, digest.order))
+    rows = table.limit(MOST + 1).toArrow().to_pylist()
+    total = len(rows) if len(rows) <= MOST else table.count()
+    return Result(rows[:MOST], total)
+
+
+def _by(sql: str) -> Column:
+    """An expression, with the largest first if it ends in `desc`; nulls are last then."""
+    expression = F.expr(sql.removesuffix(" desc"))
+    return expression.desc() if sql.endswith(" desc") else expression.asc()

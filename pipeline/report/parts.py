@@ -1,0 +1,119 @@
+"""What a section is made of. Sections return these; only `page` makes HTML, and escapes all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal, NamedTuple
+
+Row = Mapping[str, Any]
+"""A row of an analysis, by the names of its columns; times are datetimes in UTC."""
+
+
+class Result(NamedTuple):
+    """What an analysis found, as much of it as the report takes."""
+
+    rows: Sequence[Row]
+    total: int
+    """How many rows it had."""
+
+    @property
+    def left_out(self) -> int:
+        """Rows that the report does not have."""
+        return self.total - len(self.rows)
+
+
+Results = Mapping[str, Result]
+"""By the name of the analysis."""
+
+Severity = Literal["bad", "odd", "fine"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("bad", "odd", "fine")
+"""In the order of the page's top; what is fine is not put there."""
+
+
+class Said(NamedTuple):
+    """A sentence about what was found."""
+
+    severity: Severity
+    text: str
+
+
+class Plot(NamedTuple):
+    """A figure of plotly, as plotly.js takes it (https://plotly.com/javascript/reference/)."""
+
+    title: str
+    traces: Sequence[dict[str, Any]]
+    """Where there are choices, `meta` says of which one a trace is."""
+    layout: dict[str, Any]
+    height: int = 360
+    """Pixels."""
+    choices: tuple[str, ...] = ()
+    """Of these the reader sees one; the first to begin with."""
+
+
+class Table(NamedTuple):
+    """Rows as they are; lists are joined, times and numbers made readable."""
+
+    columns: Mapping[str, str]
+    """Heading by name of the column, in order."""
+    rows: Sequence[Row]
+    formats: Mapping[str, Callable[[Any], str]] = {}
+    """How to write the numbers of a column, which the reader sorts as numbers all the same."""
+
+
+class Drawn(NamedTuple):
+    """What a section has to show."""
+
+    said: Sequence[Said] = ()
+    plots: Sequence[Plot] = ()
+    tables: Sequence[Table] = ()
+    remarks: Sequence[str] = ()
+    """What is not shown, and why."""
+
+
+class Section(NamedTuple):
+    """A part of the report."""
+
+    name: str
+    title: str
+    question: str
+    """What it answers, for a person."""
+    needs: tuple[str, ...]
+    """Names of results; if all of them are empty, there is nothing to show."""
+    draw: Callable[[Results], Drawn]
+
+
+def rows(results: Results, name: str) -> Sequence[Row]:
+    """The rows of a result; none if it is not there."""
+    return results[name].rows if name in results else ()
+
+
+def cut(results: Results, *names: str) -> Iterator[str]:
+    """A remark for each result of which rows are missing."""
+    for name in names:
+        if name in results and results[name].left_out:
+            found = results[name]
+            yield (
+                f"{found.left_out:,} of {found.total:,} rows of {name} are not here;"
+                f" all are in the folder {name}"
+            )
+
+
+class Overview(NamedTuple):
+    """What was read, in all."""
+
+    captures: Sequence[str]
+    begins: datetime | None
+    """Of the first request; None if there is no exchange."""
+    ends: datetime | None
+    exchanges: int
+    connections: int
+    clients: int
+    brokers: int
+    topics: int
+    groups: int
+    errors: int
+    """Exchanges with an error in their response."""
+    undecodable: int
+    """Exchanges with a body that no schema reads."""

@@ -1,0 +1,76 @@
+"""What the plots have in common: colours, axes, times as plotly takes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from pipeline.report.wording import utc
+
+PALETTE: Final = (
+    *("#4c8dd6", "#e8833a", "#3fa77a", "#b36ad0", "#d95a64"),
+    *("#2fa9b8", "#c79a2b", "#8a8f98", "#e277ae", "#7a9a3b"),
+)
+"""Of a tone that is seen on white and on black; after the last the first comes again."""
+
+RED, AMBER, GREEN, BLUE, GREY = "#d95a64", "#e2a336", "#3fa77a", "#4c8dd6", "#8a8f98"
+
+MOST: Final = 10
+"""Lines of a plot; a person can't tell more colours apart."""
+
+LONGEST: Final = 40
+"""Characters of a label at an axis."""
+
+
+def colours(names: Iterable[str]) -> dict[str, str]:
+    """A colour for each name, by their order."""
+    return {one: PALETTE[number % len(PALETTE)] for number, one in enumerate(dict.fromkeys(names))}
+
+
+def most(counted: Counter[Any], count: int = MOST) -> list[Any]:
+    """Those with the highest counts, the highest first; of equals the first by name.
+
+    >>> most(Counter({"b": 2, "c": 3, "a": 2}), 2)
+    ['c', 'a']
+    """
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], str(item[0])))
+    return [one for one, _ in ranked[:count]]
+
+
+def moment(value: datetime) -> str:
+    """A time as plotly takes it, in UTC."""
+    return utc(value).isoformat(sep=" ", timespec="microseconds")
+
+
+def label(text: str) -> str:
+    """What stands at an axis: its middle is left out if it is long, since ends tell names apart.
+
+    >>> label("consumer-orders-service-1-9a4b5c0d-0000-1111-2222-333344445555")
+    'consumer-orders-ser…1111-2222-333344445555'
+    """
+    if len(text) <= LONGEST:
+        return text
+    half = LONGEST // 2
+    return f"{text[: half - 1]}…{text[-half - 2 :]}"
+
+
+def time_axis(**more: Any) -> dict[str, Any]:
+    """An axis of times."""
+    return {"type": "date", "hoverformat": "%H:%M:%S.%L", **more}
+
+
+def names_axis(names: Sequence[str]) -> dict[str, Any]:
+    """An axis of names, the first at the top."""
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": [*dict.fromkeys(names)][::-1],
+        "automargin": True,
+    }
+
+
+def bars_height(count: int) -> int:
+    """Pixels for so many horizontal bars."""
+    return 130 + 26 * max(count, 2)

@@ -1,0 +1,38 @@
+"""Committed offsets against what was fetched: what was read twice, what was passed over."""
+
+from __future__ import annotations
+
+from pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from pipeline.report.wording import listed
+
+
+def draw(results: Results) -> Drawn:
+    """A row for each group and partition."""
+    found = rows(results, "commits")
+    said = []
+    for column, severity, text in (
+        ("gaps", "bad", "offsets were passed over and never fetched here"),
+        ("refused", "odd", "commits were refused"),
+        ("rewinds", "odd", "commits went backwards"),
+        ("duplicates", "odd", "offsets were fetched again"),
+    ):
+        some = [row for row in found if row[column]]
+        if some:
+            count = sum(row[column] for row in some)
+            where = listed(f"{row['topic']}[{row['partition']}] ({row['group']})" for row in some)
+            said.append(Said("bad" if severity == "bad" else "odd", f"{count:,} {text}: {where}"))
+    columns = {
+        "group": "group",
+        "topic": "topic",
+        "partition": "partition",
+        "client_id": "client",
+        "committed": "committed",
+        "fetched_to": "fetched up to",
+        "lag": "not committed",
+        "duplicates": "again",
+        "gaps": "passed over",
+        "refused": "commits refused",
+        "rewinds": "commits backwards",
+    }
+    ranked = sorted(found, key=lambda row: -((row["gaps"] or 0) + (row["duplicates"] or 0)))
+    return Drawn(said, tables=[Table(columns, ranked)], remarks=[*cut(results, "commits")])

@@ -1,0 +1,98 @@
+"""Errors that brokers answered, by client and over time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from pipeline.report.plotting import (
+    bars_height,
+    colours,
+    label,
+    moment,
+    most,
+    names_axis,
+    time_axis,
+)
+from pipeline.report.wording import listed, name
+
+CLIENTS = 15
+
+
+def draw(results: Results) -> Drawn:
+    """Bars by client, bars over time, and all errors with who got them."""
+    found = rows(results, "errors")
+    by_client: Counter[str] = Counter()
+    by_error: Counter[str] = Counter()
+    cells: Counter[tuple[str, str]] = Counter()
+    times: Counter[tuple[str, str]] = Counter()
+    for row in found:
+        client, error, count = name(row["client_id"]), row["error"], row["count"]
+        by_client[client] += count
+        by_error[error] += count
+        cells[client, error] += count
+    for row in rows(results, "errors_over_time"):
+        times[moment(row["bucket"]), row["error"]] += row["count"]
+    clients, errors = most(by_client, CLIENTS), most(by_error)
+    of = colours(errors)
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": error,
+            "marker": {"color": of[error]},
+            "y": [label(client) for client in clients],
+            "x": [cells[client, error] or None for client in clients],
+            "hovertemplate": "%{y}: %{x:,}",
+        }
+        for error in errors
+    ]
+    moments = sorted({at for at, _ in times})
+    over_time = [
+        {
+            "type": "bar",
+            "name": error,
+            "marker": {"color": of[error]},
+            "x": moments,
+            "y": [times[at, error] or None for at in moments],
+            "hovertemplate": "%{y:,}",
+        }
+        for error in errors
+    ]
+    by_clients: dict[str, Any] = {
+        "barmode": "stack",
+        "xaxis": {"title": {"text": "errors"}},
+        "yaxis": names_axis([label(client) for client in clients]),
+    }
+    plots = (
+        Plot("Errors by client", bars, by_clients, bars_height(len(clients))),
+        Plot(
+            "Errors over time",
+            over_time,
+            {"barmode": "stack", "xaxis": time_axis(), "hovermode": "x unified"},
+            280,
+        ),
+    )
+    remarks = [*cut(results, "errors", "errors_over_time")]
+    if len(by_client) > len(clients):
+        remarks.append(f"{len(by_client) - len(clients)} clients with fewer errors are not drawn")
+    said = Said(
+        "odd",
+        f"{sum(by_error.values()):,} times a response said no:"
+        f" {listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
+    )
+    return Drawn([said], plots, [_table(found)], remarks)
+
+
+def _table(found: Sequence[Row]) -> Table:
+    columns = {
+        "client_id": "client",
+        "api": "API",
+        "error": "error",
+        "count": "count",
+        "first_ts": "first",
+        "last_ts": "last",
+    }
+    return Table(columns, found)

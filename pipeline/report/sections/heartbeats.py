@@ -1,0 +1,92 @@
+"""Heartbeats against session time-outs (000, 001)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from pipeline.report.plotting import AMBER, GREEN, RED, bars_height, label, names_axis
+from pipeline.report.wording import duration, name
+
+MOST: Final = 25
+
+NEAR: Final = 0.66
+"""Of the session without a heartbeat: one that is lost more, and the member is out."""
+
+
+def draw(results: Results) -> Drawn:
+    """The longest silence of each member as a share of its session."""
+    found = sorted(rows(results, "heartbeats"), key=lambda row: -(row["share"] or 0))
+    shown = [row for row in found if row["share"] is not None][:MOST]
+    trace = {
+        "type": "bar",
+        "orientation": "h",
+        "showlegend": False,
+        "marker": {"color": [_colour(row) for row in shown]},
+        "y": [_member(row) for row in shown],
+        "x": [row["share"] for row in shown],
+        "customdata": [
+            [duration(row["max_gap_ms"]), duration(row["session_timeout_ms"])] for row in shown
+        ],
+        "hovertemplate": "%{y}<br>silent for %{customdata[0]} of %{customdata[1]}<extra></extra>",
+    }
+    layout: dict[str, Any] = {
+        "xaxis": {"tickformat": ".0%", "rangemode": "tozero"},
+        "yaxis": names_axis([_member(row) for row in shown]),
+        "shapes": [
+            {
+                "type": "line",
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "x0": 1,
+                "x1": 1,
+                "line": {"color": RED, "width": 2, "dash": "dot"},
+            }
+        ],
+    }
+    plot = Plot("Longest silence, of the session", [trace], layout, bars_height(len(shown)))
+    remarks = [*cut(results, "heartbeats")]
+    if len(found) > len(shown):
+        remarks.append(
+            f"{len(found) - len(shown)} members with shorter silences, or sessions of a length that"
+            " is not known, are in the table only"
+        )
+    columns = {
+        "group": "group",
+        "client_id": "client",
+        "protocol": "protocol",
+        "member": "member",
+        "heartbeats": "heartbeats",
+        "session_timeout_ms": "session time-out",
+        "max_gap_ms": "longest silence",
+        "share": "of the session",
+        "expired": "expired",
+    }
+    written = {"session_timeout_ms": duration, "max_gap_ms": duration, "share": "{:.0%}".format}
+    table = Table(columns, found, written)
+    plots = [plot] if shown else []
+    return Drawn([_said(row) for row in found if _late(row)][:5], plots, [table], remarks)
+
+
+def _member(row: Row) -> str:
+    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
+
+
+def _late(row: Row) -> bool:
+    return bool(row["expired"] or (row["share"] or 0) >= NEAR)
+
+
+def _said(row: Row) -> Said:
+    of = f"{duration(row['max_gap_ms'])} of a session of {duration(row['session_timeout_ms'])}"
+    if row["expired"]:
+        return Said(
+            "bad", f"group {row['group']}: the session of {name(row['client_id'])} expired ({of})"
+        )
+    return Said("odd", f"group {row['group']}: {name(row['client_id'])} was silent for {of}")
+
+
+def _colour(row: Row) -> str:
+    if row["expired"]:
+        return RED
+    return AMBER if _late(row) else GREEN

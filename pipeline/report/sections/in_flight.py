@@ -1,0 +1,56 @@
+"""How many requests of a client were under way at once (004)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any, Final
+
+from pipeline.report.parts import Drawn, Plot, Results, Table, cut, rows
+from pipeline.report.plotting import colours, label, moment, most, time_axis
+from pipeline.report.wording import name
+
+MEASURES: Final = {"deepest": "depth_max", "mean": "depth_mean"}
+"""By what the reader chooses."""
+
+
+def draw(results: Results) -> Drawn:
+    """A line a client: the deepest of its connections."""
+    found = rows(results, "in_flight")
+    deepest: Counter[str] = Counter()
+    lines: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for row in found:
+        client, at = name(row["client_id"]), moment(row["bucket"])
+        for measure, column in MEASURES.items():
+            if row[column] is not None:
+                line = lines[client, measure]
+                line[at] = max(row[column], line.get(at, 0))
+        deepest[client] = max(deepest[client], row["depth_max"] or 0)
+    clients = most(deepest)
+    of = colours(clients)
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "marker": {"size": 5},
+            "line": {"shape": "hv", "width": 2, "color": of[client]},
+            "name": label(client),
+            "meta": measure,
+            "x": sorted(lines[client, measure]),
+            "y": [lines[client, measure][at] for at in sorted(lines[client, measure])],
+            "hovertemplate": "%{y:.3~g}",
+        }
+        for measure in MEASURES
+        for client in clients
+    ]
+    layout: dict[str, Any] = {
+        "xaxis": time_axis(),
+        "yaxis": {"rangemode": "tozero", "title": {"text": "requests under way"}},
+        "hovermode": "x unified",
+    }
+    columns = {"client_id": "client", "depth_max": "most under way at once"}
+    table = Table(columns, rows(results, "in_flight_clients"))
+    remarks = [*cut(results, "in_flight", "in_flight_clients")]
+    if (others := len(table.rows) - len(clients)) > 0:
+        remarks.append(f"{others} clients with fewer under way are in the table only")
+    plot = Plot("Requests under way", traces, layout, 340, tuple(MEASURES))
+    return Drawn(plots=[plot], tables=[table], remarks=remarks)

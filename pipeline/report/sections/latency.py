@@ -1,0 +1,104 @@
+"""Latency over time, by API."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import Any, Final
+
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from pipeline.report.plotting import colours, moment, most, time_axis
+from pipeline.report.wording import clock, duration
+
+MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms", "max": "max_ms"}
+"""By what the reader chooses."""
+
+RISE, ENOUGH, LEAST = 8, 5, 20.0
+"""A p99 stands out at so many times the usual one, of so many exchanges, from so many ms."""
+
+
+def draw(results: Results) -> Drawn:
+    """p50, p99 and the longest of each API; what rose far above its usual."""
+    found = rows(results, "latency")
+    counts: Counter[str] = Counter()
+    for row in found:
+        counts[row["api"]] += row["count"]
+    apis = most(counts)
+    of = colours(apis)
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "marker": {"size": 5},
+            "line": {"width": 2, "color": of[api]},
+            "name": api,
+            "meta": measure,
+            "x": [moment(row["bucket"]) for row in found if row["api"] == api],
+            "y": [row[column] for row in found if row["api"] == api],
+            "customdata": [row["count"] for row in found if row["api"] == api],
+            "hovertemplate": "%{y:.3~g} ms of %{customdata:,}",
+        }
+        for measure, column in MEASURES.items()
+        for api in apis
+    ]
+    layout: dict[str, Any] = {
+        "xaxis": time_axis(),
+        "yaxis": {"type": "log", "title": {"text": "ms"}, "tickformat": "~g"},
+        "hovermode": "x unified",
+    }
+    plot = Plot("Latency by API", traces, layout, 400, tuple(MEASURES))
+    remarks = [*cut(results, "latency")]
+    if len(counts) > len(apis):
+        remarks.append(f"{len(counts) - len(apis)} rarer APIs are in the table only")
+    return Drawn([*_rises(found)], [plot], [_table(found)], remarks)
+
+
+def _rises(found: Sequence[Row]) -> Iterator[Said]:
+    by_api: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in found:
+        if row["p99_ms"] is not None:
+            by_api[row["api"]].append(row)
+    for api, times in by_api.items():
+        usual = median(row["p99_ms"] for row in times)
+        enough = [row for row in times if row["count"] >= ENOUGH]
+        worst = max(enough, key=lambda row: row["p99_ms"], default=None)
+        if worst is None or worst["p99_ms"] < max(RISE * usual, LEAST):
+            continue
+        times_usual = f", {worst['p99_ms'] / usual:,.0f} times its usual {duration(usual)}"
+        yield Said(
+            "odd",
+            f"{api}: p99 rose to {duration(worst['p99_ms'])} at {clock(worst['bucket'])}"
+            f"{times_usual if usual else ''}",
+        )
+
+
+def _table(found: Sequence[Row]) -> Table:
+    """An API a row, over all time: what can be said of it without the single exchanges."""
+    by_api: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in found:
+        by_api[row["api"]].append(row)
+    said = [
+        {
+            "api": api,
+            "count": sum(row["count"] for row in times),
+            "p50": median(_known(times, "p50_ms") or [math.nan]),
+            "p99": max(_known(times, "p99_ms"), default=None),
+            "max": max(_known(times, "max_ms"), default=None),
+        }
+        for api, times in by_api.items()
+    ]
+    said.sort(key=lambda row: (-int(str(row["count"])), str(row["api"])))
+    columns = {
+        "api": "API",
+        "count": "exchanges",
+        "p50": "p50, in the middle",
+        "p99": "p99, at worst",
+        "max": "longest",
+    }
+    return Table(columns, said, dict.fromkeys(("p50", "p99", "max"), duration))
+
+
+def _known(found: Sequence[Row], column: str) -> list[float]:
+    return [row[column] for row in found if row[column] is not None]

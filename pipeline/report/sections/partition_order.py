@@ -1,0 +1,29 @@
+"""Whether each producer's batches came to a partition in order (004)."""
+
+from __future__ import annotations
+
+from captures.wording import plural
+from pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from pipeline.report.wording import listed
+
+
+def draw(results: Results) -> Drawn:
+    """A row for each batch out of order."""
+    found = rows(results, "partition_order")
+    where = listed(f"{row['topic']}[{row['partition']}]" for row in found)
+    count = plural(results["partition_order"].total, "time")
+    said = [Said("bad", f"batches came out of order {count}: {where}")]
+    columns = {
+        "ts": "when",
+        "topic": "topic",
+        "partition": "partition",
+        "client_id": "producer",
+        "producer_id": "producer id",
+        "kind": "what",
+        "offset": "offset",
+        "other_offset": "the other's offset",
+        "base_sequence": "sequence",
+        "missing": "left out",
+        "packet": "packet",
+    }
+    return Drawn(said, tables=[Table(columns, found)], remarks=[*cut(results, "partition_order")])

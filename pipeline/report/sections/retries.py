@@ -1,0 +1,76 @@
+"""Retry storms: a client that asks the same over and over."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from pipeline.report.plotting import bars_height, colours, label, moment, names_axis, time_axis
+from pipeline.report.wording import clock, duration, name, utc
+
+MOST: Final = 30
+
+MANY: Final = 50
+"""Attempts of a storm that is bad, not only odd."""
+
+
+def draw(results: Results) -> Drawn:
+    """A bar for each storm, from its beginning to its end."""
+    found = sorted(rows(results, "retries"), key=lambda row: -row["attempts"])
+    shown = found[:MOST]
+    errors = colours(name(row["error"]) for row in shown)
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": error,
+            "marker": {"color": colour},
+            "base": [moment(row["start"]) for row in shown if name(row["error"]) == error],
+            "x": [max(_ms(row), 1.0) for row in shown if name(row["error"]) == error],
+            "y": [_who(row) for row in shown if name(row["error"]) == error],
+            "customdata": [
+                [f"{row['attempts']:,}", duration(_ms(row))]
+                for row in shown
+                if name(row["error"]) == error
+            ],
+            "hovertemplate": "%{y}<br>%{customdata[0]} attempts in %{customdata[1]}",
+        }
+        for error, colour in errors.items()
+    ]
+    names = [*dict.fromkeys(map(_who, shown))]
+    layout: dict[str, Any] = {
+        "barmode": "overlay",
+        "xaxis": time_axis(),
+        "yaxis": names_axis(names),
+        "showlegend": True,
+    }
+    plot = Plot("Retry storms", traces, layout, bars_height(len(names)))
+    said = [
+        Said(
+            "bad" if row["attempts"] >= MANY else "odd",
+            f"{name(row['client_id'])} tried {row['api']} {row['attempts']:,} times in"
+            f" {duration(_ms(row))} from {clock(row['start'])}: {name(row['error'])}",
+        )
+        for row in found[:3]
+    ]
+    columns = {
+        "client_id": "client",
+        "api": "API",
+        "error": "error",
+        "start": "from",
+        "end": "until",
+        "attempts": "attempts",
+        "rate": "a second",
+    }
+    remarks = [*cut(results, "retries")]
+    if len(found) > MOST:
+        remarks.append(f"{len(found) - MOST} smaller storms are in the table only")
+    return Drawn(said, [plot], [Table(columns, found)], remarks)
+
+
+def _who(row: Row) -> str:
+    return f"{label(name(row['client_id']))} {row['api']}"
+
+
+def _ms(row: Row) -> float:
+    return (utc(row["end"]) - utc(row["start"])).total_seconds() * 1000

@@ -1,0 +1,86 @@
+"""What fault rules did to the exchanges that they fired on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from pipeline.report.plotting import AMBER, GREY, bars_height, label, names_axis
+from pipeline.report.wording import duration
+
+MOST: Final = 25
+
+
+def draw(results: Results) -> Drawn:
+    """The latency of an API with a rule and without it, joined by a line."""
+    found = sorted(rows(results, "rules"), key=lambda row: -row["fired"])
+    shown = [row for row in found if row["p50_with_ms"] and row["p50_without_ms"]][:MOST]
+    names = [_name(row) for row in shown]
+    lines: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "line": {"color": GREY, "width": 3},
+        "x": [x for row in shown for x in (row["p50_without_ms"], row["p50_with_ms"], None)],
+        "y": [y for row in shown for y in (_name(row), _name(row), None)],
+    }
+    marks = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": title,
+            "marker": {"size": 13, "color": colour},
+            "x": [row[column] for row in shown],
+            "y": names,
+            "customdata": [duration(row[column]) for row in shown],
+            "hovertemplate": "%{y}: %{customdata}",
+        }
+        for title, column, colour in (
+            ("without the rule", "p50_without_ms", GREY),
+            ("with it", "p50_with_ms", AMBER),
+        )
+    ]
+    layout: dict[str, Any] = {
+        "xaxis": {"type": "log", "title": {"text": "p50, ms"}, "tickformat": "~g"},
+        "yaxis": names_axis(names),
+    }
+    plots = []
+    if shown:
+        plots = [
+            Plot(
+                "Latency without and with rules",
+                [lines, *marks],
+                layout,
+                bars_height(len(shown)) + 30,
+            )
+        ]
+    columns = {
+        "rule": "rule",
+        "api": "API",
+        "fired": "fired",
+        "p50_without_ms": "p50 without",
+        "p50_with_ms": "p50 with it",
+        "p99_without_ms": "p99 without",
+        "p99_with_ms": "p99 with it",
+        "errors_without": "errors without",
+        "errors_with": "errors with it",
+        "unanswered": "unanswered",
+        "closed": "connections closed",
+    }
+    written = {name: duration for name in columns if name.endswith("_ms")}
+    return Drawn(
+        [*map(_said, found[:3])], plots, [Table(columns, found, written)], [*cut(results, "rules")]
+    )
+
+
+def _name(row: Row) -> str:
+    return f"{label(row['rule'])} · {row['api']}"
+
+
+def _said(row: Row) -> Said:
+    text = f"the rule “{row['rule']}” fired on {row['fired']:,} {row['api']}"
+    if row["p50_with_ms"] and row["p50_without_ms"]:
+        usual = duration(row["p50_without_ms"])
+        text += f": {duration(row['p50_with_ms'])} where others took {usual}"
+    return Said("odd", text)

@@ -1,0 +1,55 @@
+"""Spark sessions: one way to have Spark, wherever it runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipeline.errors import UnavailableError
+from pipeline.masters import parse_master, reach
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS: Final[Mapping[str, str]] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+"""What our code counts on, wherever it runs."""
+
+INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
+"""What the extra `spark` brings."""
+
+
+@contextmanager
+def session(
+    master: str | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """Spark, until the end of the `with`: JVM, workers and what they wrote are gone then.
+
+    master: `local[N]` (None: all cores here), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark Connect),
+    or another of Spark's. settings: Spark's own, which go before ours.
+
+    Raises ValueError for what is no master, UnavailableError if Spark can't be had; both say in a
+    line what to do. In the main thread SIGINT raises KeyboardInterrupt, as ever.
+    """
+    where = parse_master(master)
+    for name in INSTALLED:
+        if importlib.util.find_spec(name) is None:
+            raise UnavailableError(f"Spark needs the package {name}: pip install 'barnabas[spark]'")
+    reach(where)
+    wanted = {**SETTINGS, **(settings or {})}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-spark-")))
+        if where.kind == "connect":
+            from pipeline.connect import connected
+
+            yield stack.enter_context(connected(where, wanted, folder))
+        else:
+            from pipeline.driver import driver
+
+            yield stack.enter_context(driver(where, wanted, folder))

@@ -1,0 +1,26 @@
+"""One Spark for all tests of a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipeline.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Embedded, small, with few partitions: the data of tests is."""
+    settings = {
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.wholeStage": "false",  # compiling costs more than it saves here
+    }
+    with session("local[2]", settings) as spark:
+        yield spark

@@ -1,0 +1,124 @@
+"""The page as text: what it holds, and what it can't be made to hold."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+from pipeline.report.page import page
+from pipeline.report.parts import Overview, Result
+from tests.pipeline.report.made import HOSTILE, OVERVIEW, results
+
+PLOTLY = "window.Plotly = {};"
+NOTHING = Overview(("empty.pcapng",), None, None, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+class Seen(HTMLParser):
+    """The elements of a page, its texts, and what stands in its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.scripts: list[str] = []
+        self._in = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._in = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in = ""
+
+    def handle_data(self, data: str) -> None:
+        (self.scripts if self._in == "script" else self.texts).append(data)
+
+
+def made(**changed: Result) -> Seen:
+    return Seen(page(OVERVIEW, {**results(), **changed}, PLOTLY))
+
+
+def test_a_hostile_client_id_is_text_and_nothing_else() -> None:
+    seen = made()
+    assert any(HOSTILE in text for text in seen.texts)
+    assert {tag for tag, _ in seen.tags}.isdisjoint({"img", "iframe", "object", "link", "form"})
+    for tag, attributes in seen.tags:
+        assert not any(name.startswith("on") for name in attributes)
+        if tag == "a":
+            assert str(attributes["href"]).startswith("#")
+    assert len(seen.scripts) == 3, "the figures, plotly, and ours"
+
+
+def test_plotly_gets_no_markup_but_ours() -> None:
+    figures = json.loads(made().scripts[0])
+    found = []
+
+    def look(value: Any, key: str = "") -> None:
+        if isinstance(value, dict):
+            for name, one in value.items():
+                look(one, name)
+        elif isinstance(value, list):
+            for one in value:
+                look(one, key)
+        elif isinstance(value, str) and "<" in value:
+            found.append((key, value))
+
+    look(figures)
+    assert {key for key, _ in found} == {"hovertemplate"}
+    assert not any("script" in value for _, value in found)
+
+
+def test_nothing_but_our_scripts_may_run_and_nothing_may_be_asked_for() -> None:
+    seen = made()
+    policy = next(
+        str(attributes["content"])
+        for tag, attributes in seen.tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert "default-src 'none'" in policy
+    hashes = re.findall(r"'sha256-([^']+)'", policy)
+    own = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in seen.scripts]
+    assert hashes == own[1:]
+
+
+def test_no_address_of_the_net_is_in_it() -> None:
+    """Beside plotly's own text, which has them and whose requests the policy forbids."""
+    text = page(OVERVIEW, results(), "").replace(_escaped(HOSTILE), "")
+    data = text.partition('id="figures">')[2].partition("</script>")[0]
+    assert "://" not in text.replace(data, "")
+    for tag, attributes in made().tags:
+        assert "src" not in attributes, tag
+
+
+def test_what_could_not_be_read_stands_first_and_what_is_bad_before_what_is_odd() -> None:
+    text = page(OVERVIEW, results(), PLOTLY)
+    assert text.index('<section id="unread"') < text.index('<section id="findings"')
+    top = text[text.index('class="said"') : text.index("<nav>")]
+    severities = re.findall(r'<li class="(\w+)"', top)
+    assert severities == sorted(severities)
+    assert {"bad", "odd"} == set(severities)
+
+
+def test_what_was_looked_for_and_not_found_is_said() -> None:
+    text = page(NOTHING, {}, PLOTLY)
+    assert "no exchange in it" in text
+    assert "All of the captures could be read." in text
+    assert text.count("<li><b>") == 14
+
+
+def test_rows_beyond_the_page_are_counted() -> None:
+    row = results()["findings"].rows[0]
+    text = page(OVERVIEW, {"findings": Result([row] * 620, 900)}, PLOTLY)
+    assert "120 more rows are not on this page" in text
+    assert "280 of 900 rows of findings are not here" in text
+
+
+def _escaped(text: str) -> str:
+    import html
+
+    return html.escape(text)
