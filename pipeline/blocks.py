@@ -248,7 +248,9 @@ class _Reading:
             offsets, heads, index, sizes = (x[keep] for x in (offsets, heads, index, sizes))
         yield from faults
         if len(offsets):
-            yield self._stretch(offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments)
+            yield self._stretch(
+                offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments
+            )
 
     def _stretch(
         self,

@@ -63,7 +63,9 @@ _ROWS: Final = 64 << 20
 """Bytes of a stretch that travel in rows by which a batch ends."""
 
 
-def segments(piece: Piece, links: dict[tuple[int, bytes], bytes], *, carry: bool) -> Iterator[pa.RecordBatch]:
+def segments(
+    piece: Piece, links: dict[tuple[int, bytes], bytes], *, carry: bool
+) -> Iterator[pa.RecordBatch]:
     """The rows of a piece; `links` as in plan.Plan, `carry`: payload travels in the rows.
 
     Raises OSError.
@@ -152,7 +154,17 @@ def _rows(
     stops = np.append(starts[1:], len(code))
     names = list(known)
     epochs = _epochs_of(piece, stretch, numbers)
-    yield from _batches(stretch, found, bytes(blob), starts, stops, [names[code[at]] for at in starts], epochs, links, path)
+    yield from _batches(
+        stretch,
+        found,
+        bytes(blob),
+        starts,
+        stops,
+        [names[code[at]] for at in starts],
+        epochs,
+        links,
+        path,
+    )
 
 
 def _usual(stretch: Stretch, headers: Headers, numbers: NDArray[np.int64]) -> NDArray[np.void]:

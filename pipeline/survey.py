@@ -16,7 +16,6 @@ from captures.fragments import Fragments
 from captures.packets import Packets
 from captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
 from captures.reader import document, names_flow
-from captures.tcp import SYN
 from pipeline.blocks import Begin, End, Fault, Stretch, blocks
 from pipeline.ends import ends_of
 from pipeline.headers import usual_headers
@@ -130,7 +129,7 @@ def _stretch(found: Surveyed, stretch: Stretch, packets: Packets, noticed: Notic
         if noticed.any:
             time = int(stretch.times[item])
             found.fragments.append(Fragment(found.numbered + item + 1, time, linktype, data))
-        elif segment is not None and segment.flags & SYN and item in stretch.comments:
+        elif segment is not None and item in stretch.comments and not segment.payload:
             for comment in map(document, stretch.comments[item]):
                 if names_flow(comment):
                     offset = stretch.base + int(stretch.blocks[item])

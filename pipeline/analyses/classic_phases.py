@@ -45,7 +45,9 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .otherwise(
             F.coalesce(
                 F.nullif(said("request.reason", "string"), F.lit("")),
-                F.when(said("request.member_id", "string") == "", "new member").otherwise("rejoins"),
+                F.when(said("request.member_id", "string") == "", "new member").otherwise(
+                    "rejoins"
+                ),
             )
         )
     )

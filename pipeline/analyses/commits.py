@@ -20,10 +20,14 @@ COLUMNS: Final = (
     Column("topic", "string", "name of the topic, or its id"),
     Column("partition", "int", "index of the partition"),
     Column("client_id", "string", "the client that fetched or committed, or null"),
-    Column("committed", "bigint", "its last commit that was taken: the next offset to read; or null"),
+    Column(
+        "committed", "bigint", "its last commit that was taken: the next offset to read; or null"
+    ),
     Column("fetched_to", "bigint", "the offset behind the last record that it fetched, or null"),
     Column("lag", "bigint", "fetched and not committed at the end, in offsets; or null"),
-    Column("duplicates", "bigint", "offsets that it fetched though the group had fetched them before"),
+    Column(
+        "duplicates", "bigint", "offsets that it fetched though the group had fetched them before"
+    ),
     Column("gaps", "bigint", "offsets that it passed over when it began to fetch or went on"),
     Column("commits", "bigint", "commits that were taken"),
     Column("refused", "bigint", "commits that were refused"),
@@ -128,7 +132,9 @@ def _summed(rows: DataFrame) -> DataFrame:
     return (
         rows.groupBy("capture", "group", "topic", "partition", "host", "client_id")
         .agg(
-            F.max_by("taken", F.when(F.col("taken").isNotNull(), F.col("ts_ns"))).alias("committed"),
+            F.max_by("taken", F.when(F.col("taken").isNotNull(), F.col("ts_ns"))).alias(
+                "committed"
+            ),
             F.max("next").alias("fetched_to"),
             total("again"),
             total("passed_over"),

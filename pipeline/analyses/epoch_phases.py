@@ -54,9 +54,9 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
     timed = (
         steps.withColumn(
             "next_ns",
-            F.lead(F.when(F.col("step") == "ended", F.col("ts_ns")).otherwise(F.col("stop_ns"))).over(
-                in_order
-            ),
+            F.lead(
+                F.when(F.col("step") == "ended", F.col("ts_ns")).otherwise(F.col("stop_ns"))
+            ).over(in_order),
         )
         # an assignment that another one follows at once is never confirmed by itself
         .withColumn("known_ns", F.coalesce(F.least("confirmed_ns", "next_ns"), F.col("stop_ns")))

@@ -51,6 +51,4 @@ def error_text(code: Column) -> Column:
     names = F.create_map(
         *(F.lit(part) for error in ERROR_CODES for part in (error.code, error.name))
     )
-    return F.coalesce(
-        F.try_element_at(names, code), F.concat(F.lit("ERROR_"), code.cast("string"))
-    )
+    return F.coalesce(F.try_element_at(names, code), F.concat(F.lit("ERROR_"), code.cast("string")))

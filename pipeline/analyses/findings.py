@@ -81,7 +81,15 @@ ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
 NEVER: Final = (1 << 63) - 1
 
 _KEPT: Final = (
-    *("capture", "connection", "ordinal", "client_address", "server_address", "client_id", "broker"),
+    *(
+        "capture",
+        "connection",
+        "ordinal",
+        "client_address",
+        "server_address",
+        "client_id",
+        "broker",
+    ),
     *("named_broker", "key", "version", "correlation_id", "request_size", "response_size", "ts_ns"),
     *("latency_ms", "broker_ms", "rules", "note", "request_packet", "response_packet", "sasl"),
     *("losses", "end_ns"),
@@ -162,7 +170,9 @@ def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The findings of rows that come in the order of keys and of their ends."""
     schema = arrow(COLUMNS)
     rows = (row for batch in batches for row in batch.to_pylist())
-    for (capture, by, _), mine in groupby(rows, key=lambda row: (row["capture"], row["by"], row["of"])):
+    for (capture, by, _), mine in groupby(
+        rows, key=lambda row: (row["capture"], row["by"], row["of"])
+    ):
         found = [_row(capture, check, finding) for check, finding in _run(by, mine)]
         if found:
             yield pa.RecordBatch.from_pylist(found, schema=schema)

@@ -27,11 +27,15 @@ COLUMNS: Final = (
     Column("member", "string", "member id"),
     Column("client_id", "string", "the client, or null"),
     Column("protocol", "string", "classic, or the API of its heartbeats (KIP-848, 932, 1071)"),
-    Column("session_timeout_ms", "int", "as JoinGroup asks for it; null: not seen, or the broker's own"),
+    Column(
+        "session_timeout_ms", "int", "as JoinGroup asks for it; null: not seen, or the broker's own"
+    ),
     Column("interval_ms", "int", "how often the broker wants a heartbeat (KIP-848); null: classic"),
     Column("heartbeats", "bigint", "heartbeats of the member"),
     Column("max_gap_ms", "double", "the longest silence that ended in a sign of life, or null"),
-    Column("share", "double", "that silence as part of the session timeout: 1 and more is too late"),
+    Column(
+        "share", "double", "that silence as part of the session timeout: 1 and more is too late"
+    ),
     Column("intervals", "double", "that silence in intervals of the broker (KIP-848)"),
     Column("expired", "boolean", "the coordinator has given it up, or had to"),
     Column("last_ts", "timestamp", "its last sign of life"),
@@ -66,9 +70,7 @@ def heartbeats(exchanges: DataFrame) -> DataFrame:
         .withColumn("interval", said("response.heartbeat_interval_ms", "int"))
         .withColumn("since", F.lag(F.when(alive, heard)).over(in_order))
         .withColumn("timeout", F.last("session", ignorenulls=True).over(in_order))
-        .withColumn(
-            "gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("since")))
-        )
+        .withColumn("gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("since"))))
         .withColumn("late", F.coalesce(F.col("gap") > F.col("timeout"), F.lit(False)))
     )
     return (
@@ -81,8 +83,9 @@ def heartbeats(exchanges: DataFrame) -> DataFrame:
             F.count(F.when(beats, 1)).alias("heartbeats"),
             F.max("gap").alias("max_gap_ms"),
             F.max(F.col("gap") / F.col("timeout")).alias("share"),
-            F.bool_or(F.col("late") | F.coalesce(F.col("error").isin(*THROWN_OUT), F.lit(False)))
-            .alias("expired"),
+            F.bool_or(
+                F.col("late") | F.coalesce(F.col("error").isin(*THROWN_OUT), F.lit(False))
+            ).alias("expired"),
             F.max("ts").alias("last_ts"),
         )
         .withColumn("protocol", F.coalesce("newer", F.lit("classic")))

@@ -33,7 +33,9 @@ def hot_partitions(exchanges: DataFrame) -> DataFrame:
     Replicas' own fetches do not count. Records of compressed messages of magic 0 and 1 are not counted.
     """
     replica = F.coalesce(
-        said("request.replica_id", "int"), said("request.replica_state.replica_id", "int"), F.lit(-1)
+        said("request.replica_id", "int"),
+        said("request.replica_state.replica_id", "int"),
+        F.lit(-1),
     )
     passed = (
         exchanges.where(F.col("api").isin("Produce", *FETCHES))

@@ -21,7 +21,9 @@ COLUMNS: Final = (
     Column("broker", "int", "node id of the broker, or null"),
     Column("connection", "bigint", "number of the connection within its capture"),
     Column("depth_max", "bigint", "the most requests that waited at a time"),
-    Column("depth_mean", "double", "how many waited when a request came, itself included; the mean"),
+    Column(
+        "depth_mean", "double", "how many waited when a request came, itself included; the mean"
+    ),
     Column("produce_depth_max", "bigint", "the same of depth_max when a Produce came; or null"),
     Column("capture", "string", "which capture the connection is of"),
 )

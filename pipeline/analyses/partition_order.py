@@ -94,9 +94,7 @@ def _batches(exchanges: DataFrame) -> DataFrame:
 def _reordered(batches: DataFrame) -> DataFrame:
     """Those with one in front that was sent later, before the answer to them came."""
     in_front = (
-        Window.partitionBy(*_PLACE)
-        .orderBy("offset")
-        .rowsBetween(Window.unboundedPreceding, -1)
+        Window.partitionBy(*_PLACE).orderBy("offset").rowsBetween(Window.unboundedPreceding, -1)
     )
     latest = F.max(F.struct("first", "offset")).over(in_front)
     overtaken = (

@@ -23,7 +23,9 @@ COLUMNS: Final = (
     Column("start", "timestamp", "when the phase began"),
     Column("end", "timestamp", "when it ended, or the member was last seen in it"),
     Column("joined_ts", "timestamp", "when the member asked to join this generation; or null"),
-    Column("join_ms", "double", "how long JoinGroup was kept waiting; of KIP-848 the first heartbeat"),
+    Column(
+        "join_ms", "double", "how long JoinGroup was kept waiting; of KIP-848 the first heartbeat"
+    ),
     Column("sync_ms", "double", "how long SyncGroup took; of KIP-848 until the member confirmed"),
     Column("late", "boolean", "it joined last, and others waited for that more than half the time"),
     Column("standstill_ms", "double", "from its joining until it knew its partitions"),

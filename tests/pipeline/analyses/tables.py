@@ -26,9 +26,7 @@ TABLE = (*EXCHANGES, Column("body", "string", "as JSON text"))
 
 def rows(exchanges: Iterable[Exchange], capture: str = "c") -> list[dict[str, Any]]:
     """Rows of exchanges that are given in the order in which they end."""
-    return [
-        _row(one, context, capture, None) for one, context in _learnt(exchanges)
-    ]
+    return [_row(one, context, capture, None) for one, context in _learnt(exchanges)]
 
 
 def captured(name: str) -> list[dict[str, Any]]:
