@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,9 +32,15 @@ OURS: Final = frozenset(
         "report.html",
         "report.part",
         "_runs",
+        "_state",
+        "_checkpoint",
     )
 )
 """What a folder of before has in it: it is written again."""
+
+
+LITTLE: Final = 32 << 20
+"""Bytes of captures that are not worth compiling for."""
 
 
 class Wanted(NamedTuple):
@@ -59,13 +66,18 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
         raise Trouble(f"--master: {problem}") from None
     files = capture_files(wanted.captures)
     opened(*files, keys=wanted.keys)
-    _free(wanted.out)
+    free(wanted.out)
     try:
         with shown(output) as progress:
             outcome = _run(wanted, files, progress)
     except KeyboardInterrupt:
         output.note(f"interrupted: {wanted.out} is not complete; the same command begins anew")
         return COULD_NOT_RUN
+    return printed(outcome, wanted, output)
+
+
+def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
+    """Print what it came to; returns the exit code."""
     if wanted.as_json:
         output.raw(as_json(outcome))
     else:
@@ -75,7 +87,7 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     return FINDINGS if severities - {"note"} else FINE
 
 
-def _free(out: Path) -> None:
+def free(out: Path) -> None:
     """Raises Trouble if the folder is of something else, or can't be."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -89,12 +101,20 @@ def _free(out: Path) -> None:
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    from pipeline.session import session
+    little = wanted.master is None and sum(path.stat().st_size for path in files) < LITTLE
+    with session_of(wanted, progress, little=little) as spark:
+        return _work(spark, wanted, files, progress)
+
+
+@contextmanager
+def session_of(wanted: Wanted, progress: Shown, *, little: bool = False) -> Iterator[SparkSession]:
+    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later."""
+    from pipeline.session import QUICK, session
 
     progress.step(0, 1, "starting Spark")
     try:
-        with session(wanted.master, wanted.settings) as spark:
-            return _work(spark, wanted, files, progress)
+        with session(wanted.master, {**(QUICK if little else {}), **wanted.settings}) as spark:
+            yield spark
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except OSError as problem:
@@ -104,6 +124,7 @@ def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
 
 def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
     # all of these import pyspark, which is known to be there by now
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     from pipeline.analyze import analyze as analyze_tables
@@ -114,6 +135,6 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
         try:
             write(spark, files, wanted.out.resolve(), progress.step)
             return analyze_tables(spark, wanted.out.resolve(), progress.step)
-        except PySparkException as problem:
+        except (PySparkException, Py4JError) as problem:
             why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
             raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem

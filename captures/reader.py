@@ -349,7 +349,7 @@ class Join:
             if flow == "left":
                 self._linked[number] = Linked(event.client, event.server, comment)
                 return None
-            client, server = _text(event.client), _text(event.server)
+            client, server = endpoint_text(event.client), endpoint_text(event.server)
             return Opened(
                 number, event.ts_ns, client, server, comment, event.handshake, event.demands
             )
@@ -401,6 +401,6 @@ def document(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {"text": text}
 
 
-def _text(endpoint: Endpoint) -> str:
+def endpoint_text(endpoint: Endpoint) -> str:
     host, port = endpoint
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -27,14 +27,18 @@ class Batches:
         self.out = out
         self._states = out / "_state"
 
+    @property
+    def count(self) -> int:
+        """How many batches are over."""
+        return max((number + 1 for number in self._numbers()), default=0)
+
     def over(self, number: int) -> bool:
         """Whether a batch is."""
         return self._state(number).exists()
 
     def before(self, number: int) -> Following:
         """The state that a batch begins with; it is the latest one's before it."""
-        numbers = [int(path.name) for path in self._states.glob("*") if path.name.isdigit()]
-        earlier = [each for each in numbers if each < number]
+        earlier = [each for each in self._numbers() if each < number]
         if not earlier:
             return Following()
         with self._state(max(earlier)).open("rb") as file:
@@ -72,6 +76,9 @@ class Batches:
         for path in self._states.iterdir():
             if path.name.isdigit() and int(path.name) <= number - _KEPT:
                 path.unlink()
+
+    def _numbers(self) -> list[int]:
+        return [int(path.name) for path in self._states.glob("*") if path.name.isdigit()]
 
     def _state(self, number: int) -> Path:
         return self._states / f"{number:09}"

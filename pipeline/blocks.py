@@ -52,6 +52,14 @@ class Stretch(NamedTuple):
         start = int(self.starts[item])
         return bytes(self.data[start : start + int(self.sizes[item])])
 
+    def part(self, begin: int, end: int) -> Stretch:
+        """Some of its packets."""
+        comments = {
+            item - begin: said for item, said in self.comments.items() if begin <= item < end
+        }
+        arrays = (self.blocks, self.starts, self.sizes, self.times, self.linktypes)
+        return Stretch(self.data, self.base, *(one[begin:end] for one in arrays), comments)
+
 
 class Fault(NamedTuple):
     """Bytes of a file that could not be read, from an offset on."""
@@ -248,9 +256,7 @@ class _Reading:
             offsets, heads, index, sizes = (x[keep] for x in (offsets, heads, index, sizes))
         yield from faults
         if len(offsets):
-            yield self._stretch(
-                offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments
-            )
+            yield self._stretch(offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments)
 
     def _stretch(
         self,

@@ -260,9 +260,7 @@ class _Flow:
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[Outcome]:
         number = exchange.connection
         if exchange.key == STRAY:
-            reason = (
-                f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
-            )
+            reason = f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
             yield self._error(
                 number, "unmatched", reason, bytes=exchange.response_size,
                 direction="response", ts_ns=exchange.ts, packet=exchange.response_packet,

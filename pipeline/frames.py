@@ -73,9 +73,7 @@ def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
     return _numbers(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
 
 
-def outcome_rows(
-    found: DataFrame, made: Plan, columns: tuple[str, ...], partitions: int
-) -> DataFrame:
+def outcome_rows(found: DataFrame, made: Plan, columns: tuple[str, ...], partitions: int) -> DataFrame:
     """What the flows come to: rows with the columns of outcomes.py, of exchanges these."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from captures.packets import Packets
-from captures.pcapng import Section
+from captures.pcapng import CaptureError, Section
 from captures.reader import document, meta_of, read
-from captures.segments import Segment, in_order, segment_of
+from captures.segments import Segment as PartOf
+from captures.segments import in_order, segment_of
 from captures.segments import ranges as text_of
-from captures.tcp import Segment as TcpSegment
+from captures.tcp import Segment
 from pipeline.blocks import Fault
 from pipeline.ranges import Range, State
 from pipeline.survey import Fragment, Surveyed
@@ -49,7 +50,7 @@ class Whole(NamedTuple):
     """A segment that a fragment has made whole."""
 
     ts_ns: int
-    segment: TcpSegment
+    segment: Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,16 @@ def sorted_paths(paths: Sequence[Path]) -> list[Path]:
 
     Raises OSError, and CaptureError if one is no capture.
     """
-    found = sorted(paths, key=lambda path: (read(path).beginning(), path.name, str(path)))
+    found = sorted(paths, key=lambda path: (_beginning(path), path.name, str(path)))
     return in_order((path, segment_of(read(path).meta)) for path in found)
+
+
+def _beginning(path: Path) -> int:
+    reader = read(path)
+    try:
+        return reader.beginning()
+    except CaptureError:  # damaged before its first packet, which is said where it is read
+        return 0
 
 
 def plan(ranges: Sequence[Range], survey: Survey) -> Plan:
@@ -156,7 +165,7 @@ def _epochs(
     """By file: the offsets at which epochs begin, with their numbers."""
     placed: dict[int, list[tuple[int, int]]] = {}
     numbered, ours = 0, False
-    last: Segment | None = None
+    last: PartOf | None = None
     for file, found in files.items():
         placed[file] = here = []
         starts = [(Section((), "", 0), 0)] if found[0].range.kind == "pcap" else []
@@ -165,7 +174,7 @@ def _epochs(
                 meta = meta_of(section)
                 before_it, last = last, segment_of(meta)
                 if last and before_it and last.capture == before_it.capture:
-                    made.faults += _missing(before_it, last, found[0].range.path)
+                    made.faults += _missing(before_it, last, one.range.path)
                     continue  # the same capture goes on
                 if not made.epochs or bool(meta) or ours:
                     if made.epochs:
@@ -186,7 +195,7 @@ def _epochs(
     return placed
 
 
-def _missing(last: Segment, segment: Segment, path: str) -> Iterator[tuple[str, Fault]]:
+def _missing(last: PartOf, segment: PartOf, path: str) -> Iterator[tuple[str, Fault]]:
     if segment.number > last.number + 1:
         numbers = text_of([*range(last.number + 1, segment.number)])
         yield path, Fault(0, 0, "missing", f"segments before this one are not there: {numbers}")

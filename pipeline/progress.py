@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from py4j.protocol import Py4JError
 from pyspark.sql.utils import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.shell.progress import ProgressHandler
 
 INTERVAL: Final = 0.2
 """Seconds between two looks at a driver of our own."""
@@ -56,8 +57,9 @@ def _of_connect(spark: SparkSession, tell: Tell) -> Iterator[None]:
         known = list(stages or ())
         tell(sum(one.num_completed_tasks for one in known), sum(one.num_tasks for one in known))
 
-    spark.registerProgressHandler(heard)
+    handler = cast("ProgressHandler", heard)  # that it is a class of theirs, Spark does not ask
+    spark.registerProgressHandler(handler)
     try:
         yield
     finally:
-        spark.removeProgressHandler(heard)
+        spark.removeProgressHandler(handler)

@@ -62,9 +62,7 @@ def ranges(paths: Sequence[Path], size: int = SIZE) -> list[Range]:
         begin = pcap.HEADER if kind == "pcap" else 0
         starts = [begin, *range(size, end, size)] if size > begin else range(begin, end, size)
         for start, stop in zip(starts, [*starts[1:], end], strict=True):
-            found.append(
-                Range(file, str(path), kind, start, max(stop, start), state, start == begin)
-            )
+            found.append(Range(file, str(path), kind, start, max(stop, start), state, start == begin))
     return found
 
 

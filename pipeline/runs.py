@@ -45,7 +45,9 @@ def runs(rows: Iterable[Row]) -> Iterator[Run]:
     """(number of the next segment, a tie-breaker, row, index of that segment)."""
     count = 0
     while open_rows or following is not None:
-        while following is not None and (not open_rows or _number(following, 0) < open_rows[0][0]):
+        while following is not None and (
+            not open_rows or _number(following, 0) < open_rows[0][0]
+        ):
             count += 1
             heapq.heappush(open_rows, (_number(following, 0), count, following, 0))
             following = next(coming, None)

@@ -59,13 +59,11 @@ behind it, as JSON; flags: TCP's; kind: a sum of the following."""
 FORWARD, INLINE, CAREFUL = 1, 2, 4
 """The sender is the first of the ends; the payload is in `data`; its packet had not the usual form."""
 
-_ROWS: Final = 64 << 20
-"""Bytes of a stretch that travel in rows by which a batch ends."""
+CARRIED: Final = 1 << 20
+"""Bytes of a file whose packets are in the same rows at most, where payload travels."""
 
 
-def segments(
-    piece: Piece, links: dict[tuple[int, bytes], bytes], *, carry: bool
-) -> Iterator[pa.RecordBatch]:
+def segments(piece: Piece, links: dict[tuple[int, bytes], bytes], *, carry: bool) -> Iterator[pa.RecordBatch]:
     """The rows of a piece; `links` as in plan.Plan, `carry`: payload travels in the rows.
 
     Raises OSError.
@@ -77,8 +75,17 @@ def segments(
         if isinstance(block, Other) and block.kind in NUMBERED:
             numbers.skip()
         elif isinstance(block, Stretch):
-            places = numbers.places(block)
-            yield from _rows(piece, block, numbers.of(block), places, rare, links, path)
+            for part in [block] if path else _parts(block):
+                places = numbers.places(part)
+                yield from _rows(piece, part, numbers.of(part), places, rare, links, path)
+
+
+def _parts(stretch: Stretch) -> Iterator[Stretch]:
+    """A stretch cut where so many bytes have passed."""
+    share = (stretch.blocks - stretch.blocks[0]) // CARRIED
+    cuts = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(share)]
+    for begin, end in zip(cuts, cuts[1:], strict=False):
+        yield stretch.part(begin, end)
 
 
 class _Rare:
@@ -154,17 +161,7 @@ def _rows(
     stops = np.append(starts[1:], len(code))
     names = list(known)
     epochs = _epochs_of(piece, stretch, numbers)
-    yield from _batches(
-        stretch,
-        found,
-        bytes(blob),
-        starts,
-        stops,
-        [names[code[at]] for at in starts],
-        epochs,
-        links,
-        path,
-    )
+    yield from _batches(stretch, found, bytes(blob), starts, stops, [names[code[at]] for at in starts], epochs, links, path)
 
 
 def _usual(stretch: Stretch, headers: Headers, numbers: NDArray[np.int64]) -> NDArray[np.void]:

@@ -21,6 +21,13 @@ SETTINGS: Final[Mapping[str, str]] = {
 }
 """What our code counts on, wherever it runs."""
 
+QUICK: Final[Mapping[str, str]] = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""Settings for little data, where compiling takes longer than what it would make faster."""
+
 INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
 """What the extra `spark` brings."""
 

@@ -28,19 +28,13 @@ CONNECTIONS: Final = (
 NOTES: Final = (
     Column("capture", "string", "which capture it is of"),
     Column("ts", "timestamp", "when; null: not said"),
-    Column(
-        "kind",
-        "string",
-        "section (what a capture of ours says of itself), scenario, lost, text ...",
-    ),
+    Column("kind", "string", "section (what a capture of ours says of itself), scenario, lost, text ..."),
     Column("said", "string", "the remark, as JSON: a scenario, what the writer lost ..."),
 )
 """What captures of ours say of themselves, and remarks on the whole capture."""
 
 
-def error_row(
-    kind: Mapping[str, Any], epoch: int, of: int, facts: Facts, capture: str
-) -> dict[str, Any]:
+def error_row(kind: Mapping[str, Any], epoch: int, of: int, facts: Facts, capture: str) -> dict[str, Any]:
     """A row of ERRORS out of what a flow has said."""
     return {
         **dict.fromkeys(("file", "offset", "bytes", "direction", "ts_ns", "packet")),

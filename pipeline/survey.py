@@ -129,7 +129,7 @@ def _stretch(found: Surveyed, stretch: Stretch, packets: Packets, noticed: Notic
         if noticed.any:
             time = int(stretch.times[item])
             found.fragments.append(Fragment(found.numbered + item + 1, time, linktype, data))
-        elif segment is not None and item in stretch.comments and not segment.payload:
+        elif segment is not None and item in stretch.comments:
             for comment in map(document, stretch.comments[item]):
                 if names_flow(comment):
                     offset = stretch.base + int(stretch.blocks[item])

@@ -34,6 +34,9 @@ def _steps(exchanges: DataFrame) -> DataFrame:
     """The steps of each member, and until when it was seen."""
     refused = F.col("error").isin(*OUT)
     member = Window.partitionBy("capture", "group", "member")
+    # a newcomer is told to come back with the id that it is given (KIP-394)
+    told = F.lag("error").over(member.orderBy("ts_ns", "ordinal")) == "MEMBER_ID_REQUIRED"
+    new = (said("request.member_id", "string") == "") | F.coalesce(told, F.lit(False))
     step = (
         F.when((F.col("api") == "JoinGroup") & (F.col("error") == ""), JOINED)
         .when((F.col("api") == "SyncGroup") & (F.col("error") == ""), SYNCED)
@@ -45,15 +48,14 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .otherwise(
             F.coalesce(
                 F.nullif(said("request.reason", "string"), F.lit("")),
-                F.when(said("request.member_id", "string") == "", "new member").otherwise(
-                    "rejoins"
-                ),
+                F.when(new, "new member").otherwise("rejoins"),
             )
         )
     )
     return (
         exchanges.where(F.col("api").isin(*APIS))
         .where("`group` is not null and member is not null")
+        .repartition("capture", "group")  # so that no window below needs a shuffle
         .withColumn("protocol", F.lit("classic"))
         .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("seen_ns", F.max("stop_ns").over(member))

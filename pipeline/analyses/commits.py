@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import host
+from pipeline.analyses.expressions import host, total
 from pipeline.columns import Column
 
 if TYPE_CHECKING:
@@ -126,9 +126,6 @@ def _compared(rows: DataFrame) -> DataFrame:
 
 
 def _summed(rows: DataFrame) -> DataFrame:
-    def total(column: str) -> object:
-        return F.coalesce(F.sum(column), F.lit(0).cast("bigint")).alias(column)
-
     return (
         rows.groupBy("capture", "group", "topic", "partition", "host", "client_id")
         .agg(
@@ -136,15 +133,19 @@ def _summed(rows: DataFrame) -> DataFrame:
                 "committed"
             ),
             F.max("next").alias("fetched_to"),
-            total("again"),
-            total("passed_over"),
+            total(F.col("again")).alias("duplicates"),
+            total(F.col("passed_over")).alias("gaps"),
             F.count("taken").alias("commits"),
             F.count(F.when(F.col("refusal"), 1)).alias("refused"),
             F.count(F.when(F.col("rewind"), 1)).alias("rewinds"),
         )
-        .withColumn("lag", F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)))
-        .withColumnRenamed("again", "duplicates")
-        .withColumnRenamed("passed_over", "gaps")
+        .withColumn(
+            "lag",
+            F.when(
+                F.col("committed").isNotNull() & F.col("fetched_to").isNotNull(),
+                F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)),
+            ),
+        )
         .where("committed is not null or fetched_to is not null or refused > 0")
         .select(*(column.name for column in COLUMNS))
     )

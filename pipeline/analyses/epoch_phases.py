@@ -38,6 +38,7 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
     steps = (
         exchanges.where(F.col("api").isin(*APIS))
         .where("`group` is not null and member is not null")
+        .repartition("capture", "group")  # so that no window below needs a shuffle
         .withColumn("protocol", F.col("api"))
         .withColumn("asked", F.col("generation"))
         .withColumn("generation", F.coalesce(said("response.member_epoch", "int"), "generation"))

@@ -52,3 +52,8 @@ def error_text(code: Column) -> Column:
         *(F.lit(part) for error in ERROR_CODES for part in (error.code, error.name))
     )
     return F.coalesce(F.try_element_at(names, code), F.concat(F.lit("ERROR_"), code.cast("string")))
+
+
+def total(value: Column) -> Column:
+    """The sum of a group's values, 0 of none."""
+    return F.coalesce(F.sum(value), F.lit(0).cast("bigint"))

@@ -16,7 +16,6 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from captures.checks import CHECKS
 from captures.checks.finding import Check, Finding
 from captures.context import Context
-from pipeline.analyses.expressions import host
 from pipeline.bodies import bodies
 from pipeline.columns import Column, arrow, ddl
 from pipeline.rows import exchange

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import said
+from pipeline.analyses.expressions import said, total
 from pipeline.columns import Column
 
 if TYPE_CHECKING:
@@ -47,15 +47,12 @@ def hot_partitions(exchanges: DataFrame) -> DataFrame:
     produced = F.col("api") == "Produce"
     fetched = F.col("api").isin(*FETCHES)
 
-    def total(column: str, which: object) -> object:
-        return F.coalesce(F.sum(F.when(which, F.col(column))), F.lit(0).cast("bigint"))
-
     by_partition = passed.groupBy("topic", "partition").agg(
-        total("records", produced).alias("produced_records"),
-        total("bytes", produced).alias("produced_bytes"),
+        total(F.when(produced, F.col("records"))).alias("produced_records"),
+        total(F.when(produced, F.col("bytes"))).alias("produced_bytes"),
         F.count(F.when(produced, 1)).alias("produced_requests"),
-        total("records", fetched).alias("fetched_records"),
-        total("bytes", fetched).alias("fetched_bytes"),
+        total(F.when(fetched, F.col("records"))).alias("fetched_records"),
+        total(F.when(fetched, F.col("bytes"))).alias("fetched_bytes"),
         F.count(F.when(fetched, 1)).alias("fetched_requests"),
     )
     whole = passed.agg(F.sum("bytes").alias("whole"))

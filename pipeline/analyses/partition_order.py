@@ -66,6 +66,7 @@ def _sent(exchanges: DataFrame) -> DataFrame:
             ((one["error_code"] == 0) & F.col("latency_ms").isNotNull()).alias("taken"),
         )
         .where("checksum is not null")
+        .repartition("capture", "topic", "partition")  # so that no window below needs a shuffle
         .withColumn("taken", F.coalesce("taken", F.lit(False)))
     )
 

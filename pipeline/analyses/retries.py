@@ -37,7 +37,8 @@ def retries(exchanges: DataFrame) -> DataFrame:
     """Who loads brokers with requests that fail? A client should pause behind an error, longer each time
     (retry.backoff.ms, KIP-580); many at once may be all that a broker in trouble can bear.
 
-    Attempts are a client's failures with one API and error, whatever they ask for.
+    Attempts are a client's failures with one API and error, whatever they ask for. An ApiVersions request
+    that is too new is refused once on each connection, which is as it should be (KIP-511).
     """
     attempts = Window.partitionBy("capture", "host", "client_id", "api", "error").orderBy(
         "ts_ns", "connection", "ordinal"
@@ -46,7 +47,7 @@ def retries(exchanges: DataFrame) -> DataFrame:
     begins = F.coalesce(F.col("pause_ms") > APART_MS, F.lit(True)).cast("int")
     return (
         asked(exchanges)
-        .where("error <> ''")
+        .where("error <> '' and api <> 'ApiVersions'")
         .withColumn("host", host())
         .withColumn("end_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("pause_ms", pause)

@@ -29,12 +29,13 @@ COLUMNS: Final = (
     Column("without", "bigint", "the API's exchanges that no rule touched"),
     Column("unanswered", "bigint", "exchanges that it touched and that have no response"),
     Column("closed", "bigint", "connections that ended in an exchange that it touched"),
+    Column("capture", "string", "which capture it is of"),
 )
 
 
 def rules(exchanges: DataFrame) -> DataFrame:
-    """Did a rule do what it was meant to? Compared with the exchanges of the same API that no rule
-    touched, which others of its client may have held up all the same."""
+    """Did a rule do what it was meant to? Compared with the exchanges of the same API and capture that no
+    rule touched, which others of its client may have held up all the same."""
     seen = asked(exchanges)
     shares = F.array(F.lit(0.5), F.lit(0.99))
     waited = F.percentile_approx("latency_ms", shares, ACCURACY)
@@ -45,7 +46,7 @@ def rules(exchanges: DataFrame) -> DataFrame:
     )
     touched = (
         seen.withColumn("rule", F.explode("rules"))
-        .groupBy("rule", "api")
+        .groupBy("capture", "rule", "api")
         .agg(
             F.count("*").alias("fired"),
             waited.alias("waited"),
@@ -56,11 +57,11 @@ def rules(exchanges: DataFrame) -> DataFrame:
     )
     others = (
         seen.where(F.size("rules") == 0)
-        .groupBy("api")
+        .groupBy("capture", "api")
         .agg(F.count("*").alias("without"), waited.alias("usual"), failed.alias("errors_without"))
     )
     none = F.lit(0).cast("bigint")
-    return touched.join(others, "api", "left").select(
+    return touched.join(others, ["capture", "api"], "left").select(
         *("rule", "api", "fired"),
         F.get("waited", F.lit(0)).alias("p50_with_ms"),
         F.get("waited", F.lit(1)).alias("p99_with_ms"),
@@ -69,5 +70,5 @@ def rules(exchanges: DataFrame) -> DataFrame:
         "errors_with",
         F.coalesce("errors_without", none).alias("errors_without"),
         F.coalesce("without", none).alias("without"),
-        *("unanswered", "closed"),
+        *("unanswered", "closed", "capture"),
     )

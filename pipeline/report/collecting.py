@@ -31,9 +31,10 @@ def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
         F.count("*").alias("exchanges"),
         F.count_distinct(F.struct("capture", "connection")).alias("connections"),
         F.count_distinct(client).alias("clients"),
-        F.count_distinct(F.coalesce(F.col("broker").cast("string"), "server_address")).alias(
-            "brokers"
-        ),
+        # where no node id is known, by where clients went; else those are the bootstrap's beside
+        F.coalesce(
+            F.nullif(F.count_distinct("broker"), F.lit(0)), F.count_distinct("server_address")
+        ).alias("brokers"),
         F.count_distinct("group").alias("groups"),
         F.count(F.when(F.col("error") != "", 1)).alias("errors"),
         F.count(F.when(F.col("undecodable") != "", 1)).alias("undecodable"),

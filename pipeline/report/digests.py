@@ -13,14 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from pipeline.analyses.latency import latency
 from pipeline.report.plotting import MOST as LINES
-from pipeline.report.sections.latency_heatmap import APIS
+from pipeline.report.sections.latency_heatmap import APIS, OTHERS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-OTHERS: Final = "others"
-"""What APIs are called together that are not among the most frequent."""
-
 
 _SEVERITY: Final = "array_position(array('error', 'warning', 'note'), severity)"
 

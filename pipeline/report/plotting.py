@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final
 
 from pipeline.report.wording import utc
@@ -42,6 +43,20 @@ def most(counted: Counter[Any], count: int = MOST) -> list[Any]:
 def moment(value: datetime) -> str:
     """A time as plotly takes it, in UTC."""
     return utc(value).isoformat(sep=" ", timespec="microseconds")
+
+
+def grid(moments: Iterable[datetime]) -> list[datetime]:
+    """All buckets from the first to the last, also those in which nothing was.
+
+    >>> [at.second for at in grid(datetime(2026, 1, 1, 0, 0, second) for second in (1, 3, 9))]
+    [1, 3, 5, 7, 9]
+    """
+    known = sorted(set(moments))
+    if len(known) < 2:
+        return known
+    width = min(after - before for before, after in pairwise(known))
+    count = (known[-1] - known[0]) // width
+    return [known[0] + width * number for number in range(count + 1)]
 
 
 def label(text: str) -> str:

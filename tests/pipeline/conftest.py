@@ -1,4 +1,4 @@
-"""One Spark for all tests of a worker process."""
+"""One Spark session for all tests of a worker process: starting one takes longer than most of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.session import session
+from pipeline.session import QUICK, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Embedded, small, with few partitions: the data of tests is."""
-    settings = {
-        "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.codegen.wholeStage": "false",  # compiling costs more than it saves here
-    }
-    with session("local[2]", settings) as spark:
+    """Embedded, on two cores."""
+    with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
         yield spark

@@ -9,11 +9,14 @@ from statistics import median
 from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import colours, moment, most, time_axis
+from pipeline.report.plotting import colours, grid, moment, most, time_axis
 from pipeline.report.wording import clock, duration
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms", "max": "max_ms"}
 """By what the reader chooses."""
+
+LEAST_DRAWN: Final = 0.01
+"""ms; what the proxy answers itself may take less."""
 
 RISE, ENOUGH, LEAST = 8, 5, 20.0
 """A p99 stands out at so many times the usual one, of so many exchanges, from so many ms."""
@@ -27,6 +30,8 @@ def draw(results: Results) -> Drawn:
         counts[row["api"]] += row["count"]
     apis = most(counts)
     of = colours(apis)
+    by_place = {(row["api"], row["bucket"]): row for row in found}
+    times = grid(row["bucket"] for row in found)
     traces = [
         {
             "type": "scatter",
@@ -35,10 +40,10 @@ def draw(results: Results) -> Drawn:
             "line": {"width": 2, "color": of[api]},
             "name": api,
             "meta": measure,
-            "x": [moment(row["bucket"]) for row in found if row["api"] == api],
-            "y": [row[column] for row in found if row["api"] == api],
-            "customdata": [row["count"] for row in found if row["api"] == api],
-            "hovertemplate": "%{y:.3~g} ms of %{customdata:,}",
+            "x": [moment(at) for at in times],
+            "y": [_drawn(by_place.get((api, at)), column) for at in times],
+            "customdata": [_words(by_place.get((api, at)), column) for at in times],
+            "hovertemplate": "%{customdata}",
         }
         for measure, column in MEASURES.items()
         for api in apis
@@ -53,6 +58,15 @@ def draw(results: Results) -> Drawn:
     if len(counts) > len(apis):
         remarks.append(f"{len(counts) - len(apis)} rarer APIs are in the table only")
     return Drawn([*_rises(found)], [plot], [_table(found)], remarks)
+
+
+def _drawn(row: Row | None, column: str) -> float | None:
+    """Nothing is drawn where nothing was; an axis of powers has no 0."""
+    return None if row is None or row[column] is None else max(row[column], LEAST_DRAWN)
+
+
+def _words(row: Row | None, column: str) -> str:
+    return "" if row is None else f"{duration(row[column])}, of {row['count']:,}"
 
 
 def _rises(found: Sequence[Row]) -> Iterator[Said]:

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from pipeline.report.parts import Drawn, Plot, Results, cut, rows
-from pipeline.report.plotting import moment, most
+from pipeline.report.plotting import grid, moment, most
 from pipeline.report.wording import duration
 
-ALL = "all APIs"
-APIS = 5
-"""So many APIs have a heatmap of their own."""
+ALL, OTHERS = "all APIs", "others"
+
+APIS: Final = 5
+"""So many APIs have a heatmap of their own, the others one together."""
+
+PER_OCTAVE: Final = 2
+"""Ranges of latency between one and its double, as the analysis has them."""
 
 
 def draw(results: Results) -> Drawn:
     """A column a time, a row a range of latency; the colour is how many exchanges took as long."""
     found = rows(results, "latency_heatmap")
     counts: Counter[str] = Counter()
-    cells: defaultdict[str, Counter[tuple[str, float]]] = defaultdict(Counter)
+    cells: defaultdict[str, Counter[tuple[datetime, int]]] = defaultdict(Counter)
     for row in found:
-        at = (moment(row["bucket"]), float(row["latency_ms"]))
+        at = (row["bucket"], _octaves(row["latency_ms"]))
         counts[row["api"]] += row["count"]
         cells[ALL][at] += row["count"]
         cells[row["api"]][at] += row["count"]
-    choices = (ALL, *most(counts, APIS))
-    times = sorted({bucket for bucket, _ in cells[ALL]})
-    bounds = sorted({bound for _, bound in cells[ALL]})
+    named = most(Counter({api: count for api, count in counts.items() if api != OTHERS}))
+    choices = (ALL, *named, *([OTHERS] if OTHERS in counts else []))
+    times = grid(bucket for bucket, _ in cells[ALL])
+    known = [bound for _, bound in cells[ALL]]
+    bounds = range(min(known), max(known) + 1)
     traces = [_heatmap(one, times, bounds, cells[one]) for one in choices]
     layout: dict[str, Any] = {
         "xaxis": {"type": "date"},
@@ -37,22 +45,32 @@ def draw(results: Results) -> Drawn:
     return Drawn(plots=[plot], remarks=[*cut(results, "latency_heatmap")])
 
 
+def _octaves(bound_ms: float) -> int:
+    """Which range it is the upper bound of."""
+    return round(math.log2(bound_ms) * PER_OCTAVE)
+
+
 def _heatmap(
-    name: str, times: list[str], bounds: list[float], cells: Counter[tuple[str, float]]
+    name: str,
+    times: Sequence[datetime],
+    bounds: Sequence[int],
+    cells: Counter[tuple[datetime, int]],
 ) -> dict[str, Any]:
     counts = [[cells[time, bound] or None for time in times] for bound in bounds]
     # by its logarithm, else the usual would hide the rare
     colours = [[None if count is None else math.log10(count) for count in row] for row in counts]
-    powers = range(1 + int(max((one for row in colours for one in row if one), default=0)))
+    highest = max((one for row in colours for one in row if one), default=0.0)
+    powers = range(1 + int(highest))
     return {
         "type": "heatmap",
         "meta": name,
         "name": name,
-        "x": times,
-        "y": [f"≤ {duration(bound)}" for bound in bounds],
+        "x": [moment(time) for time in times],
+        "y": [f"≤ {duration(2 ** (bound / PER_OCTAVE))}" for bound in bounds],
         "z": colours,
         "customdata": counts,
         "zmin": 0,
+        "zmax": max(highest, 1.0),
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,

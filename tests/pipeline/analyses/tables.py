@@ -43,6 +43,11 @@ def captured(name: str) -> list[dict[str, Any]]:
     return [_row(one, context, name, now) for one, context in _learnt(found)]
 
 
+def found_in(name: str) -> Iterator[Exchange]:
+    """The exchanges of a sample, as checks see them."""
+    return Conversations(strays=True).exchanges(CaptureReader(SAMPLES / name))
+
+
 def table(spark: SparkSession, found: list[dict[str, Any]]) -> DataFrame:
     """The table, with VARIANT bodies. What a row lacks is null."""
     whole = pa.Table.from_batches([batch(found, TABLE)], arrow(TABLE))

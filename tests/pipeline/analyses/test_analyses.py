@@ -5,36 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql.types import StructType
 
 from pipeline.analyses.analysis import Analysis
 from pipeline.analyses.contents import ANALYSES
 from pipeline.columns import ddl
-from tests.pipeline.analyses.tables import captured, table
-from tests.samples.recipes import SAMPLES
+from tests.pipeline.analyses.tables import table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-
-@pytest.fixture(scope="module")
-def samples(spark: SparkSession) -> DataFrame:
-    found = [row for name, _ in SAMPLES for row in captured(name)]
-    return table(spark, found).cache()
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
-def test_columns_are_as_documented(analysis: Analysis, samples: DataFrame) -> None:
-    found = analysis.run(samples).schema
-    said = StructType.fromDDL(ddl(analysis.columns))
-    assert [(one.name, one.dataType) for one in found] == [(one.name, one.dataType) for one in said]
+def test_of_nothing_there_is_nothing_in_the_columns_as_documented(
+    analysis: Analysis, spark: SparkSession
+) -> None:
+    found = analysis.run(table(spark, []))
+    said = found.sparkSession.createDataFrame([], ddl(analysis.columns)).schema
+    assert [(one.name, one.dataType) for one in found.schema] == [
+        (one.name, one.dataType) for one in said
+    ]
+    assert found.isEmpty()
+
+
+def test_each_analysis_is_listed_under_the_name_of_its_function() -> None:
+    assert [one.name for one in ANALYSES] == [one.run.__name__ for one in ANALYSES]
 
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
-def test_an_empty_table_gives_an_empty_one(analysis: Analysis, samples: DataFrame) -> None:
-    assert analysis.run(samples.limit(0)).isEmpty()
-
-
-@pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
-def test_the_samples_give_something(analysis: Analysis, samples: DataFrame) -> None:
-    assert not analysis.run(samples).isEmpty()
+def test_it_asks_a_question_and_says_what_its_columns_are(analysis: Analysis) -> None:
+    assert analysis.question.endswith("?")
+    assert analysis.run.__doc__
+    assert all(column.what for column in analysis.columns)

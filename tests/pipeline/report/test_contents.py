@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.report.contents import SECTIONS
 from pipeline.report.parts import Drawn, Result, Section
-from tests.pipeline.report.made import results
+from tests.pipeline.report.made import at, results
 
 BY_NAME = {section.name: section for section in SECTIONS}
 
@@ -26,7 +26,7 @@ def test_a_section_shows_something_that_plotly_takes(section: Section) -> None:
         assert plot.traces
         go.Figure({"data": list(plot.traces), "layout": plot.layout})  # raises at what it knows not
         metas = {trace.get("meta") for trace in plot.traces}
-        assert metas == (set(plot.choices) or {None})
+        assert metas == set(plot.choices or [None])
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
@@ -110,3 +110,16 @@ def test_a_heatmap_counts_all_apis_together() -> None:
     (plot,) = drawn("latency_heatmap").plots
     total = sum(row["count"] for row in results()["latency_heatmap"].rows)
     assert sum(count or 0 for line in plot.traces[0]["customdata"] for count in line) == total
+    assert plot.choices == ("all APIs", "Produce", "Fetch", "Heartbeat", "Metadata")
+
+
+def test_what_was_not_leaves_a_hole_and_what_took_no_time_is_drawn_all_the_same() -> None:
+    first = results()["latency"].rows[0]
+    rows = [
+        {**first, "bucket": at(1), "p99_ms": 0.0},
+        {**first, "bucket": at(2), "p99_ms": 3.0},
+        {**first, "bucket": at(4), "p99_ms": 4.0},
+    ]
+    (plot,) = drawn("latency", latency=Result(rows, 3)).plots
+    assert plot.traces[0]["y"] == [0.01, 3.0, None, 4.0]
+    assert plot.traces[0]["customdata"][0] == "0.00 ms, of 40"

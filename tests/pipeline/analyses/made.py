@@ -1,0 +1,117 @@
+"""Exchanges for analyses: a few lines that say when, who and what. Times are ms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from captures.exchange import Exchange
+from specs.records import Record, build
+from tests.captures.checks.given import exchange
+
+
+def numbered(*exchanges: Exchange) -> list[Exchange]:
+    """In the order in which they end, the requests of each connection numbered by their time."""
+    for connection in {one.connection for one in exchanges}:
+        mine = [one for one in exchanges if one.connection == connection]
+        for ordinal, one in enumerate(sorted(mine, key=lambda one: one.ts)):
+            one.ordinal = ordinal
+    return sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
+
+
+def fetch(at: float, offset: int, last: int | None, **more: Any) -> Exchange:
+    """A Fetch of orders[0]; `last` is the offset of the last record that came, or None."""
+    data = bytearray()
+    if last is not None:
+        records = [Record(n, 1_700_000_000_000, None, b"v") for n in range(last - offset + 1)]
+        data += build(records)
+        data[:8] = offset.to_bytes(8)
+    asked = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
+    came = {"partition_index": 0, "error_code": 0, "high_watermark": 100, "records": bytes(data)}
+    return exchange(
+        "Fetch",
+        4,
+        {
+            "max_wait_ms": 500,
+            "min_bytes": 1,
+            "max_bytes": 1 << 20,
+            "isolation_level": 0,
+            "topics": [{"topic": "orders", "partitions": [asked]}],
+            "replica_id": -1,
+        },
+        {
+            "throttle_time_ms": 0,
+            "responses": [
+                {
+                    "topic": "orders",
+                    "partitions": [
+                        came | {"last_stable_offset": 100, "aborted_transactions": None}
+                    ],
+                }
+            ],
+        },
+        at=at,
+        **more,
+    )
+
+
+def commit(at: float, offset: int, *, error: int = 0, **more: Any) -> Exchange:
+    """An OffsetCommit of orders[0] in the group g."""
+    asked = {
+        "group_id": "g",
+        "generation_id_or_member_epoch": 1,
+        "member_id": "m",
+        "retention_time_ms": -1,
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": [
+                    {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
+                ],
+            }
+        ],
+    }
+    partitions = [{"partition_index": 0, "error_code": error}]
+    answer = {"topics": [{"name": "orders", "partitions": partitions}]}
+    return exchange("OffsetCommit", 2, asked, answer, at=at, **more)
+
+
+def metadata(at: float, *, error: int | None = 0, **more: Any) -> Exchange:
+    """A Metadata of the topic orders; error None: it was never answered."""
+    topic: dict[str, Any] = {
+        "error_code": error,
+        "name": "orders",
+        "is_internal": False,
+        "partitions": [],
+    }
+    answer = {"brokers": [], "controller_id": 1, "topics": [topic]}
+    asked = {"topics": [{"name": "orders"}]}
+    return exchange("Metadata", 1, asked, None if error is None else answer, at=at, **more)
+
+
+def group_beat(
+    at: float,
+    epoch: int,
+    given: int,
+    *,
+    member: str = "m",
+    assigned: bool = False,
+    owns: bool = False,
+    error: int = 0,
+    interval: int = 5000,
+    **more: Any,
+) -> Exchange:
+    """A ConsumerGroupHeartbeat: whether it brings an assignment, and says what the member owns."""
+    asked = {
+        "group_id": "g",
+        "member_id": member,
+        "member_epoch": epoch,
+        "topic_partitions": [] if owns else None,
+    }
+    answer = {
+        "member_id": member,
+        "member_epoch": given,
+        "error_code": error,
+        "heartbeat_interval_ms": interval,
+        "assignment": {"topic_partitions": []} if assigned else None,
+    }
+    return exchange("ConsumerGroupHeartbeat", 0, asked, answer, at=at, **more)

@@ -1,0 +1,28 @@
+"""Errors by client and API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.analyses.errors import errors
+from tests.pipeline.analyses.made import commit, metadata
+from tests.pipeline.analyses.tables import rows, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_each_error_counts_once_a_response(spark: SparkSession) -> None:
+    several = rows([commit(9, 7, client="two")])[0] | {"error_codes": [27, 999]}
+    found = [
+        *rows([metadata(1, error=3), metadata(4, error=3), metadata(2), metadata(3, error=None)]),
+        several,
+    ]
+    told = errors(table(spark, found)).collect()
+    assert {(row["client_id"], row["api"], row["error"], row["count"]) for row in told} == {
+        ("app", "Metadata", "UNKNOWN_TOPIC_OR_PARTITION", 2),
+        ("two", "OffsetCommit", "REBALANCE_IN_PROGRESS", 1),
+        ("two", "OffsetCommit", "ERROR_999", 1),
+    }
+    (two,) = [row for row in told if row["count"] == 2]
+    assert (two["last_ts"] - two["first_ts"]).total_seconds() == 0.003

@@ -1,0 +1,87 @@
+"""The checks at scale find what they find in one pass over a capture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from captures.checks import CHECKS
+from captures.checks.running import run
+from captures.exchange import Exchange
+from pipeline.analyses.findings import PRODUCER, SCOPES, findings
+from tests.captures.checks.given import exchange, produce
+from tests.captures.checks.groups import beat, join, sync
+from tests.pipeline.analyses.made import group_beat, metadata, numbered
+from tests.pipeline.analyses.tables import captured, found_in, rows, table
+from tests.samples.recipes import SAMPLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def begun(at: float, producer: int, **more: Any) -> Exchange:
+    asked = {"transactional_id": None, "transaction_timeout_ms": 1}
+    given = {"throttle_time_ms": 0, "error_code": 0, "producer_id": producer, "producer_epoch": 0}
+    return exchange("InitProducerId", 0, asked, given, at=at, **more)
+
+
+MADE: dict[str, list[Exchange]] = {
+    "nothing answered": [metadata(0, error=None), metadata(10)],
+    "producers": [
+        begun(0, 7, connection=1),
+        begun(1, 8, connection=2),
+        produce(10, ["a"], sequence=0, producer=7, epoch=0, connection=1),
+        # of another one on the same connection, which began on another
+        produce(20, ["b"], sequence=0, producer=8, epoch=0, connection=2),
+        produce(30, ["c"], sequence=1, producer=8, epoch=0, connection=1),
+        produce(40, ["d"], sequence=3, producer=8, epoch=0, connection=2),
+        produce(50, ["e"], sequence=1, producer=7, epoch=0, connection=2),
+        produce(60, ["e"], sequence=1, producer=7, epoch=0, connection=2),
+    ],
+    "order": [
+        produce(0, ["a"], error=7, took=5),
+        produce(1, ["b"], offset=0, took=5),
+        produce(10, ["a"], offset=1),
+    ],
+    "silent": [join(0), sync(10), beat(9500), beat(30_000)],
+    "waited": [
+        join(0, "a", 2, took=9000, leader="b"),
+        join(8990, "b", 2, took=10, leader="b", members=("a", "b")),
+        sync(9010, "a", 2),
+    ],
+    "wrong generation": [join(0), sync(10, generation=3)],
+    "epochs": [group_beat(0, 0, 3), group_beat(5000, 2, 3)],
+}
+
+
+def test_each_check_has_one_scope() -> None:
+    names = sorted(name for scope in SCOPES for name in scope.checks)
+    assert sorted((*names, "sequences")) == sorted(check.name for check in CHECKS)
+    assert PRODUCER not in {scope.by for scope in SCOPES}
+
+
+def test_they_equal_what_one_pass_finds(spark: SparkSession) -> None:
+    expected, found = [], []
+    for name, exchanges in MADE.items():
+        ended = numbered(*exchanges)
+        # what has no answer is over when the capture is
+        ended.sort(key=lambda one: one.latency_ms is None)
+        found += rows(ended, name)
+        expected += [(name, *gist) for gist in map(_gist, run(ended, CHECKS))]
+    for name, _ in SAMPLES:
+        found += captured(name)
+        expected += [(name, *gist) for gist in map(_gist, run(found_in(name), CHECKS))]
+    assert {check for _, check, *_ in expected} == {check.name for check in CHECKS}
+    names = ("capture", "check", "severity", "text", "advice", "connection", "client", "api")
+    told = findings(table(spark, found)).selectExpr("*", "unix_micros(ts) us").collect()
+    assert sorted(
+        (*(row[name] for name in names), row["us"], row["packets"]) for row in told
+    ) == sorted(expected)
+
+
+def _gist(one: tuple[Any, Any]) -> tuple[Any, ...]:
+    check, finding = one
+    last = finding.evidence[-1]
+    packets = sorted(packet for each in finding.evidence for packet in each.packets)
+    whose = (last.connection, last.client, last.api)
+    gist = (check.name, finding.severity, finding.what, finding.advice)
+    return (*gist, *whose, finding.ts // 1000, packets)

@@ -1,0 +1,60 @@
+"""Silences of members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.analyses.heartbeats import heartbeats
+from tests.captures.checks.groups import beat, commit, join, sync
+from tests.pipeline.analyses.made import group_beat
+from tests.pipeline.analyses.tables import rows, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_classic_members(spark: SparkSession) -> None:
+    exchanges = [
+        join(0, took=10),
+        sync(20, took=10),  # silent from 30 on
+        beat(3030),
+        commit(4030),
+        beat(8530),  # 4500 of 9000
+        join(0, "late", took=10),
+        beat(10_000, "late"),
+        join(0, "out", took=10),
+        beat(100, "out"),
+        beat(200, "out", error=25),
+        join(0, "torn", took=10, losses=0),
+        beat(8000, "torn", losses=1),
+        beat(9000, "before"),  # joined before the capture
+        beat(9500, "before"),
+    ]
+    found = heartbeats(table(spark, rows(exchanges))).collect()
+    names = ("session_timeout_ms", "heartbeats", "max_gap_ms", "share", "expired")
+    assert {row["member"]: tuple(row[name] for name in names) for row in found} == {
+        "m": (9000, 2, 4500.0, 0.5, False),
+        "late": (9000, 1, 9990.0, 1.11, True),
+        "out": (9000, 2, 100.0, 100 / 9000, True),
+        "torn": (9000, 1, None, None, False),
+        "before": (None, 2, 500.0, None, False),
+    }
+    assert {row["protocol"] for row in found} == {"classic"}
+
+
+def test_members_with_heartbeats_of_their_own(spark: SparkSession) -> None:
+    exchanges = [
+        group_beat(0, 0, 1),
+        group_beat(5001, 1, 1),
+        group_beat(12_502, 1, 2),
+        group_beat(30_000, -1, -1),
+        group_beat(0, 0, 1, member="fenced"),
+        group_beat(5001, 1, 0, member="fenced", error=110),
+    ]
+    found = heartbeats(table(spark, rows(exchanges))).collect()
+    names = ("protocol", "interval_ms", "heartbeats", "max_gap_ms", "intervals", "expired")
+    api = "ConsumerGroupHeartbeat"
+    assert {row["member"]: tuple(row[name] for name in names) for row in found} == {
+        "m": (api, 5000, 4, 7500.0, 1.5, False),
+        "fenced": (api, 5000, 2, 5000.0, 1.0, True),
+    }

@@ -1,0 +1,97 @@
+"""Phases of members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from captures.exchange import Exchange
+from pipeline.analyses.rebalances import rebalances
+from tests.captures.checks.groups import beat, join, leave, sync
+from tests.pipeline.analyses.made import group_beat
+from tests.pipeline.analyses.tables import rows, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def phases(spark: SparkSession, exchanges: list[Exchange], *names: str) -> list[tuple[Any, ...]]:
+    """(member, generation, phase, start, end in ms, and the columns named), by start."""
+    found = rebalances(table(spark, rows(exchanges))).selectExpr(
+        "*", "unix_micros(start) / 1000 at", "unix_micros(`end`) / 1000 until"
+    )
+    wanted = ("member", "generation", "phase", "at", "until", *names)
+    told = [tuple(row[name] for name in wanted) for row in found.collect()]
+    return sorted(told, key=lambda row: (row[3], row[0], row[4]))
+
+
+def test_a_classic_group_waits_for_the_one_that_comes_last(spark: SparkSession) -> None:
+    exchanges = [
+        join(0, "a", 1, took=10),
+        sync(20, "a", 1, took=10),
+        beat(100, "a", 1, took=2),
+        join(200, "b", 2, took=810),
+        beat(300, "a", 1, error=27, took=2),
+        join(1000, "a", 2, took=10),  # late: busy with its records
+        sync(1020, "a", 2, took=10),
+        sync(1020, "b", 2, took=30),
+        beat(1500, "a", 2, took=2),
+        leave(2000, "b", took=5),
+    ]
+    columns = ("join_ms", "sync_ms", "late", "standstill_ms", "group_standstill_ms", "reason")
+    first = (10.0, 10.0, False, 30.0, 30.0, "new member")
+    b = (810.0, 30.0, False, 850.0, 850.0, "new member")
+    again = (10.0, 10.0, True, 30.0, 850.0, "new member")  # `join` asks without an id each time
+    assert phases(spark, exchanges, *columns) == [
+        ("a", 1, "join", 0.0, 10.0, *first),
+        ("a", 1, "sync", 20.0, 30.0, *first),
+        ("a", 1, "consuming", 30.0, 1000.0, *first),
+        ("b", 2, "join", 200.0, 1010.0, *b),
+        ("a", 2, "join", 1000.0, 1010.0, *again),
+        ("a", 2, "sync", 1020.0, 1030.0, *again),
+        ("b", 2, "sync", 1020.0, 1050.0, *b),
+        ("a", 2, "consuming", 1030.0, 1502.0, *again),
+        ("b", 2, "consuming", 1050.0, 2000.0, *b),
+        ("b", 2, "stopped", 2000.0, 2005.0, *b[:-1], "left"),
+    ]
+
+
+def test_a_member_that_is_thrown_out_stands_still_until_it_joins_again(spark: SparkSession) -> None:
+    exchanges = [
+        join(0, took=10),
+        sync(20, took=10),
+        beat(100, error=25, took=2),
+        join(500, generation=2, took=10),
+    ]
+    assert phases(spark, exchanges, "reason")[2:] == [
+        ("m", 1, "consuming", 30.0, 100.0, "new member"),
+        ("m", 1, "stopped", 100.0, 500.0, "UNKNOWN_MEMBER_ID"),
+        ("m", 2, "join", 500.0, 510.0, "new member"),
+    ]
+
+
+def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
+    exchanges = [
+        group_beat(0, 0, 1, assigned=True, took=10),
+        group_beat(50, 1, 1, owns=True),
+        group_beat(200, 0, 2, member="n", took=5),
+        group_beat(1000, 1, 2, assigned=True, took=10),
+        group_beat(1500, 2, 2, owns=True),
+        group_beat(1600, 2, 2, member="n", assigned=True, took=10),
+        group_beat(1700, 2, 2, member="n", owns=True),
+        group_beat(2000, 2, 2, took=10),
+        group_beat(3000, -1, -1, member="n", took=10),
+    ]
+    columns = ("join_ms", "sync_ms", "standstill_ms", "reason")
+    newcomer, moved = (10.0, 40.0, 50.0, "new member"), (None, 490.0, 490.0, "new assignment")
+    given = (None, 90.0, 90.0, "new assignment")
+    assert phases(spark, exchanges, *columns) == [
+        ("m", 1, "join", 0.0, 10.0, *newcomer),
+        ("m", 1, "sync", 10.0, 50.0, *newcomer),
+        ("m", 1, "consuming", 50.0, 1010.0, *newcomer),
+        ("n", 2, "join", 200.0, 205.0, 5.0, None, None, "new member"),
+        ("m", 2, "sync", 1010.0, 1500.0, *moved),
+        ("m", 2, "consuming", 1500.0, 2010.0, *moved),
+        ("n", 2, "sync", 1610.0, 1700.0, *given),
+        ("n", 2, "consuming", 1700.0, 3000.0, *given),
+        ("n", -1, "stopped", 3000.0, 3010.0, None, None, None, "left"),
+    ]

@@ -1,0 +1,124 @@
+"""The tables that Spark writes hold what the pure reader finds, once, whoever else is in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from captures.conversations import Conversations
+from captures.reader import CaptureReader
+from pipeline.bodies import body_text
+from pipeline.columns import EXCHANGES
+from pipeline.tables import read, write
+from tests.pipeline.memory import planned, sequential
+from tests.pipeline.test_flows import SAMPLES_BY_NAME
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAMES = tuple(column.name for column in EXCHANGES)
+
+
+def rows(spark: SparkSession, out: Path, capture: str) -> list[dict[str, Any]]:
+    found = read(spark, out, "exchanges").where(f"capture = '{capture}'").select(*NAMES)
+    plain = [row.asDict(recursive=True) for row in found.collect()]
+    return sorted(plain, key=_order)
+
+
+def _order(row: dict[str, Any]) -> Any:
+    return row["connection"], row["ordinal"], row["correlation_id"]
+
+
+def right(paths: list[Path], capture: str) -> list[dict[str, Any]]:
+    found = sequential(paths, NAMES, capture)
+    for row in found:
+        row["ts"] = row["ts"].replace(tzinfo=None)
+    return sorted(found, key=_order)
+
+
+@pytest.fixture(scope="module")
+def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of two captures, one of them written twice and of three files."""
+    folder = tmp_path_factory.mktemp("tables")
+    steps: list[tuple[int, int, str]] = []
+    written = write(spark, files(), folder, lambda *step: steps.append(step), size=3000)
+    assert [step[:2] for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert written.exchanges == len(right(files(), ""))
+    assert written.packets == planned(files(), 1 << 26).packets
+    write(spark, [SAMPLES_BY_NAME["transactions.pcapng"]], folder, size=2000)
+    write(spark, files()[::-1], folder)
+    return folder
+
+
+def files() -> list[Path]:
+    return [SAMPLES_BY_NAME[name] for name in ("rebalance.pcap.gz", "midway.pcap", "wrong.pcap")]
+
+
+def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, out: Path) -> None:
+    for paths in (files(), [SAMPLES_BY_NAME["transactions.pcapng"]]):
+        names = {row["capture"] for row in read(spark, out, "exchanges").select("capture").distinct().collect()}
+        capture = next(name for name in names if name in {path.name for path in paths})
+        assert rows(spark, out, capture) == right(paths, capture)
+
+
+def test_a_table_can_be_created_and_bodies_be_asked(spark: SparkSession, out: Path) -> None:
+    spark.sql(f"CREATE TABLE exchanges USING parquet LOCATION '{out / 'exchanges'}'")
+    try:
+        spark.sql("MSCK REPAIR TABLE exchanges")
+        found = spark.sql(
+            "SELECT DISTINCT variant_get(body, '$.request.transactional_id', 'string') AS id "
+            "FROM exchanges WHERE api = 'InitProducerId' AND capture = 'transactions.pcapng'"
+        )
+        path = SAMPLES_BY_NAME["transactions.pcapng"]
+        wanted = {
+            (one.request or {}).get("transactional_id")
+            for one in Conversations().exchanges(CaptureReader(path))
+            if one.api == "InitProducerId"
+        }
+        assert {row["id"] for row in found.collect()} == wanted
+        assert spark.table("exchanges").schema["day"].dataType.simpleString() == "date"
+    finally:
+        spark.sql("DROP TABLE exchanges")
+
+
+def test_bodies_are_those_of_the_exchanges(spark: SparkSession, out: Path) -> None:
+    from pyspark.sql.functions import col, to_json
+
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    found = read(spark, out, "exchanges").where(f"capture = '{path.name}'")
+    texts = {
+        (row["connection"], row["ordinal"]): json.loads(row["text"])
+        for row in found.select("connection", "ordinal", to_json(col("body")).alias("text")).collect()
+    }
+    for one in Conversations().exchanges(CaptureReader(path)):
+        said = json.loads(body_text(one))
+        got = texts[one.connection, one.ordinal]
+        assert got["request"].keys() >= said["request"].keys()
+        assert got["response"] is None or got["response"].keys() >= said["response"].keys()
+
+
+def test_the_smaller_tables(spark: SparkSession, out: Path) -> None:
+    errors = read(spark, out, "errors").collect()
+    assert {row["kind"] for row in errors} >= {"gap"}
+    assert all(row["connection"] for row in errors if row["kind"] == "gap")
+    connections = read(spark, out, "connections").where("capture = 'transactions.pcapng'").collect()
+    known = {row["connection"] for row in sequential([SAMPLES_BY_NAME["transactions.pcapng"]])}
+    assert {row["connection"] for row in connections} >= known
+    assert all(json.loads(row["said"])["barnabas"] == "flow" for row in connections)
+    notes = read(spark, out, "notes").collect()
+    assert any("barnabas" in json.loads(row["said"]) for row in notes)
+
+
+def test_no_capture_is_a_misuse(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no capture files"):
+        write(spark, [], tmp_path)
+
+
+def test_a_run_that_fails_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_bytes(b"hello, world, this is no capture")
+    with pytest.raises(ValueError, match="neither pcap nor pcapng"):
+        write(spark, [tmp_path / "no.pcap"], tmp_path / "out")
+    assert not list((tmp_path / "out").rglob("*.parquet"))
