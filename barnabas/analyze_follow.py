@@ -29,7 +29,9 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
         with shown(output) as progress, session_of(wanted, progress) as spark:
             outcome = _work(spark, wanted, folder, until_read, progress, output)
     except KeyboardInterrupt:
-        output.note(f"interrupted: {wanted.out} has no report; the same command goes on where it was")
+        output.note(
+            f"interrupted: {wanted.out} has no report; the same command goes on where it was"
+        )
         return COULD_NOT_RUN
     return printed(outcome, wanted, output)
 
@@ -67,13 +69,14 @@ def _work(
 
     out = wanted.out.resolve()
     try:
-        query = begin(spark, folder, out, until_read=until_read)
+        batches = Batches(out)
+        query = begin(spark, folder, batches, until_read=until_read)
         said = 0
         progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
         try:
             while True:
                 ended = query.awaitTermination(1)
-                over = Batches(out).count
+                over = batches.count
                 if over > said:
                     said = over
                     output.note(f"batch {over} is written")
@@ -81,7 +84,7 @@ def _work(
                     break
         except KeyboardInterrupt:
             query.stop()
-        if not Batches(out).count:
+        if not batches.count:
             raise Trouble(f"no closed segment has come to {folder} yet", COULD_NOT_RUN)
         with watched(spark, progress.tasks):
             return analyze_tables(spark, out, progress.step)

@@ -52,9 +52,6 @@ def remarks(reader: CaptureReader) -> Iterator[str]:
     sliced = reader.meta.get("slice")
     if isinstance(sliced, list):
         yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
-    for numbers in reader.missing.values():
-        here = "is" if len(numbers) == 1 else "are"
-        yield f"{name}: {plural(len(numbers), 'segment')} {here} missing: {ranges(numbers)}"
     if reader.truncated:
         yield f"{name} ends in the middle of a block; all before it is shown"
     if reader.left_out:
@@ -90,14 +87,23 @@ def named(reader: CaptureReader) -> str:
 
 
 def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
-    """The events, and at their end what is to be said of TLS: the output may lack what it hides.
+    """The events, and at their end what is to be said of missing segments, and of TLS: the output may lack
+    what it hides.
 
     With a progress bar if the output goes elsewhere than to the same terminal.
     """
     recall(reader, output)
     yield from reader if output.out.is_terminal else with_bar(reader, output, doing)
-    for remark in tls_remarks(reader):
+    for remark in (*segment_remarks(reader), *tls_remarks(reader)):
         output.note(remark)
+
+
+def segment_remarks(reader: CaptureReader) -> Iterator[str]:
+    """Which segments are missing of a capture that was read."""
+    for numbers in reader.missing.values():
+        here = "is" if len(numbers) == 1 else "are"
+        count = plural(len(numbers), "segment")
+        yield f"{named(reader)}: {count} {here} missing: {ranges(numbers)}"
 
 
 def recall(reader: CaptureReader, output: Output) -> None:

@@ -174,6 +174,9 @@ class Sink:
         with self._changed:
             if self.stats.stopped is not None or self._over:
                 return
+            if self._limit is not None and self.accepted + len(head) > self._limit:
+                self.stats.stopped = "its size limit is reached"
+                return
             self._queue.append(_Turn(path, head, over))
             self._queued += len(head)
             self.accepted += len(head)

@@ -39,6 +39,8 @@ _TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "connections": CONNECTIONS,
     "notes": NOTES,
 }
+_FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
+"""What Spark says of files; their content is not read."""
 _ROWS: Final = 2000
 _BODY: Final = Column("body", "string", "{request, response}")
 
@@ -46,30 +48,31 @@ _BODY: Final = Column("body", "string", "{request, response}")
 def follow(
     spark: SparkSession,
     folder: Path,
-    out: Path,
+    batches: Batches,
     *,
     at_once: int = AT_ONCE,
     every: str = "2 seconds",
     until_read: bool = False,
 ) -> StreamingQuery:
-    """Begin to write what a proxy captures into `folder` to the tables in `out`, as segments are closed.
+    """Begin to write what a proxy captures into `folder` to tables, as segments are closed.
 
     It goes on where the run before ended, however that did. The query runs until it is stopped;
     with `until_read` it ends when all that is there is read. every: how often the folder is looked at.
     Paths are those of this machine. Raises OSError if a folder can't be read or made.
     """
-    folder, out = folder.resolve(), out.resolve()
+    folder, out = folder.resolve(), batches.out
     sorted(folder.iterdir())  # Spark would wait for one that is not there
     out.mkdir(parents=True, exist_ok=True)
     files = (
         spark.readStream.format("binaryFile")
+        .schema(_FILES)
         .option("pathGlobFilter", "*.pcapng")
         .option("maxFilesPerTrigger", at_once)
         .option("maxFileAge", "36500d")
         .load(str(folder))
         .select("path")
     )
-    writer = files.writeStream.foreachBatch(partial(_batch, spark, folder, Batches(out)))
+    writer = files.writeStream.foreachBatch(partial(_batch, spark, folder, batches))
     writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
     writer = (
         writer.trigger(availableNow=True) if until_read else writer.trigger(processingTime=every)

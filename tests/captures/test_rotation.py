@@ -358,10 +358,11 @@ def test_afterwards_blocks_are_written_at_once_again(tmp_path: Path) -> None:
     sink.close(nothing)
 
 
-def test_the_limit_is_that_of_all_segments(tmp_path: Path) -> None:
-    sink = Segments(tmp_path, lambda number: b"12", Rotation(size=4), limit=14)
+@pytest.mark.parametrize(("limit", "size"), [(13, 12), (14, 14), (17, 14)])
+def test_the_limit_is_that_of_all_segments(tmp_path: Path, limit: int, size: int) -> None:
+    sink = Segments(tmp_path, lambda number: b"12", Rotation(size=4), limit=limit)
     taken = [sink.put([b"abcd"], 1, 4) for _ in range(3)]
     sink.close(nothing)
     assert taken == [True, True, False]
-    assert sum(map(len, contents(tmp_path))) == 14
+    assert sum(map(len, contents(tmp_path))) == size
     assert sink.stats.stopped == "its size limit is reached"

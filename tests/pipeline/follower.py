@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pipeline import streaming
 from pipeline.batches import Batches
-from pipeline.session import session
+from pipeline.session import QUICK, session
+from pipeline.streaming import follow
 
 
 def main(folder: str, out: str, at_once: str, where: str = "", number: str = "-1") -> None:
@@ -41,13 +41,11 @@ def main(folder: str, out: str, at_once: str, where: str = "", number: str = "-1
         if (batch, place) == (fatal, where):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    streaming.Batches = Fatal  # type: ignore[misc]
-    settings = {"spark.driver.memory": "1g", "spark.ui.enabled": "false"}
-    with session("local[2]", settings) as spark:
-        query = streaming.follow(
-            spark, Path(folder), Path(out), at_once=int(at_once), until_read=True
-        )
-        query.awaitTermination()
+    with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
+        batches = Fatal(Path(out).resolve())
+        follow(
+            spark, Path(folder), batches, at_once=int(at_once), until_read=True
+        ).awaitTermination()
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def test_what_is_open_waits_for_the_next_batch(tmp_path: Path) -> None:
 def test_software_stays_known_in_later_segments(tmp_path: Path) -> None:
     rotated(SAMPLES / "embedded.pcapng", tmp_path / "f", set(range(0, 200, 10)))
     found, _ = fed(tmp_path / "f", [[path] for path in sorted((tmp_path / "f").iterdir())])
-    known = {}
+    known: dict[int, str | None] = {}
     for each in of(found, "exchanges"):
         if known.setdefault(each["connection"], each["software"]) is None:
             known[each["connection"]] = each["software"]
