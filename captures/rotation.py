@@ -98,6 +98,7 @@ class Segments:
         old = age is not None and ts_ns - self._since >= age and not self._over
         if old and self._sink.accepted > self._begun:
             self._turn()
+        if old:
             self._since = ts_ns
 
     def news(self) -> Iterator[Path]:

@@ -83,6 +83,13 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "-c", "new", "--rotate", "1s,2s"), "one size, one time, or one of each"),
         ((*PROXY, "-c", "text.pcapng", "--rotate", "1m"), "can't write the capture text.pcapng"),
         (("decode", "folder"), "can't read the capture folder: there is no capture in this folder"),
+        (("analyze", "text.pcapng", "-o", "new", "--follow"), "--follow takes one folder"),
+        (("analyze", "folder", "text.pcapng", "-o", "new", "--follow"), "--follow takes one folder"),
+        (
+            ("analyze", "folder", "-o", "new", "--follow", "--master", "sc://127.0.0.1"),
+            "--follow reads the folder here",
+        ),
+        (("analyze", "folder", "-o", "new", "--once"), "--once says when --follow ends"),
         (("decode", "missing.pcapng"), "can't read the capture missing.pcapng"),
         (("decode", "text.pcapng"), "text.pcapng is no capture"),
         (("decode", "text.pcapng", "--filter", "apo == 'Fetch'"), "did you mean 'api'?"),

@@ -197,6 +197,24 @@ def test_a_segment_ends_where_its_size_is_reached(tmp_path: Path) -> None:
     assert it.stats.segments == 3
 
 
+def test_a_segment_ends_when_it_is_old_and_not_empty(tmp_path: Path) -> None:
+    folder, old = tmp_path / "f", 1000
+    with CaptureWriter(folder, limit=None, meta={}, rotation=Rotation(age=old), capture="5f") as it:
+        it.look(NOW)
+        it.look(NOW + old)
+        assert len(list(folder.iterdir())) == 1  # there is nothing in it
+        flow = begin(it)
+        flow.arrived("request", b"1", NOW)
+        it.look(NOW + 2 * old)
+        flow.arrived("request", b"2", NOW)
+        it.look(NOW + 3 * old - 1)
+        flow.arrived("request", b"3", NOW)
+        it.look(NOW + 3 * old)
+        flow.arrived("request", b"4", NOW)
+    heard_in = [dict(heard_alone(path)) for path in sorted(folder.iterdir())]
+    assert [found[1, "arrived", "request"] for found in heard_in] == [b"1", b"23", b"4"]
+
+
 def test_the_latest_segments_are_kept(tmp_path: Path) -> None:
     files = segments(tmp_path / "f", [b"1", b"2", b"3", b"4"], keep=2)
     assert [path.name[-14:-7] for path in files] == ["-000004", "-000005"]
