@@ -29,7 +29,7 @@ from captures.reader import CaptureReader
 from captures.rotation import Rotation, Segments
 from captures.sink import Sink, Stats
 from captures.writer import CaptureWriter
-from tests.captures.test_writer import CLIENT, LISTENER, NOW, begin, heard
+from tests.captures.test_writer import CLIENT, LISTENER, NOW, Full, begin, heard
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "captures" / "samples"
@@ -361,6 +361,23 @@ def test_a_file_that_can_not_be_made_ends_the_capture(tmp_path: Path) -> None:
     assert contents(tmp_path) == [b"1:abcd"]
     assert sink.stats.stopped == os.strerror(errno.ENOSPC)
     assert sink.stats.lost_bytes == 2
+
+
+def test_a_disk_that_is_full_in_a_later_segment_leaves_whole_blocks(tmp_path: Path) -> None:
+    def sink(path: Path, head: bytes, **given: Any) -> Sink:
+        return Sink(path, head, **given, writev=Full(13).writev)
+
+    written = Segments(tmp_path, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
+    taken = [written.put([data], 1, len(data)) for data in (b"abcd", b"efg")]
+    for thread in threading.enumerate():
+        if thread.name == "capture":
+            thread.join(30)
+    taken.append(written.put([b"hijk"], 1, 4))
+    written.close(nothing)
+    assert taken == [True, True, False]
+    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
+    assert written.stats.stopped == os.strerror(errno.ENOSPC)
+    assert (written.stats.bytes, written.stats.lost_bytes) == (11, 4)
 
 
 def test_afterwards_blocks_are_written_at_once_again(tmp_path: Path) -> None:
