@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,21 +72,18 @@ def _work(
     from pipeline.streaming import follow as begin
 
     out = wanted.out.resolve()
+    batches = Batches(out)
     try:
-        batches = Batches(out)
-        query = begin(spark, folder, batches, until_read=until_read)
-        said = 0
-        progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
-        try:
-            while True:
-                ended = query.awaitTermination(1)
-                over = batches.count
-                if over > said:
-                    said = over
-                    output.note(f"batch {over} is written")
-                if ended:
-                    break
-        except KeyboardInterrupt:
+        with _interrupt() as interrupted:
+            query = begin(spark, folder, batches, until_read=until_read)
+            progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
+            said = 0
+            ended = False
+            while not (ended or interrupted.is_set()):
+                ended = bool(query.awaitTermination(1))
+                if batches.count > said:
+                    said = batches.count
+                    output.note(f"batch {said} is written")
             query.stop()
         if not batches.count:
             raise Trouble(f"no closed segment has come to {folder} yet", COULD_NOT_RUN)
@@ -91,3 +92,14 @@ def _work(
     except PySparkException as problem:
         why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
         raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem
+
+
+@contextmanager
+def _interrupt() -> Iterator[threading.Event]:
+    """Ctrl-C sets it: raised within a call to the JVM it would take that apart."""
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -20,8 +20,8 @@ from captures.rotation import Rotation
 from captures.writer import CaptureWriter
 from proxy.standing import standing
 from specs.frames import Direction
-from tests.proxy.playbook import Chunks, Stage, bytewise, request, response, trailing, whole
-from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded
+from tests.proxy.playbook import Chunks, Stage, request, response, trailing, whole
+from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded, pieces
 
 
 class Rotated(Recorded):
@@ -97,7 +97,9 @@ def mark(exchange: Exchange) -> tuple[int, int, bytes | None, bytes | None]:
     )
 
 
-WAYS = pytest.mark.parametrize("chunks", [whole, trailing, bytewise])
+WAYS = pytest.mark.parametrize(
+    "chunks", [whole, trailing, pieces(23)], ids=["whole", "trailing", "23"]
+)
 SCENARIOS = pytest.mark.parametrize("scenario", ["", SLOW], ids=["", "late"])
 OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no log"])
 
@@ -108,18 +110,15 @@ OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no lo
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
 )
-@given(points=st.sets(st.integers(0, 40), min_size=1, max_size=8), far=st.integers(1, 30))
+@given(points=st.sets(st.integers(0, 60), min_size=1, max_size=8))
 def test_segments_tell_what_one_file_tells(
     tmp_path_factory: pytest.TempPathFactory,
     chunks: Chunks,
     scenario: str,
     observed: bool,
     points: set[int],
-    far: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("run") / "f"
-    if chunks is bytewise:
-        points = {point * far for point in points}
     one = Recorded(Stage(scenario, observed=observed), folder.with_suffix(".pcapng"), Masking())
     play(one, chunks)
     several = Rotated(Stage(scenario, observed=observed), folder, sorted(points))
