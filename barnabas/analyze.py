@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,6 +32,8 @@ OURS: Final = frozenset(
         "report.html",
         "report.part",
         "_runs",
+        "_state",
+        "_checkpoint",
     )
 )
 """What a folder of before has in it: it is written again."""
@@ -62,15 +65,19 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
     files = capture_files(wanted.captures)
-    read_keys(wanted.tls_keys)
-    opened(*files)
-    _free(wanted.out)
+    opened(*files, keys=read_keys(wanted.tls_keys))
+    free(wanted.out)
     try:
         with shown(output) as progress:
             outcome = _run(wanted, files, progress)
     except KeyboardInterrupt:
         output.note(f"interrupted: {wanted.out} is not complete; the same command begins anew")
         return COULD_NOT_RUN
+    return printed(outcome, wanted, output)
+
+
+def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
+    """Print what it came to; returns the exit code."""
     if wanted.as_json:
         output.raw(as_json(outcome))
     else:
@@ -80,7 +87,7 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     return FINDINGS if severities - {"note"} else FINE
 
 
-def _free(out: Path) -> None:
+def free(out: Path) -> None:
     """Raises Trouble if the folder is of something else, or can't be."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -94,14 +101,20 @@ def _free(out: Path) -> None:
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    little = wanted.master is None and sum(path.stat().st_size for path in files) < LITTLE
+    with session_of(wanted, progress, little=little) as spark:
+        return _work(spark, wanted, files, progress)
+
+
+@contextmanager
+def session_of(wanted: Wanted, progress: Shown, *, little: bool = False) -> Iterator[SparkSession]:
+    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later."""
     from pipeline.session import QUICK, session
 
     progress.step(0, 1, "starting Spark")
     try:
-        little = wanted.master is None and sum(path.stat().st_size for path in files) < LITTLE
-        settings = {**(QUICK if little else {}), **wanted.settings}
-        with session(wanted.master, settings) as spark:
-            return _work(spark, wanted, files, progress)
+        with session(wanted.master, {**(QUICK if little else {}), **wanted.settings}) as spark:
+            yield spark
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except OSError as problem:

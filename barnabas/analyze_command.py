@@ -16,7 +16,8 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze captures/ --out /shared/analysis --master spark://master:7077 "
     "--conf spark.executor.memory=4g\n\n"
     "  barnabas analyze captures/ --out /shared/analysis --master sc://spark.example.org\n\n"
-    "  barnabas analyze run.pcapng --out analysis --json | jq .findings"
+    "  barnabas analyze run.pcapng --out analysis --json | jq .findings\n\n"
+    "  barnabas analyze --follow captures/ --out analysis"
 )
 """What stands below its help."""
 
@@ -51,6 +52,16 @@ def analyze_command(
         list[str] | None,
         typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark's. May be repeated."),
     ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Go on while a proxy writes segments into the folder, until Ctrl-C; then the report.",
+        ),
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="With --follow: end when all that is closed is read.")
+    ] = False,
     tls_keys: TlsKeys = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="What is printed at the end, as one document.")
@@ -69,4 +80,10 @@ def analyze_command(
             raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
         settings[name] = value
     wanted = Wanted(captures, out, master, settings, tls_keys, as_json)
+    if follow:
+        from barnabas.analyze_follow import follow as follow_folder
+
+        raise typer.Exit(follow_folder(wanted, until_read=once))
+    if once:
+        raise Trouble("--once says when --follow ends: give both")
     raise typer.Exit(analyze(wanted))

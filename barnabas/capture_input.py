@@ -19,6 +19,7 @@ from captures.events import Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
+from captures.segments import ranges, segment_of, size_of
 from captures.tls.keylog import KeyLog
 from captures.wording import plural
 from specs.jsonform import text_uuid
@@ -37,6 +38,15 @@ def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
         except CaptureError as problem:
             raise Trouble(f"{path} is no capture: {problem}") from None
     return reader if len(paths) == 1 else CaptureReader(*paths, keys=keys)
+
+
+def apart(paths: Iterable[Path]) -> list[list[Path]]:
+    """Files by the capture that they are of: segments of one stand together. Raises Trouble."""
+    found: dict[object, list[Path]] = {}
+    for place, path in enumerate(paths):
+        segment = None if path.is_dir() else segment_of(opened(path).meta)
+        found.setdefault(place if segment is None else segment.capture, []).append(path)
+    return list(found.values())
 
 
 def remarks(reader: CaptureReader) -> Iterator[str]:
@@ -68,21 +78,36 @@ def remarks(reader: CaptureReader) -> Iterator[str]:
         yield f"{plural(packets.fragments.given_up, 'datagram')} of which a fragment is missing"
 
 
+def earlier(conversations: Conversations) -> str:
+    """What a segment that was read alone lacks."""
+    count = plural(conversations.earlier, "response")
+    return f"{count} not shown: the requests are in a segment that was not given"
+
+
 def named(reader: CaptureReader) -> str:
-    """The files' names."""
-    return " and ".join(map(str, reader.paths))
+    """The names of what was given: files and folders."""
+    return " and ".join(map(str, reader.given))
 
 
 def watched(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:
-    """The events, and at their end what is to be said of TLS: the output may lack what it hides.
+    """The events, and at their end what is to be said of missing segments, and of TLS: the output may lack
+    what it hides.
 
     With a progress bar if the output goes elsewhere than to the same terminal.
     """
     recall(reader, output.context)
     output.names_brokers = not reader.says_brokers
     yield from reader if output.out.is_terminal else with_bar(reader, output, doing)
-    for remark in tls_remarks(reader):
+    for remark in (*segment_remarks(reader), *tls_remarks(reader)):
         output.note(remark)
+
+
+def segment_remarks(reader: CaptureReader) -> Iterator[str]:
+    """Which segments are missing of a capture that was read."""
+    for numbers in reader.missing.values():
+        here = "is" if len(numbers) == 1 else "are"
+        count = plural(len(numbers), "segment")
+        yield f"{named(reader)}: {count} {here} missing: {ranges(numbers)}"
 
 
 def recall(reader: CaptureReader, context: Context) -> None:
@@ -115,7 +140,7 @@ def with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Even
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=output.err, transient=True) as progress:
-        task = progress.add_task(doing, total=sum(path.stat().st_size for path in reader.paths))
+        task = progress.add_task(doing, total=sum(map(size_of, reader.paths)))
         for event in reader:
             yield event
             progress.update(task, completed=reader.position)

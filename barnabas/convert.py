@@ -8,10 +8,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from barnabas.capture_input import named, opened, recall, remarks, with_bar
+from barnabas.capture_input import (
+    earlier,
+    named,
+    opened,
+    recall,
+    remarks,
+    segment_remarks,
+    with_bar,
+)
 from barnabas.moments import Moment
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
@@ -191,6 +200,7 @@ class _Job:
         already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
         hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
         meta = {**self.reader.meta}
+        meta.pop("segment", None)
         meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
         if not self.reader.says_brokers:
             # whoever reads what is written goes by addresses, too
@@ -219,8 +229,11 @@ class _Job:
 
     def report(self) -> None:
         """Lines for the person: what was lost on the way in, and what is there now."""
-        for remark in (*remarks(self.reader), *tls_remarks(self.reader)):
+        found = remarks(self.reader), segment_remarks(self.reader), tls_remarks(self.reader)
+        for remark in chain.from_iterable(found):
             self.output.note(remark)
+        if self.lost.earlier:
+            self.output.note(earlier(self.lost))
         if self.lost.skipped:
             self.output.note(f"{self.lost.skipped} bytes could not be taken apart into frames")
         count = plural(self.of, "exchange")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.capture_input import named, opened, remarks, watched
+from barnabas.capture_input import earlier, named, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.trouble import FINE, Trouble
@@ -50,6 +50,8 @@ def decode(
         raise Trouble(f"{named(reader)} is damaged: {problem}; shown up to there") from None
     for remark in remarks(reader):
         output.note(remark)
+    if conversations.earlier:
+        output.note(earlier(conversations))
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
     if output.hidden:

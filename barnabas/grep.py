@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from barnabas.capture_input import exchanges, opened, watched
+from barnabas.capture_input import apart, exchanges, named, opened, watched
 from barnabas.output import Output
 from barnabas.show import line
 from barnabas.trouble import FINDINGS, FINE, Trouble
@@ -45,13 +45,14 @@ def grep(
             f"{text!r} is no regular expression: {problem}; -F takes it as it is"
         ) from None
     count = 0
-    for path in paths:
-        count += _one(path, pattern, as_json, keys, output, several=len(paths) > 1)
+    captures = apart(paths)
+    for files in captures:
+        count += _one(files, pattern, as_json, keys, output, several=len(captures) > 1)
     return FINE if count else FINDINGS
 
 
 def _one(
-    path: Path,
+    files: list[Path],
     pattern: re.Pattern[str],
     as_json: bool,
     keys: KeyLog | None,
@@ -59,7 +60,8 @@ def _one(
     *,
     several: bool,
 ) -> int:
-    reader = opened(path, keys=keys)
+    reader = opened(*files, keys=keys)
+    path = named(reader)
     count = 0
     for exchange in exchanges(reader, watched(reader, output, "searching")):
         output.learn(exchange)
@@ -68,7 +70,7 @@ def _one(
             continue
         count += 1
         if as_json:
-            row = {"file": str(path), "found": {place.path: place.text for place in places}}
+            row = {"file": path, "found": {place.path: place.text for place in places}}
             output.raw(json.dumps(row | exchange.row(), ensure_ascii=False))
             continue
         head = Text(f"{path}: ") if several else Text()

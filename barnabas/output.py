@@ -16,6 +16,7 @@ from captures.context.facts import facts
 from captures.exchange import Exchange
 from captures.filters import Filter
 from captures.inside import inside
+from captures.wording import plural
 from captures.writer import CaptureWriter
 from specs import NAMES
 
@@ -132,6 +133,8 @@ def capture_line(capture: CaptureWriter) -> str:
     """What is in the capture file, and what is not."""
     stats = capture.stats
     line = f"capture: {capture.path}, {stats.packets} packets, {stats.bytes} bytes"
+    if stats.segments:
+        line += f" in {plural(stats.segments, 'segment')}"
     if stats.stopped:
         line += f"; stopped: {stats.stopped}"
     if stats.lost_packets:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from barnabas.trouble import Trouble
 from captures.filters import Filter, exchange_filter
+from captures.rotation import Rotation
 from proxy.offer import Offer, parse_newest
-from proxy.units import TIMES, parse_duration
+from proxy.units import TIMES, parse_duration, parse_size
+
+SMALLEST_SEGMENT: Final = 1 << 16
+"""Bytes: below that a segment is little more than its beginning."""
 
 
 def parse_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
@@ -50,6 +55,31 @@ def parse_numbers(texts: Iterable[str], option: str) -> tuple[range, ...]:
                 raise Trouble(f"{option}: {part!r} is no number or range such as 1 or 4-6")
             found.append(range(int(parts[1]), int(parts[2] or parts[1]) + 1))
     return tuple(found)
+
+
+def parse_rotation(text: str) -> Rotation:
+    """When a segment of a capture ends: a size, a duration, or both. Raises Trouble.
+
+    >>> parse_rotation("256MiB"), parse_rotation("64KiB,10m")
+    (Rotation(size=268435456, age=None, keep=None), Rotation(size=65536, age=600000000000, keep=None))
+    """
+    size = age = None
+    for part in map(str.strip, text.split(",")):
+        unit = part.lstrip("0123456789. ")
+        try:
+            if unit in TIMES and age is None:
+                age = parse_duration(part)
+            elif unit not in TIMES and size is None:
+                size = parse_size(part)
+            else:
+                raise ValueError("give one size, one time, or one of each, e.g. 256MiB,10m")
+        except ValueError as problem:
+            raise Trouble(f"--rotate: {problem}") from None
+    if size is not None and size < SMALLEST_SEGMENT:
+        raise Trouble(f"--rotate: {text} is too small for a segment; give at least 64KiB")
+    if age is not None and age < TIMES["s"]:
+        raise Trouble(f"--rotate: {text} is too short for a segment; give at least 1s")
+    return Rotation(size, age)
 
 
 def parse_seconds(text: str, option: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,6 +13,7 @@ from barnabas.options import BrokerCa, BrokerTls, OwnFaults, Servers
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
+    from captures.rotation import Rotation
     from proxy.faults import Fault
     from proxy.scenario import Scenario
 
@@ -58,6 +60,17 @@ def proxy_command(
     capture: Annotated[
         Path | None,
         typer.Option("--capture", "-c", metavar="FILE", help="Write what passes (pcapng)."),
+    ] = None,
+    rotate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE|TIME[,...]",
+            help="Capture into a folder of segments of that size or age, e.g. 256MiB or 10m.",
+        ),
+    ] = None,
+    rotate_keep: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Keep the latest N closed segments only."),
     ] = None,
     capture_limit: Annotated[
         str | None,
@@ -224,6 +237,7 @@ def proxy_command(
         else Control(parse_address(control, zero=True), control_token_file),
         capture=capture,
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
+        rotation=_rotation(rotate, rotate_keep, capture),
         log=log.value,
         output=output,
     )
@@ -251,6 +265,19 @@ def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
         raise Trouble(str(problem)) from None
     except OSError as problem:
         raise Trouble(f"can't read the scenario {path}: {problem.strerror}") from None
+
+
+def _rotation(rotate: str | None, keep: int | None, capture: Path | None) -> Rotation | None:
+    """When segments end, if there are any. Raises Trouble."""
+    from barnabas.parsing import parse_rotation
+
+    if rotate is None:
+        if keep is not None:
+            raise Trouble("--rotate-keep says how many segments stay: give --rotate too")
+        return None
+    if capture is None:
+        raise Trouble("--rotate is for a capture: give --capture FOLDER too")
+    return replace(parse_rotation(rotate), keep=keep)
 
 
 def _size(text: str, option: str) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import secrets
 import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.exchange import Exchange
+from captures.rotation import Rotation
 from captures.writer import CaptureWriter
 from proxy.control.reload import ScenarioFile
 from proxy.history import History
@@ -49,6 +51,8 @@ class Job:
     control: Control | None = None
     capture: Path | None = None
     capture_limit: int | None = None
+    rotation: Rotation | None = None
+    """The capture is a folder of segments."""
     log: Log = "pretty"
     output: Output = field(default_factory=Output)
 
@@ -60,7 +64,7 @@ def run_proxy(job: Job) -> int:
     rules = Rules(job.scenario)
     rules.began = clock()
     meta = {"masked": job.options.masking.kinds, **rules.meta()}
-    capture = open_capture(job.capture, job.capture_limit, meta)
+    capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
     try:
         return run(_main(job, rules, capture))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
@@ -71,13 +75,19 @@ def run_proxy(job: Job) -> int:
 
 
 def open_capture(
-    path: Path | None, limit: int | None, meta: dict[str, Any]
+    path: Path | None, limit: int | None, meta: dict[str, Any], rotation: Rotation | None = None
 ) -> CaptureWriter | None:
-    """The capture file. Raises Trouble if it can't be written."""
+    """The capture, a file or a folder of segments. Raises Trouble if it can't be written."""
     if path is None:
         return None
+    if rotation is None and path.is_dir():
+        raise Trouble(
+            f"{path} is a folder: a capture of segments goes there, give --rotate 256MiB too"
+        )
     try:
-        return CaptureWriter(path, limit=limit, meta=meta)
+        return CaptureWriter(
+            path, limit=limit, meta=meta, rotation=rotation, capture=secrets.token_hex(8)
+        )
     except OSError as problem:
         raise Trouble(
             f"can't write the capture {path}: {problem.strerror}; choose another --capture"

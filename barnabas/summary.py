@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.capture_input import exchanges, opened, remarks, watched
+from barnabas.capture_input import earlier, exchanges, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
@@ -67,6 +67,8 @@ def summary(
             output.out.print(f"... and {len(rows) - most} more: --most {len(rows)}")
     for remark in remarks(reader):
         output.note(remark)
+    if conversations.earlier:
+        output.note(earlier(conversations))
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
     return FINE

@@ -16,6 +16,7 @@ from captures.events import Chunk, Opened
 from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
 from captures.framing import UNKNOWN, CapturedFrame, Framing
 from captures.inference import LONGEST, inferred
+from captures.midway import first_frames, waiting
 from captures.outcome import outcome
 from captures.plain import UNANSWERED, Plain
 from captures.wording import arrow
@@ -54,7 +55,11 @@ class Conversation:
         self.broker = broker
         self.demands = opened.demands
         self.undecoded = 0
-        self.lossy = False
+        self.earlier = 0
+        """Responses to requests that are in a segment which is not here."""
+        self._first = first_frames(opened.comment)
+        self._earlier = waiting(opened.comment)
+        self.lossy = not opened.whole
         """Whether frames are missing: then a response may answer one of those."""
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
@@ -70,14 +75,19 @@ class Conversation:
         self._own: dict[int, Pending] = {}
         """Requests that the proxy answers itself, by correlation id."""
 
-    def framing(self, flow: str, direction: str) -> Framing:
+    def framing(self, flow: str, direction: Direction) -> Framing:
         """What takes the bytes of a flow's direction apart."""
         if (flow, direction) not in self.framings:
             asked = None if direction == "request" else self.pairing.asked
+            first = self._first.get(direction, 0)
             self.framings[flow, direction] = (
                 Framing(linked=True)
                 if flow == "left"
-                else Framing(search=Search(asked), keeps=LONGEST if asked and self._infers else 0)
+                else Framing(
+                    search=Search(asked),
+                    keeps=LONGEST if asked and self._infers else 0,
+                    ordinal=first,
+                )
             )
         return self.framings[flow, direction]
 
@@ -162,15 +172,15 @@ class Conversation:
         for pending in self.pairing.before(int.from_bytes(frame.data[:4], signed=True)):
             yield self._outcome(pending, note=NOT_CAPTURED)
 
-    def close(self, note: str) -> Iterator[Exchange]:
+    def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         for pending, _ in self._requests.values():
-            yield self._outcome(pending, note="request not sent on: connection closed")
+            yield self._outcome(pending, note=f"request not sent on: {how}")
         for pending, frame in self._responses.values():
-            size, lost = len(frame.data), "response not sent on: connection closed"
+            size, lost = len(frame.data), f"response not sent on: {how}"
             yield self._outcome(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
         for pending in (*self.pairing.unanswered(), *self._own.values()):
-            yield self._outcome(pending, note=note)
+            yield self._outcome(pending, note=f"no response: {how}")
 
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)
@@ -239,6 +249,10 @@ class Conversation:
             return None
         # out of turn is no fault here: what left late may stand behind others of the same chunk
         pending, _ = self.pairing.answer(correlation_id)
+        if pending is None and correlation_id in self._earlier:
+            self._earlier.remove(correlation_id)
+            self.earlier += 1
+            return None
         if pending is None:
             self.undecoded += 1
             return self._stray(frame) if self._answered and not self.lossy else None

@@ -21,6 +21,8 @@ class Conversations:
     """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
     skipped: int = 0
     """Bytes that could not be taken apart into frames."""
+    earlier: int = 0
+    """Responses to requests that are in a segment which is not here."""
     losses: int = 0
     """How often something was missing, or could not be taken apart any further."""
     inferred: bool = False
@@ -51,7 +53,7 @@ class Conversations:
 
     def end_of(self, connection: int) -> Iterator[Exchange]:
         """The capture is over: the exchanges of a connection that are not."""
-        yield from self._close(self._open[connection], "no response: the capture ends")
+        yield from self._close(self._open[connection], "the capture ends")
 
     def event(self, event: Event) -> Iterable[Exchange]:
         """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""
@@ -61,11 +63,11 @@ class Conversations:
             client = event.comment.get("client", event.client)
             self._open[event.connection] = Conversation(event, client, broker, infers=self.inferred)
         elif conversation is None:
-            pass
+            self.losses += event.connection == 0  # a whole segment is missing
         elif isinstance(event, Chunk):
             return self._chunk(conversation, event)
         elif isinstance(event, Closed):
-            return self._close(conversation, "no response: connection closed")
+            return self._close(conversation, "connection closed")
         else:
             conversation.framing(event.flow, event.direction).lose(event.bytes)
             conversation.lossy = True
@@ -95,9 +97,10 @@ class Conversations:
             conversation.lossy = True
             self.losses += 1
 
-    def _close(self, conversation: Conversation, note: str) -> Iterator[Exchange]:
+    def _close(self, conversation: Conversation, how: str) -> Iterator[Exchange]:
         self._open.pop(conversation.number, None)
-        yield from conversation.close(note)
+        yield from conversation.close(how)
         self.undecoded += conversation.undecoded
+        self.earlier += conversation.earlier
         skipped = sum(framing.skipped for framing in conversation.framings.values())
         self.skipped += skipped - conversation.told

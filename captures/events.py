@@ -53,7 +53,7 @@ class Chunk(NamedTuple):
 
 class Lost(NamedTuple):
     """Bytes that the file does not have, before the next chunk of this direction; 0: nobody knows
-    how many, since the connection began before the capture."""
+    how many, since the connection began before the capture. Of connection 0: a segment is missing."""
 
     connection: int
     flow: FlowName

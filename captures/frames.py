@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from captures.conversation import facts_of, head_of
 from captures.events import Chunk, Closed, Event, Lost, Opened
 from captures.exchange import LIMIT, iso
 from captures.framing import CapturedFrame, Framing
+from captures.midway import first_frames
 from specs.contents import NAMES
 from specs.frames import Direction
 
@@ -69,9 +70,11 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
     for event in events:
         if isinstance(event, Closed):
             connections.pop(event.connection, None)
+        if isinstance(event, Opened):
+            connections[event.connection] = _Connection(first_frames(event.comment))
         if isinstance(event, Opened | Closed):
             continue
-        connection = connections.setdefault(event.connection, _Connection())
+        connection = connections.setdefault(event.connection, _Connection({}))
         framing = connection.framing(event.flow, event.direction)
         if isinstance(event, Lost):
             framing.lose(event.bytes)
@@ -83,7 +86,8 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
 class _Connection:
     """The flows of a connection, and what was asked on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: Mapping[Direction, int]) -> None:
+        self._first = first
         self._framings: dict[tuple[str, str], Framing] = {}
         self._asked: dict[int, tuple[int, int, str | None]] = {}
         """(key, version, client id) of the latest requests, by correlation id."""
@@ -93,7 +97,10 @@ class _Connection:
         if place not in self._framings:
             search = Search(None if direction == "request" else self._waiting)
             linked = flow == "left"
-            self._framings[place] = Framing(linked=linked, search=None if linked else search)
+            first = 0 if linked else self._first.get(direction, 0)
+            self._framings[place] = Framing(
+                linked=linked, search=None if linked else search, ordinal=first
+            )
         return self._framings[place]
 
     def _waiting(self) -> Asked:

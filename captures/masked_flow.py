@@ -8,7 +8,7 @@ the kind, and are written as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from captures.masking import Masking
@@ -41,6 +41,17 @@ class MaskedFlow:
         self._masking = masking
         self._held: dict[Direction, list[tuple[int, bytes]]] = {"request": [], "response": []}
         """Pieces that can't be written yet, with the times of their arrival."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether another segment of the capture has begun: `go_on` before the next chunk."""
+        return self._flow.behind
+
+    def go_on(self, ts_ns: int, standing: Callable[[Mapping[Direction, int]], Comment]) -> None:
+        """In another segment: `standing` makes what is said of the connection, of how many bytes that
+        came are kept back in each direction."""
+        kept = {way: sum(len(piece) for _, piece in held) for way, held in self._held.items()}
+        self._flow.go_on(ts_ns, standing(kept))
 
     def upstream(self, local: Endpoint, broker: Endpoint) -> None:
         """The addresses of the connection to the broker, before anything has left."""

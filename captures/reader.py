@@ -1,7 +1,8 @@
 """Reads capture files: connections, and the bytes of their flows with what is said of them.
 
 The two flows of a connection are joined by its number, which stands in the comment on their SYN. In
-a file of others every TCP conversation that speaks Kafka is a connection with one flow.
+a file of others every TCP conversation that speaks Kafka is a connection with one flow. Segments of a
+capture are read as the one file that they would have been.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 from captures import reassembly
 from captures.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
 from captures.flow import Data, Gap
+from captures.midway import Rests, introduction
 from captures.opening import CaptureFile
 from captures.packets import Packets
 from captures.pcapng import (
@@ -34,10 +36,16 @@ from captures.pcapng import (
 )
 from captures.reassembly import PATIENCE, Reassembler
 from captures.recognition import Kind, Recognition
-from captures.tcp import Segment, endpoint_text
+from captures.segments import Segment, files, in_order, present, segment_of
+from captures.tcp import Segment as TcpSegment
+from captures.tcp import endpoint_text
 from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
 from captures.usual import Usual, usual
+from specs.frames import Direction
+
+_DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
+_GOES_ON: Final = '"goes_on"'
 
 FORMAT: Final = 1
 """The newest version of the comments' layout that is understood."""
@@ -49,7 +57,9 @@ class CaptureReader:
     """The events of capture files, from their beginning whenever it is iterated.
 
     Several files of others are read as one, merged by time: what two of them hold is there once, and
-    packets are numbered as in the file that mergecap would make. Files of ours follow each other.
+    packets are numbered as in the file that mergecap would make. Files of ours follow each other; those that
+    are segments of one capture go by their numbers, whatever the order in which they are given. A folder
+    stands for the captures in it.
 
     TLS of others is read where its keys are in `keys`, or in the file (Decryption Secrets Blocks).
 
@@ -58,13 +68,14 @@ class CaptureReader:
     """
 
     def __init__(self, *paths: Path, keys: KeyLog | None = None) -> None:
-        self.paths = paths
+        self.given = paths
+        """What it was made with: files and folders."""
         self.keys = KeyLog()
         """The keys of TLS known so far."""
         self.tls = Seen()
         """What was found of TLS so far."""
         self._given_keys = keys
-        self.meta: dict[str, Any] = {}
+        self.meta: dict[str, Any]
         """What the first section of ours says of itself; {} in files of others."""
         self.notes: list[Note] = []
         """Remarks found so far."""
@@ -78,13 +89,19 @@ class CaptureReader:
         """Whether a file turned out to end within a block."""
         self.position = 0
         """Bytes read so far, of all files."""
+        self.missing: dict[str, list[int]] = {}
+        """Segments found so far to be missing, by the name of their capture."""
         self._ours = False
-        for path in paths:
-            with CaptureFile(path) as file:
+        found: list[tuple[Path, Segment | None]] = []
+        metas: dict[Path, dict[str, Any]] = {}
+        for path in chain.from_iterable(map(files, paths)):
+            with CaptureFile(present(path)) as file:
                 first = next(file.blocks(), None)
-            if isinstance(first, Section) and (meta := meta_of(first)):
-                self._ours = True
-                self.meta = self.meta or meta
+            metas[path] = meta_of(first) if isinstance(first, Section) else {}
+            found.append((path, segment_of(metas[path])))
+        self.paths = tuple(in_order(found))
+        self._ours = any(metas.values())
+        self.meta = next((metas[path] for path in self.paths if metas[path]), {})
 
     @property
     def says_brokers(self) -> bool:
@@ -99,7 +116,8 @@ class CaptureReader:
 
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
-        self.left_out, self.linked = Counter(), {}
+        self.left_out, self.linked, self.missing = Counter(), {}, {}
+        before: Segment | None = None
         self.tls, self.keys = Seen(), KeyLog()
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
@@ -125,6 +143,13 @@ class CaptureReader:
                 elif isinstance(block, Section):
                     meta = meta_of(block)
                     ours = bool(meta)
+                    segment, last = segment_of(meta), before
+                    before = segment
+                    if segment and last and segment.capture == last.capture:
+                        yield from self._next(last, segment, meta)
+                        continue
+                    if segment and segment.number > 1:
+                        self._begins_with(segment, meta)
                     # files of others that were put one behind the other go on where they ended
                     if join is None or ours or join.ours:
                         if join is not None:
@@ -175,11 +200,26 @@ class CaptureReader:
             ts = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
             self.notes.append(Note(ts, {"barnabas": "scenario", "by": "the next section", **said}))
 
+    def _next(self, last: Segment, segment: Segment, meta: dict[str, Any]) -> Iterator[Event]:
+        """Another segment of the same capture begins: all goes on, unless some are missing."""
+        lacking = range(last.number + 1, segment.number)
+        if lacking:
+            self.missing.setdefault(segment.capture, []).extend(lacking)
+            self._goes_on(meta)
+            yield Lost(0, "arrived", "request", 0, 0)
+
+    def _begins_with(self, segment: Segment, meta: dict[str, Any]) -> None:
+        """The segments before this one are not here: what was noted there and still holds it says."""
+        self.missing.setdefault(segment.capture, []).extend(range(1, segment.number))
+        standing = meta["segment"].get("notes")
+        if isinstance(standing, list):
+            self.notes += [Note(0, note) for note in standing if isinstance(note, dict)]
+
     def _blocks(self, files: list[CaptureFile]) -> Iterator[Block | Run]:
         """The blocks of all files, which are opened as they are needed and put into the list."""
         if self._ours or len(self.paths) == 1:
             for path in self.paths:
-                files.append(CaptureFile(path))
+                files.append(CaptureFile(present(path)))
                 yield from files[-1].runs()
             return
         files += map(CaptureFile, self.paths)
@@ -234,6 +274,7 @@ class Join:
         self._recognition = Recognition(base, left_out, renumbers=numbers is None)
         self._decryption = decryption
         self._linked = linked
+        self._rests = Rests()
 
     @property
     def highest(self) -> int:
@@ -273,20 +314,53 @@ class Join:
 
     def segment(
         self,
-        segment: Segment,
+        segment: TcpSegment,
         ts_ns: int,
         comments: tuple[str, ...],
         number: int,
         found: Usual | None = None,
     ) -> Iterator[Event]:
         """What a segment brings, with the comments of its packet. Consume it all before the next call."""
+        if self.ours and comments and _GOES_ON in comments[0] and not segment.payload:
+            yield from self._resumed(segment, ts_ns, comments)
+            return
         for event in self.flows.feed(segment, ts_ns, comments, number):
             yield from self.event(event)
         if found is not None:
             self.flows.learn(found, segment)
 
+    def _resumed(
+        self, segment: TcpSegment, ts_ns: int, comments: tuple[str, ...]
+    ) -> Iterator[Event]:
+        """A flow is introduced again, at the beginning of a segment: news only if it is not known yet."""
+        comment = document(comments[0])
+        found = introduction(comment)
+        if found is None or not names_flow(comment):
+            return
+        flow = self.flows.followed(segment)
+        if flow is not None and self._names[flow][0] == self._number(comment["connection"]):
+            return
+        texts = (json.dumps(found.comment),)
+        for event in self.flows.resume(segment, found.seq, ts_ns, texts, flow is not None):
+            yield from self.event(event)
+            if not isinstance(event, reassembly.Opened) or self._names[event.flow][1] == "left":
+                continue
+            self._rests.begin(event.flow, found.rest)
+            for way in _DIRECTIONS:
+                if way not in found.rest:  # where its next frame begins is to be found out
+                    yield Lost(self._names[event.flow][0], "arrived", way, ts_ns, 0)
+
+    def _number(self, said: int) -> int:
+        """The number of a connection of this section among those of all."""
+        return said + self._base if said > 0 and self.ours else said
+
     def event(self, event: reassembly.Event) -> Iterable[Event]:
         """What an event of the reassembler means."""
+        if self._rests and isinstance(event, Data | Gap):
+            cut = self._rests.cut(event)
+            if cut is None:
+                return ()
+            event = cut
         named = self._named(event)
         if named is None:
             return ()
@@ -311,9 +385,9 @@ class Join:
             comment = next(
                 (found for found in map(document, event.comments) if names_flow(found)), {}
             )
-            number = comment.get("connection", -event.flow if self.ours else event.flow)
-            if number > 0 and self.ours:
-                number += self._base
+            number = self._number(
+                comment.get("connection", -event.flow if self.ours else event.flow)
+            )
             flow = "left" if comment.get("flow") == "left" else "arrived"
             self._highest = max(self._highest, number)
             self._names[event.flow] = number, flow

@@ -170,6 +170,29 @@ class Reassembler:
         if flow.over:
             yield from self._close(key, ts_ns, reset=flow.reset)
 
+    def resume(
+        self,
+        segment: Segment,
+        seq: tuple[int, int],
+        ts_ns: int,
+        comments: tuple[str, ...],
+        again: bool,
+    ) -> Iterator[Event]:
+        """A conversation goes on of which the beginning is not here: its client sends this, and `seq` are the
+        next numbers of both sides. `again`: the one that is followed between these ports is another."""
+        key = _key(segment)
+        if again:
+            yield from self._close(key, ts_ns, reset=False)
+        flow = self._flows[key] = Flow(next(self._numbers), segment.source, self._patience)
+        flow.request.first, flow.response.first = seq
+        demands = Demands(flow.request.demand, flow.response.demand)
+        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, demands)
+
+    def followed(self, segment: Segment) -> int | None:
+        """The number of the conversation that a segment belongs to; None: of none that is open."""
+        flow = self._flows.get(_key(segment))
+        return None if flow is None else flow.number
+
     def end(self) -> Iterator[Event]:
         """The capture is over: what still waits comes behind its Gaps. Nothing more is closed."""
         numbers = {key: flow.number for key, flow in self._flows.items()}

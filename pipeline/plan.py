@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 from captures.packets import Packets
 from captures.pcapng import CaptureError, Section
 from captures.reader import document, meta_of, read
+from captures.segments import Segment as PartOf
+from captures.segments import in_order, segment_of
+from captures.segments import ranges as text_of
 from captures.tcp import Segment
 from pipeline.blocks import Fault
 from pipeline.ranges import Range, State
@@ -87,8 +90,12 @@ class Plan:
 
 def sorted_paths(paths: Sequence[Path]) -> list[Path]:
     """The order in which files are read, whatever order they are given in: by the time of their first
-    packets, then by their names. Raises OSError, and CaptureError if one is no capture."""
-    return sorted(paths, key=lambda path: (_beginning(path), path.name, str(path)))
+    packets, then by their names; segments of a capture by their numbers, and each once.
+
+    Raises OSError, and CaptureError if one is no capture.
+    """
+    found = sorted(paths, key=lambda path: (_beginning(path), path.name, str(path)))
+    return in_order((path, segment_of(read(path).meta)) for path in found)
 
 
 def _beginning(path: Path) -> int:
@@ -158,12 +165,17 @@ def _epochs(
     """By file: the offsets at which epochs begin, with their numbers."""
     placed: dict[int, list[tuple[int, int]]] = {}
     numbered, ours = 0, False
+    last: PartOf | None = None
     for file, found in files.items():
         placed[file] = here = []
         starts = [(Section((), "", 0), 0)] if found[0].range.kind == "pcap" else []
         for one in found:
             for section, before in (*starts, *one.sections):
                 meta = meta_of(section)
+                before_it, last = last, segment_of(meta)
+                if last and before_it and last.capture == before_it.capture:
+                    made.faults += _missing(before_it, last, one.range.path)
+                    continue  # the same capture goes on
                 if not made.epochs or bool(meta) or ours:
                     if made.epochs:
                         made.epochs[-1] = made.epochs[-1]._replace(end=numbered + before)
@@ -181,6 +193,12 @@ def _epochs(
     if made.epochs:
         made.epochs[-1] = made.epochs[-1]._replace(end=numbered)
     return placed
+
+
+def _missing(last: PartOf, segment: PartOf, path: str) -> Iterator[tuple[str, Fault]]:
+    if segment.number > last.number + 1:
+        numbers = text_of([*range(last.number + 1, segment.number)])
+        yield path, Fault(0, 0, "missing", f"segments before this one are not there: {numbers}")
 
 
 def _goes_on(meta: dict[str, Any], made: Plan) -> None:

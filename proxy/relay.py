@@ -14,6 +14,7 @@ import ssl
 import struct
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, cast
 
@@ -23,6 +24,7 @@ from proxy.actions import NOTHING, PASS, Abort, Actions, Cut, Done, Finish, Hide
 from proxy.alarm import Alarm
 from proxy.connection import Connection
 from proxy.plan import Plan
+from proxy.standing import standing
 from proxy.stepping import OneFrame
 from proxy.tcp_info import received
 from proxy.tls import HANDSHAKE, reason
@@ -114,6 +116,8 @@ class Side(asyncio.BufferedProtocol):
         link = self.link
         data = self.buffers.current[:nbytes]
         now = _EPOCH + monotonic_ns()  # `clock`, without the call
+        if link.flow is not None and link.flow.behind:
+            link.introduce(now)
         actions = link.connection.receive(self.direction, data, now)
         if actions is PASS:
             if link.flow is not None:
@@ -297,6 +301,11 @@ class Link:
                 side.transport.resume_reading()
         self._alarm.set(self.connection.wake)
 
+    def introduce(self, now: int) -> None:
+        """The capture goes on in another segment, which knows nothing of this connection yet."""
+        if self.flow is not None:
+            self.flow.go_on(now, partial(standing, self.connection))
+
     def tick(self) -> None:
         """It is time, or a frame here has been waiting for one that passed elsewhere."""
         if self._closed:
@@ -362,6 +371,8 @@ class Link:
         self._closed = True
         self._alarm.set(None)
         now = clock()
+        if self.flow is not None and self.flow.behind:
+            self.introduce(now)
         self.perform(self.connection.closed(now), now)
         for side in (self.client, self.broker):
             if side.open:

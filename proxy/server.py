@@ -157,6 +157,7 @@ class Proxy:
             link.abort()
         if self.capture is not None:
             self.capture.close()
+            self._look_at_segments()
 
     @property
     def connections(self) -> int:
@@ -398,16 +399,24 @@ class Proxy:
             if link is not None:
                 self._loop.call_soon(link.tick)
 
-    def _watch_capture(self) -> None:
-        """Say so, once, when the capture has stopped or loses packets; looked at now and then."""
+    def _watch_capture(self, said: str = "") -> None:
+        """Say which segments were closed, and once if it has stopped or loses packets."""
         assert self.capture is not None  # noqa: S101
+        self._look_at_segments()
         stats = self.capture.stats
+        trouble = ""
         if stats.stopped:
-            self._say(f"capture: stopped, {stats.stopped}; traffic goes on, the loss is counted")
+            trouble = f"capture: stopped, {stats.stopped}; traffic goes on, the loss is counted"
         elif stats.lost_packets:
-            self._say("capture: the disk is too slow, packets are lost and counted")
-        else:
-            self._loop.call_later(LOOK, self._watch_capture)
+            trouble = "capture: the disk is too slow, packets are lost and counted"
+        if trouble and not said:
+            self._say(trouble)
+        self._loop.call_later(LOOK, self._watch_capture, said or trouble)
+
+    def _look_at_segments(self) -> None:
+        if self.capture is not None:
+            for path in self.capture.look(clock()):
+                self._say(f"capture: {path} is closed")
 
     def _watch_standstill(self, standstill: Standstill) -> None:
         """Close what would stay for ever; looked at now and then."""

@@ -12,6 +12,8 @@ from captures.sink import Stats
 class BlockFile:
     """Stands where `captures.sink.Sink` does. All methods raise whatever the file raises."""
 
+    segment = 1
+
     def __init__(self, file: BinaryIO, head: bytes) -> None:
         self.stats = Stats(bytes=len(head))
         self._file = file

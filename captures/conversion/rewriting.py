@@ -76,12 +76,12 @@ class _Flow:
     ) -> None:
         number = self._number = opened.connection
         self._reader = reader
+        sliced = not survey.selection.whole
         client, server = endpoint_of(opened.client), endpoint_of(opened.server)
         self._flow: FlowWriter = writer.open(
-            number, client, server, opened.ts_ns, _said(opened.comment)
+            number, client, server, opened.ts_ns, _said(opened.comment, sliced)
         )
         self._bound = False
-        sliced = not survey.selection.whole
         hiding = replace(hiding, kinds=survey.kinds)
         self._arrived = {
             way: Stream(way, spans, hiding, sliced=sliced) for way, spans in arrived.items()
@@ -139,7 +139,8 @@ class _Flow:
             self._bound = True
 
 
-def _said(comment: dict[str, Any]) -> dict[str, Any]:
-    """What a comment says of a flow, without its name: that is the writer's."""
-    name = ("barnabas", "connection", "flow")
+def _said(comment: dict[str, Any], sliced: bool = False) -> dict[str, Any]:
+    """What a comment says of a flow, without its name: that is the writer's, and so are the numbers of
+    frames in a slice."""
+    name = ("barnabas", "connection", "flow", *(("frames",) if sliced else ()))
     return {key: value for key, value in comment.items() if key not in name}

@@ -25,6 +25,7 @@ def status(found: Found) -> Iterator[str]:
         yield (
             f"capture: {capture['path']}, {capture['packets']} packets, "
             f"{capture['lost_packets']} lost"
+            + (f", {capture['segments']} segments closed" if capture.get("segments") else "")
         )
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,7 @@ class Disk:
         return os.write(file, data)
 
 
-def make(path: Path, disk: Disk, **options: int) -> Sink:
+def make(path: Path, disk: Disk, **options: Any) -> Sink:
     return Sink(path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options)
 
 

@@ -1,0 +1,143 @@
+"""The tables of a capture that is still being written: a batch for each few segments that were closed.
+
+Spark's file source says which segments came since the last batch, and keeps in its checkpoint which ones
+they were; the driver reads them one after the other (`following.py`), and tasks decode the bodies. Rows
+are written exactly once: a batch that was cut short is done again, from the state that it began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.batches import Batches
+from pipeline.bodies import Names, body_text
+from pipeline.carried import Found
+from pipeline.columns import ERRORS, EXCHANGES, RAW, Column, arrow, ddl
+from pipeline.following import closed
+from pipeline.rows import batch, exchange
+from pipeline.smaller import CONNECTIONS, NOTES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+AT_ONCE: Final = 8
+"""Segments of a batch at most, unless told otherwise."""
+
+FOLDERS: Final = ("capture", "day", "api")
+
+_TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    "exchanges": (*EXCHANGES, *RAW),
+    "errors": ERRORS,
+    "connections": CONNECTIONS,
+    "notes": NOTES,
+}
+_FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
+"""What Spark says of files; their content is not read."""
+_ROWS: Final = 2000
+_BODY: Final = Column("body", "string", "{request, response}")
+
+
+def follow(
+    spark: SparkSession,
+    folder: Path,
+    batches: Batches,
+    *,
+    at_once: int = AT_ONCE,
+    every: str = "2 seconds",
+    until_read: bool = False,
+) -> StreamingQuery:
+    """Begin to write what a proxy captures into `folder` to tables, as segments are closed.
+
+    It goes on where the run before ended, however that did. The query runs until it is stopped;
+    with `until_read` it ends when all that is there is read. every: how often the folder is looked at.
+    Paths are those of this machine. Raises OSError if a folder can't be read or made.
+    """
+    folder, out = folder.resolve(), batches.out
+    sorted(folder.iterdir())  # Spark would wait for one that is not there
+    out.mkdir(parents=True, exist_ok=True)
+    files = (
+        spark.readStream.format("binaryFile")
+        .schema(_FILES)
+        .option("pathGlobFilter", "*.pcapng")
+        .option("maxFilesPerTrigger", at_once)
+        .option("maxFileAge", "36500d")
+        .load(str(folder))
+        .select("path")
+    )
+    writer = files.writeStream.foreachBatch(partial(_batch, spark, folder, batches))
+    writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
+    writer = (
+        writer.trigger(availableNow=True) if until_read else writer.trigger(processingTime=every)
+    )
+    return writer.start()
+
+
+def _batch(
+    spark: SparkSession, folder: Path, batches: Batches, files: DataFrame, number: int
+) -> None:
+    """A batch, from the segments that came."""
+    if batches.over(number):
+        return  # it was cut short behind its end
+    paths = [Path(unquote(urlparse(row["path"]).path)) for row in files.collect()]
+    state = batches.before(number)
+    run = batches.begin(number)
+    there = [path for path in sorted(paths) if path.exists()]
+    _write(run, state.batch(there, partial(closed, folder)))
+    names = {} if state.carried is None else dict(state.carried.context.topics)
+    _write_exchanges(spark, run, names)
+    batches.install(run, number, _TABLES)
+    batches.finish(run, number, state)
+
+
+def _write(run: Path, found: Iterable[Found]) -> None:
+    """Rows as they come, a file for each table; exchanges with their bytes."""
+    rows: dict[str, list[dict[str, object]]] = {table: [] for table in _TABLES}
+    writers = {}
+    for table, columns in _TABLES.items():
+        place = run / ("_raw" if table == "exchanges" else table)
+        place.mkdir()
+        writers[table] = pq.ParquetWriter(place / "part-0.parquet", arrow(columns))
+    try:
+        for one in found:
+            rows[one.table].append(one.row)
+            if len(rows[one.table]) == _ROWS:
+                _flush(writers[one.table], rows[one.table], _TABLES[one.table])
+        for table, columns in _TABLES.items():
+            _flush(writers[table], rows[table], columns)
+    finally:
+        for writer in writers.values():
+            writer.close()
+
+
+def _flush(
+    writer: pq.ParquetWriter, rows: list[dict[str, object]], columns: tuple[Column, ...]
+) -> None:
+    if rows:
+        writer.write_batch(batch(rows, columns))
+        rows.clear()
+
+
+def _write_exchanges(spark: SparkSession, run: Path, names: Names) -> None:
+    """The table with the bodies decoded."""
+    from pyspark.sql.functions import col, parse_json
+
+    columns = (*EXCHANGES, _BODY)
+
+    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = arrow(columns)
+        for one in batches:
+            texts = [body_text(exchange(row), names) for row in one.to_pylist()]
+            arrays = [one[column.name] for column in EXCHANGES]
+            yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
+
+    rows = spark.read.schema(ddl((*EXCHANGES, *RAW))).parquet(str(run / "_raw"))
+    rows = rows.mapInArrow(decode, ddl(columns)).withColumn("body", parse_json(col("body")))
+    rows.write.partitionBy(*FOLDERS).parquet(str(run / "exchanges"))
