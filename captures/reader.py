@@ -286,7 +286,7 @@ class Join:
         for found in self.flows.skim(run, number):
             if isinstance(found, int):
                 yield from self.packet(run.packet(found), packets, number + found)
-            elif self.ours:  # as `event` does, at once
+            elif self.ours and not self._rests:  # as `event` does, at once
                 _, direction, ts_ns, data, _, last = found
                 yield Chunk(*self._names[found.flow], direction, ts_ns, data, (), last)
             else:
