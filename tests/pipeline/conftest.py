@@ -26,3 +26,10 @@ def spark() -> Iterator[SparkSession]:
     }
     with session("local[2]", settings) as spark:
         yield spark
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test with Spark may have to wait for the start of a JVM, on whatever machine."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(600))
