@@ -44,7 +44,8 @@ def apart(paths: Iterable[Path]) -> list[list[Path]]:
     """Files by the capture that they are of: segments of one stand together. Raises Trouble."""
     found: dict[object, list[Path]] = {}
     for place, path in enumerate(paths):
-        segment = None if path.is_dir() else segment_of(opened(path).meta)
+        reader = opened(path)
+        segment = None if len(reader.paths) > 1 else segment_of(reader.meta)
         found.setdefault(place if segment is None else segment.capture, []).append(path)
     return list(found.values())
 

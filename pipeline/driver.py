@@ -42,7 +42,7 @@ has needed more than 1 GiB."""
 def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
     """A session whose driver is here. folder: for its files. Raises UnavailableError."""
     said = folder / "said.txt"
-    with said.open("wb") as log, _interrupts() as before:
+    with said.open("wb") as log, _interrupts() as before, _unlogged():
         conf = _configuration(master, wanted, folder)
         with _environment(_variables(master, folder)):
             gateway = _started(conf, log, said)
@@ -180,6 +180,17 @@ def _end(gateway: Any) -> None:
     _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """py4j logs an interrupt with the whole story; where nobody has set up logging that is for nobody."""
+    nobody = logging.NullHandler()
+    logging.root.addHandler(nobody)
+    try:
+        yield
+    finally:
+        logging.root.removeHandler(nobody)
 
 
 def _quietly(close: Any) -> None:

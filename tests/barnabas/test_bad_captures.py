@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("directory", "can't read the capture directory: Is a directory"),
+        ("directory", "can't read the capture directory: there is no capture in this folder"),
         ("missing", "can't read the capture missing: No such file or directory"),
         ("good/below", "can't read the capture good/below: Not a directory"),
         ("around", "can't read the capture around: Too many levels of symbolic links"),

@@ -238,10 +238,11 @@ def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() ->
 
 
 def test_misuse_is_one_line(wrong: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
     for arguments, words in (
         ((), "check takes a capture"),
         ((tmp_path / "none",), "can't read the capture"),
-        ((tmp_path,), "can't read the capture"),
+        ((tmp_path / "empty",), "there is no capture in this folder"),
         ((wrong, "--only", "jons"), "there is no check 'jons'; did you mean 'joins'?"),
         ((wrong, "--skip", "jons"), "there is no check 'jons'"),
         ((wrong, "--set", "joins"), "write CHECK.SETTING=VALUE"),

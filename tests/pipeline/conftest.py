@@ -22,7 +22,6 @@ def spark() -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": "2",
         # compiling costs more than it saves here
         "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     with session("local[2]", settings) as spark:
         yield spark
