@@ -165,10 +165,12 @@ def unexplained(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def overtaken(row: dict[str, Any]) -> bool:
-    """Whether another member's JoinGroup came first: it was under way in the recording, too."""
+    """Whether another member's JoinGroup, which was under way at the same time, came before it in one run
+    and behind it in the other."""
     differences = row["response"] or []
     return row["recorded"]["api"] in ("SyncGroup", "Heartbeat") and any(
-        one["path"] == "error_code" and one["live"] == REBALANCE_IN_PROGRESS for one in differences
+        one["path"] == "error_code" and REBALANCE_IN_PROGRESS in (one["live"], one["recorded"])
+        for one in differences
     )
 
 
