@@ -22,9 +22,8 @@ from captures.plain import UNANSWERED, Plain
 from captures.wording import arrow
 from specs.contents import NAMES, api
 from specs.frames import Direction, RequestHead, Short, request_head, response_body
+from specs.keys import SASL_HANDSHAKE
 from specs.malformed import Malformed
-
-SASL_HANDSHAKE = 17
 
 CUT_OFF = "a rule closed the connection"
 """How the capture's note on a frame ends that was not sent on, and the connection with it."""

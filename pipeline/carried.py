@@ -28,6 +28,7 @@ from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
 from pipeline.columns import EXCHANGES, RAW
 from pipeline.rows import NO_RESPONSE, row, software_of
+from pipeline.shortfalls import left, missing
 
 Table = Literal["exchanges", "errors", "connections", "notes"]
 
@@ -138,10 +139,9 @@ class Carried:
         about: dict[str, Any] = {"connection": number, "ts_ns": event.ts_ns}
         if isinstance(event, Lost):
             size = event.bytes
-            reason = (
-                f"{size} bytes are missing" if size else "the connection began before the capture"
+            yield self._error(
+                "gap", missing(size), bytes=size or None, direction=event.direction, **about
             )
-            yield self._error("gap", reason, bytes=size or None, direction=event.direction, **about)
         elif not isinstance(event, Opened):
             reason = "bytes that begin no frame"
             packet = event.packet or None
@@ -154,14 +154,8 @@ class Carried:
         undecoded, skipped = self._conversations.undecoded, self._conversations.skipped
         for exchange in exchanges:
             yield from self._exchange(exchange, ts_ns)
-        count = self._conversations.undecoded - undecoded
-        if count:
-            reason = f"{count} frames of unknown APIs, without a header, or that nobody asked for"
-            yield self._error("undecoded", reason, connection=number, ts_ns=ts_ns)
-        size = self._conversations.skipped - skipped
-        if size:
-            reason = f"{size} bytes in which no frame was found"
-            yield self._error("skipped", reason, connection=number, bytes=size, ts_ns=ts_ns)
+        for kind, reason, size in left(self._conversations, undecoded, skipped):
+            yield self._error(kind, reason, connection=number, bytes=size, ts_ns=ts_ns)
 
     def _connection(self, number: int) -> Iterator[Found]:
         said = self._connections.pop(number, None)

@@ -33,6 +33,7 @@ from pipeline.plan import Epoch
 from pipeline.rows import NO_RESPONSE, row, software_of
 from pipeline.runs import Row, Run, runs
 from pipeline.segments import CAREFUL, FORWARD, INLINE
+from pipeline.shortfalls import left, missing
 
 OWN: Final = 1 << 40
 """Flows that no comment numbers are called by the number of their first packet, from here on."""
@@ -245,13 +246,8 @@ class _Flow:
         if self._conversations.losses > before:
             yield self._outcome("loss", number, {})
             if isinstance(event, Lost):
-                reason = (
-                    f"{event.bytes} bytes are missing"
-                    if event.bytes
-                    else "the connection began before the capture"
-                )
                 yield self._error(
-                    number, "gap", reason, bytes=event.bytes or None,
+                    number, "gap", missing(event.bytes), bytes=event.bytes or None,
                     direction=event.direction, ts_ns=event.ts_ns, packet=packet or None,
                 )  # fmt: skip
             else:
@@ -268,14 +264,8 @@ class _Flow:
         undecoded, skipped = self._conversations.undecoded, self._conversations.skipped
         for exchange in exchanges:
             yield from self._exchange(exchange, ts_ns)
-        count = self._conversations.undecoded - undecoded
-        if count:
-            reason = f"{count} frames of unknown APIs, without a header, or that nobody asked for"
-            yield self._error(number, "undecoded", reason, ts_ns=ts_ns)
-        size = self._conversations.skipped - skipped
-        if size:
-            reason = f"{size} bytes in which no frame was found"
-            yield self._error(number, "skipped", reason, bytes=size, ts_ns=ts_ns)
+        for kind, reason, size in left(self._conversations, undecoded, skipped):
+            yield self._error(number, kind, reason, bytes=size, ts_ns=ts_ns)
 
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[Outcome]:
         number = exchange.connection

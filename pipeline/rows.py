@@ -24,9 +24,9 @@ from pipeline.hot.contents import HOT, MADE
 from pipeline.hot.topics import name_of
 from specs.contents import NAMES
 from specs.entities import entity_paths, named
+from specs.keys import API_VERSIONS
 from specs.malformed import Malformed
 
-API_VERSIONS: Final = 18
 NO_RESPONSE: Final = "no response (acks=0)"
 
 LATEST: Final = (1 << 63) - 1
