@@ -86,6 +86,13 @@ def send(bootstrap: str, **settings: Any) -> list[int]:
 
 IDEMPOTENT = {"enable.idempotence": True}
 
+SLOWLY = """
+  - name: the next requests are sent before this answer comes
+    match: {api: Produce, direction: response}
+    do: {delay: 200ms}
+"""
+"""What a rule does to one of several requests in flight shows only if there are several."""
+
 
 @pytest.fixture(scope="module")
 def embedded() -> Iterator[str]:
@@ -112,7 +119,7 @@ def test_producers(
     embedded: str, tmp_path: Path, scenario: str, settings: dict[str, Any], speaking: set[str]
 ) -> None:
     capture = tmp_path / "run.pcapng"
-    with Harness(embedded, scenario=loads(scenario), capture=capture) as proxy:
+    with Harness(embedded, scenario=loads(scenario + SLOWLY), capture=capture) as proxy:
         send(proxy.bootstrap, **settings)
         assert proxy.rules.rules[0].fired == 1
     assert names(findings(capture)) == speaking
@@ -153,7 +160,7 @@ def _topic(bootstrap: str) -> str:
 @pytest.mark.needs_apache("4.3.1")
 def test_a_real_broker_refuses_what_overtakes(apache: str, tmp_path: Path) -> None:
     capture = tmp_path / "run.pcapng"
-    scenario = loads(rule("{reorder: {swap: 1, at_most: 1s}}"))
+    scenario = loads(rule("{reorder: {swap: 1, at_most: 1s}}") + SLOWLY)
     with (
         Harness(apache, scenario=scenario, capture=capture) as proxy,
         contextlib.suppress(KafkaException, SystemError),  # librdkafka gives up for good
