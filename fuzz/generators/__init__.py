@@ -1,0 +1,1 @@
+"""Valid values, record batches and messages, by the draws of a Dice."""

@@ -1,0 +1,1 @@
+"""Valid exchanges that bring a connection into a state in which a malformed frame means something."""

@@ -1,0 +1,1 @@
+"""Who gets the cases, one kind a file."""

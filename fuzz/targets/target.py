@@ -1,0 +1,34 @@
+"""What every target is: it takes cases and gives an observation of each, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from fuzz.case import Case, Role
+from fuzz.observation import Observation
+
+
+class Target(Protocol):
+    """A context manager: starts what it needs, and leaves nothing behind, however it ends.
+
+    Raises fuzz.errors.CannotRun when started where something is missing, with what to do about it.
+    """
+
+    name: str
+    """In one line, with the version: "kafka 3.9.1", "kafka-python 2.3.1", "broker 127.0.0.1:9092"."""
+    role: Role
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run cases in order. What died is started again before the next one."""
+        ...
