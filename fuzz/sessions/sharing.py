@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from fuzz.sessions.bodies import body
 from fuzz.sessions.consuming import member_id
@@ -23,7 +23,7 @@ KEYS: Final = frozenset(
 def run(stage: Stage) -> Steps:
     """Enters with epoch 0, and begins a session with its first ShareFetch."""
     live = yield from topic(stage)
-    named = {"group_id": stage.group_id, "member_id": member_id(stage)}
+    named: dict[str, Any] = {"group_id": stage.group_id, "member_id": member_id(stage)}
     entered = yield from ask(stage, keys.SHARE_GROUP_HEARTBEAT, **named)
     partitions = [
         {"partition_index": 0, "partition_max_bytes": 1024, "acknowledgement_batches": []}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from fuzz.sessions.session import TOPIC
@@ -17,14 +18,13 @@ def prepare(prober: Prober, offered: Mapping[int, tuple[int, int]], patience: fl
     """Make the topic, by naming it, and wait until it has a leader and groups and transactions have a
     coordinator. What is still missing after so many seconds, in words; "" if nothing is."""
     deadline = time.monotonic() + patience
-    wanted: list[tuple[str, Callable[[], bool]]] = [("a leader", lambda: _led(prober))]
+    wanted: list[tuple[str, Callable[[], bool]]] = [("a leader", partial(_led, prober))]
     low, high = offered.get(FIND_COORDINATOR, (0, 0))
     if FIND_COORDINATOR in offered and low <= 2:
         version = min(high, 2)
-        kinds = (0, 1) if version else (0,)
         wanted += [
-            (f"a coordinator of kind {kind}", lambda kind=kind: _coordinated(prober, version, kind))
-            for kind in kinds
+            (f"a coordinator of kind {kind}", partial(_coordinated, prober, version, kind))
+            for kind in ((0, 1) if version else (0,))
         ]
     for what, there in wanted:
         while not there():
