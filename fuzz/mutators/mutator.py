@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from fuzz.case import Delivery
 from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, Part
 
+LARGEST: Final = 1 << 20
+"""Bytes of a case that no mutator exceeds beyond those of the seed; a bomb may be larger unpacked."""
+
 
 class Mutated(NamedTuple):
-    """The chunks as they go on the wire (sizes included), and what was done in words."""
+    """The chunks as they go on the wire (sizes included), what was done in words, and how to write them."""
 
     chunks: tuple[bytes, ...]
     detail: str
+    delivery: Delivery = "whole"
 
 
 class Mutator(NamedTuple):
