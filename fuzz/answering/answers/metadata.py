@@ -19,11 +19,17 @@ def metadata(cluster: Cluster, ask: Ask) -> dict[str, Any]:
         "brokers": [{"node_id": NODE, "host": cluster.host, "port": cluster.port}],
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE,
-        "topics": [_topic(cluster, one) for one in topics],
+        "topics": [_topic(cluster, one, ask) for one in topics],
+        "cluster_authorized_operations": allowed(ask, "include_cluster_authorized_operations"),
     }
 
 
-def _topic(cluster: Cluster, asked: Mapping[str, Any]) -> dict[str, Any]:
+def allowed(ask: Ask, wish: str) -> int:
+    """What the client may do, a bit each: describe and read, if it wants to know (KIP-430)."""
+    return 1 << 8 | 1 << 3 if ask.body.get(wish) else -(2**31)
+
+
+def _topic(cluster: Cluster, asked: Mapping[str, Any], ask: Ask) -> dict[str, Any]:
     name, topic_id = asked.get("name"), asked.get("topic_id", uuid.UUID(int=0))
     if name != cluster.topic and topic_id != TOPIC_ID:
         error = UNKNOWN_TOPIC_OR_PARTITION if name is not None else UNKNOWN_TOPIC_ID
@@ -31,6 +37,7 @@ def _topic(cluster: Cluster, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": cluster.topic,
         "topic_id": TOPIC_ID,
+        "topic_authorized_operations": allowed(ask, "include_topic_authorized_operations"),
         "partitions": [
             {
                 "partition_index": i,
@@ -60,4 +67,5 @@ def describe_cluster(cluster: Cluster, ask: Ask) -> dict[str, Any]:
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE,
         "brokers": [{"broker_id": NODE, "host": cluster.host, "port": cluster.port}],
+        "cluster_authorized_operations": allowed(ask, "include_cluster_authorized_operations"),
     }

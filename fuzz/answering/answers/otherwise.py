@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fuzz.answering.answers.ask import Ask
+from fuzz.answering.answers.metadata import allowed
 from fuzz.answering.cluster import TOPIC_ID, Cluster
 from specs.contents import api
 from specs.layout import Layout, Node
@@ -23,6 +24,7 @@ def otherwise(cluster: Cluster, key: int, ask: Ask) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for name, value in _leaves(ask.body):
         said.setdefault(name, value)
+    said["authorized_operations"] = allowed(ask, "include_authorized_operations")
     return _filled(api(key).response.codec(ask.version).layout, said, cluster)
 
 
