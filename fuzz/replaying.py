@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fuzz.case import Case, Recipe
-from fuzz.observation import Observation
 from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.running import judge
 from fuzz.tally import Behaviour
@@ -17,11 +16,10 @@ Cook = Callable[[Recipe, int], Case]
 
 
 class Replayed(NamedTuple):
-    """Whether it fired, at which attempt from 1 (0: at none), and what it looked like the last time."""
+    """At which attempt it fired, from 1 (0: at none), and all that was wrong the last time."""
 
     attempt: int
     verdicts: tuple[Verdict, ...]
-    observation: Observation
 
     @property
     def fired(self) -> bool:
@@ -33,12 +31,14 @@ def replay(
     target: Target, oracles: Sequence[Oracle], case: Case, wanted: Behaviour, attempts: int = 1
 ) -> Replayed:
     """Run a case until it shows a behaviour, at most so many times."""
+    verdicts: tuple[Verdict, ...] = ()
     for attempt in range(1, attempts + 1):
-        (observation,) = target.run([case])
-        verdicts = judge(observation, oracles)
+        # what ends late is shown once more, with its end
+        seen = list(target.run([case]))
+        verdicts = tuple(verdict for one in seen for verdict in judge(one, oracles))
         if any((verdict.oracle, verdict.behaviour) == wanted for verdict in verdicts):
-            return Replayed(attempt, verdicts, observation)
-    return Replayed(0, verdicts, observation)
+            return Replayed(attempt, verdicts)
+    return Replayed(0, verdicts)
 
 
 def fires_on(

@@ -6,7 +6,7 @@ number), so a round may be cut into batches or shards in any way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from fuzz.case import Case
@@ -84,11 +84,6 @@ def judged(target: Target, cases: Sequence[Case], oracles: Sequence[Oracle]) -> 
         yield Judged(observation, features(observation), judge(observation, oracles))
 
 
-def for_role(target: Target, oracles: Iterable[Oracle]) -> tuple[Oracle, ...]:
-    """The oracles that can judge what this target shows."""
-    return tuple(oracle for oracle in oracles if target.role in oracle.roles)
-
-
 def run_range(
     target: Target, maker: Makes, oracles: Sequence[Oracle], numbers: range, batch: int = BATCH
 ) -> Iterator[Batch]:
@@ -96,7 +91,10 @@ def run_range(
     for first in range(numbers.start, numbers.stop, batch):
         end = min(first + batch, numbers.stop)
         tally = Tally()
-        for one in judged(target, [maker.case(number) for number in range(first, end)], oracles):
+        cases = [maker.case(number) for number in range(first, end)]
+        for case in cases:
+            tally.run(case)
+        for one in judged(target, cases, oracles):
             tally.add(one)
         yield Batch(end, tally)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from fuzz.case import Recipe
+from fuzz.case import Case, Recipe
 from fuzz.observation import Observation
 from fuzz.oracles.oracle import Verdict
 from specs.contents import NAMES
@@ -76,11 +76,14 @@ class Tally:
     features: dict[str, Reached] = field(default_factory=dict)
     findings: dict[Behaviour, Found] = field(default_factory=dict)
 
-    def add(self, judged: Judged) -> None:
-        """One more case."""
+    def run(self, case: Case) -> None:
+        """A case is run. A target may show one twice, or one of before: that is one case all the same."""
         self.cases += 1
+        self.coverage.update(cells(case.recipe))
+
+    def add(self, judged: Judged) -> None:
+        """What one observation came to."""
         recipe = judged.observation.case.recipe
-        self.coverage.update(cells(recipe))
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
         for verdict in judged.verdicts:

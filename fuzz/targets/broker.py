@@ -85,6 +85,10 @@ class BrokerTarget:
         self.prober.close()
         self.service.stop()
 
+    def takes(self) -> dict[int, range]:
+        """API key -> the versions that the broker says it takes; empty if it does not say."""
+        return {key: range(low, high + 1) for key, (low, high) in self.prober.offered().items()}
+
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases in order. What died is started again before the next one. Raises CannotRun if it
         can't be."""

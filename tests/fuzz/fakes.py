@@ -78,9 +78,4 @@ def _raised(observation: Observation) -> Iterator[Verdict]:
         yield Verdict("raised", observation.raised.partition("\n")[0], (name,))
 
 
-def _never(observation: Observation) -> Iterator[Verdict]:
-    raise AssertionError("this oracle is not for decoders")
-
-
 RAISED = Oracle("raised", "an exception", frozenset({"decoder"}), _raised)
-FOR_BROKERS = Oracle("brokers", "nothing here", frozenset({"broker"}), _never)

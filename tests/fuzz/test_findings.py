@@ -7,17 +7,14 @@ import pytest
 
 from fuzz.case import Recipe
 from fuzz.findings import Findings, FindingsError
-from fuzz.running import judged
+from fuzz.running import run_range
 from fuzz.tally import Tally
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
 def tally(first: int, end: int) -> Tally:
-    found = Tally()
-    maker = FakeMaker("s")
-    for one in judged(FakeTarget(), [maker.case(n) for n in range(first, end)], [RAISED]):
-        found.add(one)
-    return found
+    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(first, end), end)
+    return batch.tally
 
 
 def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fuzz.case import Case
 from fuzz.findings import Finding, Findings, Kept
-from fuzz.running import Batch, Began, Ended, Event, for_role, run, run_range
+from fuzz.observation import Observation
+from fuzz.running import Batch, Began, Ended, Event, run, run_range
 from fuzz.tally import Tally
-from tests.fuzz.fakes import FOR_BROKERS, RAISED, FakeMaker, FakeTarget
+from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
-ORACLES = for_role(FakeTarget(), (RAISED, FOR_BROKERS))
+ORACLES = (RAISED,)
 
 
 def here(target: FakeTarget, seed: str, batch: int):  # type: ignore[no-untyped-def]
@@ -53,10 +56,6 @@ def without_campaign(kept: tuple[object, ...]) -> object:
         for one in findings
     ]
     return rows, others
-
-
-def test_only_oracles_for_the_targets_role_judge() -> None:
-    assert ORACLES == (RAISED,)
 
 
 def test_a_campaign_finds_what_is_there_once_each(database: Findings) -> None:
@@ -133,3 +132,22 @@ def test_shards_in_any_order_add_up_to_the_whole() -> None:
         for batch in run_range(target, maker, ORACLES, shard, 17):
             sum_.merge(batch.tally)
     assert sum_ == whole
+
+
+class Late(FakeTarget):
+    """What fires is shown without it first, and again with it at the end."""
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        seen = list(super().run(cases))
+        yield from (replace(one, raised="") for one in seen)
+        yield from (one for one in seen if one.raised)
+
+
+def test_what_is_shown_twice_is_one_case(database: Findings) -> None:
+    late, plain = new(database, "a"), new(database, "b")
+    list(run(here(Late(), "s", 30), late, 100, 200))
+    ran(plain, 200)
+    assert database.coverage(late.id) == database.coverage(plain.id)
+    assert [(f.name, f.cases, f.first_case) for f in database.findings(late.id)] == [
+        (f.name, f.cases, f.first_case) for f in database.findings(plain.id)
+    ]

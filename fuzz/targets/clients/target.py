@@ -52,7 +52,9 @@ class ClientTarget:
     def __enter__(self) -> Self:
         self._ready: Program = self._client.prepare()
         with contextlib.ExitStack() as stack:
-            self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-")))
+            self._folder = Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-"))
+            )
             self._selector = stack.enter_context(selectors.DefaultSelector())
             self._workers = [self._worker(self._selector) for _ in range(self._count)]
             for worker in self._workers:
