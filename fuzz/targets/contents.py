@@ -38,11 +38,18 @@ def _embedded(text: str, own: bool) -> Target:
     return embedded()
 
 
+def _decoder(text: str, own: bool) -> Target:
+    from fuzz.targets.decoders import decoder
+
+    return decoder(text)
+
+
 # fmt: off
 TARGETS: Final[tuple[Kind, ...]] = (
     Kind("address", "broker", "a broker that runs already", "address:127.0.0.1:9092", _address),
     Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
          _embedded),
+    Kind("decoder", "decoder", "our own readers of bytes: specs, captures", "decoder:specs", _decoder),
 )
 # fmt: on
 
