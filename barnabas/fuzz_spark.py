@@ -15,7 +15,7 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 from fuzz.assembling import Assembled
 from fuzz.errors import CannotRun
 from fuzz.running import Batch, RunRound
-from fuzz.shards import SCHEMA, job_of, shards, tally_of
+from fuzz.shards import SCHEMA, Job, job_of, shards, tally_of
 from fuzz.targets.contents import TARGETS, target_of
 from fuzz.targets.target import Target
 from pipeline.errors import UnavailableError, reason
@@ -38,20 +38,18 @@ def on_spark(
 
     try:
         with session(master or None, {**SETTINGS, **settings}) as spark:
-            yield rounds(spark, found, own)
+            ours = found.campaign.target.partition(":")[0] in {kind.name for kind in TARGETS}
+            yield rounds(spark, job_of(found, own, target_of if ours else _target_of))
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 
 
-def rounds(spark: SparkSession, found: Assembled, own: bool) -> RunRound:
+def rounds(spark: SparkSession, job: Job) -> RunRound:
     """What runs a round on this session. Its shards' batches come as one: a round is kept whole."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
-
-    ours = found.campaign.target.partition(":")[0] in {kind.name for kind in TARGETS}
-    job = job_of(found, own, target_of if ours else _target_of)
 
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
         count = max(1, min(_parallelism(spark), len(numbers) // SMALLEST))

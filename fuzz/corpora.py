@@ -52,9 +52,16 @@ EVERYTHING: Final = tuple(
 
 
 def basis(target: Target) -> Basis:
-    """What a target that runs says of itself: `takes`, if it has such, API key -> versions."""
+    """What a target that runs says of itself: `takes`, API key -> versions (none: it does not say), or
+    `survey`, the (API key, version) that it asks for, if it has such."""
     takes: Callable[[], Mapping[int, Iterable[int]]] | None = getattr(target, "takes", None)
-    said = takes() if takes is not None else {}
+    survey: Callable[[], Iterable[tuple[int, int]]] | None = getattr(target, "survey", None)
+    said: dict[int, frozenset[int]] = {}
+    if takes is not None:
+        said = {key: frozenset(versions) for key, versions in takes().items()}
+    elif survey is not None:
+        asked = frozenset(survey())
+        said = {key: frozenset(v for k, v in asked if k == key) for key, _ in asked}
     found = tuple(
         (key, tuple(version for version in versions if not said or version in said.get(key, ())))
         for key, versions in EVERYTHING
@@ -71,6 +78,8 @@ class Corpus(NamedTuple):
 
 
 def _generated(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
+    if basis.role == "client":  # it wants what fits its own requests
+        return
     for direction in basis.directions:
         for key, versions in basis.versions:
             for version in versions:
@@ -87,8 +96,8 @@ def _answers(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
 
 # fmt: off
 CORPORA: Final[tuple[Corpus, ...]] = (
-    Corpus("generated", "messages made of the schemas, four of each version", _generated),
-    Corpus("answers", "what a broker validly answers to a client (clients only)", _answers),
+    Corpus("generated", "messages made of the schemas, four of each version (not for clients)", _generated),
+    Corpus("answers", "what a broker validly answers (for clients)", _answers),
 )
 # fmt: on
 

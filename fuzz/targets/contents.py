@@ -30,6 +30,14 @@ def _address(text: str, own: bool) -> Target:
     return address(host.strip("[]"), int(port), own=own)
 
 
+def _apache(text: str, own: bool) -> Target:
+    from fuzz.targets.apache import apache
+
+    if not text:
+        raise Misuse("apache: which version? e.g. apache:3.9.1")
+    return apache(text)
+
+
 def _embedded(text: str, own: bool) -> Target:
     from fuzz.targets.embedded import embedded
 
@@ -47,6 +55,8 @@ def _decoder(text: str, own: bool) -> Target:
 # fmt: off
 TARGETS: Final[tuple[Kind, ...]] = (
     Kind("address", "broker", "a broker that runs already", "address:127.0.0.1:9092", _address),
+    Kind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
+         _apache),
     Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
          _embedded),
     Kind("decoder", "decoder", "our own readers of bytes: specs, captures", "decoder:specs", _decoder),
