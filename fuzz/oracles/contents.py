@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from fuzz.oracles.amplified import AMPLIFIED
+from fuzz.oracles.closing import CLOSING
+from fuzz.oracles.damaged import DAMAGED
 from fuzz.oracles.died import DIED
+from fuzz.oracles.differing import DIFFERING
+from fuzz.oracles.fatal import FATAL
 from fuzz.oracles.greedy import GREEDY
 from fuzz.oracles.hung import HUNG
+from fuzz.oracles.logged import LOGGED
 from fuzz.oracles.oracle import Oracle
+from fuzz.oracles.responses import RESPONSES
 from fuzz.oracles.round_trip import ROUND_TRIP
+from fuzz.oracles.server_error import SERVER_ERROR
+from fuzz.oracles.silent import SILENT
+from fuzz.oracles.unanswered import UNANSWERED
 from fuzz.oracles.undocumented import UNDOCUMENTED
 
 ORACLES: Final[tuple[Oracle, ...]] = (
@@ -17,5 +27,15 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     UNDOCUMENTED,
     ROUND_TRIP,
     GREEDY,
+    UNANSWERED,
+    FATAL,
+    LOGGED,
+    AMPLIFIED,
+    SERVER_ERROR,
+    CLOSING,
+    RESPONSES,
+    SILENT,
+    DAMAGED,
+    DIFFERING,
 )
 """All of them; a campaign may name some."""
