@@ -18,6 +18,7 @@ from fuzz.answering.seeds import seeds
 from fuzz.case import Case, Role, Seed
 from fuzz.errors import CannotRun
 from fuzz.observation import Observation
+from fuzz.targets.clients.alarms import alarm
 from fuzz.targets.clients.blame import to_blame
 from fuzz.targets.clients.child import Child
 from fuzz.targets.clients.client import Client, Program
@@ -33,7 +34,7 @@ class ClientTarget:
 
     A case whose death, hang or memory was seen is run again alone, in a new process: the fact
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
-    that one is given once more, with what it did alone.
+    that one is given once more, with what it did alone. What is like one that was confirmed is not run again.
     """
 
     role: Role = "client"
@@ -46,6 +47,7 @@ class ClientTarget:
         self._limits = limits or Limits()
         self._count = side_by_side
         self._running = contextlib.ExitStack()
+        self._confirmed: set[tuple[str, ...]] = set()
         self._asks: dict[str, set[int]] = {}
         """Workload -> the APIs that are asked for in it."""
 
@@ -128,24 +130,23 @@ class ClientTarget:
 
     def _judged(self, observation: Observation, before: list[Case]) -> list[Observation]:
         """The observation, confirmed if it is one that another case may be the reason of."""
-        if not self._alarming(observation):
+        kind = alarm(observation, self._limits.memory)
+        if kind is None:
             return [observation]
-        case = observation.case
-        again = self._alone([case])
+        if kind in self._confirmed:
+            return [_with(observation, ("confirmed", True))]
+        again = self._alone([observation.case])
         if self._alarming(again):
-            return [replace(again, facts=(*again.facts, ("confirmed", True)))]
+            self._confirmed.add(kind)
+            return [_with(again, ("confirmed", True))]
         blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
         if blamed is None:
-            return [replace(observation, facts=(*observation.facts, ("confirmed", False)))]
-        seen = self._alone(blamed)
-        told = (*seen.facts, ("confirmed", True), ("after", [one.number for one in blamed[:-1]]))
-        return [again, replace(seen, facts=told)]
+            return [_with(observation, ("confirmed", False))]
+        seen, others = self._alone(blamed), [one.number for one in blamed[:-1]]
+        return [again, _with(seen, ("confirmed", True), ("after", others))]
 
     def _alarming(self, observation: Observation) -> bool:
-        """Whether it ended, hung or ate memory."""
-        highest = observation.rss[1] if observation.rss else 0
-        hung = observation.probe is not None and not observation.probe.answered
-        return observation.death is not None or hung or highest > self._limits.memory
+        return alarm(observation, self._limits.memory) is not None
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
         """The observation of the last of some cases, one after the other in a new process; of an
@@ -200,7 +201,12 @@ class ClientTarget:
             self._limits,
             each=self._ready.each,
             starts_s=self._client.starts_s,
+            dialect=self._client.dialect,
         )
+
+
+def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:
+    return replace(observation, facts=(*observation.facts, *facts))
 
 
 def _wait(selector: selectors.BaseSelector, workers: Sequence[Worker]) -> None:

@@ -16,6 +16,7 @@ from fuzz.answering.planted import Planted
 from fuzz.answering.session import Session
 from fuzz.case import Case, Recipe, Seed
 from fuzz.observation import Death, Observation, Probe
+from fuzz.oracles.client_memory import LIMIT
 from fuzz.targets.clients.child import Child
 
 REMEMBERED: Final = 16
@@ -28,8 +29,8 @@ class Limits:
     long a session may take; a client's own timeouts are far below. memory: bytes of resident memory."""
 
     patience_s: float = 0.05
-    hung_s: float = 6.0
-    memory: int = 1 << 30
+    hung_s: float = 4.0
+    memory: int = LIMIT
 
 
 @dataclass(slots=True)
@@ -42,6 +43,7 @@ class _Under:
     begun: float
     memory: int
     deadline: float
+    ready: bool
 
 
 class Worker:
@@ -58,7 +60,9 @@ class Worker:
         *,
         each: bool,
         starts_s: float,
+        dialect: str,
     ) -> None:
+        self._dialect = dialect
         self._start, self._selector, self._limits = start, selector, limits
         self._each, self._starts_s = each, starts_s
         self._child: Child | None = None
@@ -83,18 +87,18 @@ class Worker:
             offer = narrowed(seed.key, seed.version, offer)
         broker = Broker(Cluster(), offer, planted)
         session = Session(self._selector, broker, time.monotonic, self._limits.patience_s)
-        seconds = self._limits.hung_s
+        ready = self._child is not None or self._each
         try:
             if self._child is None:
                 self._child = self._start(self._selector, session.bootstrap)
                 self.before.clear()
-                seconds += self._starts_s
         except BaseException:
             session.close()
             raise
         self._told += 1
-        now = time.monotonic()
-        self._under = _Under(case, session, self._told, now, self._child.memory(), now + seconds)
+        now, memory = time.monotonic(), self._child.memory()
+        deadline = now + (self._limits.hung_s if ready else self._starts_s)
+        self._under = _Under(case, session, self._told, now, memory, deadline, ready)
         self._child.forget_memory()
         if not self._each:
             self._child.tell(f"{self._told} {workload} {session.bootstrap} {TOPIC}")
@@ -111,6 +115,11 @@ class Worker:
         under, child = self._under, self._child
         if under is None or child is None:
             return None
+        if not under.ready and child.answers:  # its first line says that it is ready
+            under.ready = True
+            under.begun = time.monotonic()
+            under.memory = child.memory()
+            under.deadline = under.begun + self._limits.hung_s
         said = next((one for one in child.answers if one.get("number") == under.number), None)
         if said is not None:
             return self._end(under, child, said=said)
@@ -148,6 +157,7 @@ class Worker:
             ("served", under.session.served),
             ("later", [[key, version] for key, version in under.session.later]),
             ("each", self._each),
+            ("dialect", self._dialect),
             *facts,
         )
         probe = None

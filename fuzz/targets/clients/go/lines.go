@@ -1,4 +1,4 @@
-// What every client program in Go does: a line in is a session, "NUMBER WORKLOAD BOOTSTRAP TOPIC"; a line
+// What every client program in Go does: it says {"ready": true}; a line in is a session, "NUMBER WORKLOAD BOOTSTRAP TOPIC"; a line
 // out is JSON with its number and how many records were consumed. Errors are values here, and a client may
 // return any of them; a panic ends the process, and says on stderr where it came from.
 package main
@@ -24,6 +24,7 @@ const (
 func main() {
 	answers := os.Stdout
 	os.Stdout = os.Stderr // what a library prints must not stand between the answers
+	fmt.Fprintln(answers, `{"ready": true}`)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var number int

@@ -1,11 +1,11 @@
 """What every client program in Python does: `python lines.py MODULE`, beside which MODULE stands.
 
 It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
-A line in is a session: NUMBER WORKLOAD BOOTSTRAP TOPIC. A line out is JSON: number, records (how many were
+It begins with a line {"ready": true}. A line in is a session: NUMBER WORKLOAD BOOTSTRAP TOPIC. A line out
+is JSON: number, records (how many were
 consumed), raised: what left the client, with the names of its class and its bases, the innermost frames
 of libraries (file:function), and whether it left a call or ended a thread in the background.
-MODULE has WORKLOADS: name -> function of bootstrap and topic that returns the number of records, and
-DIALECT, the name under which oracles know its documented exceptions.
+MODULE has WORKLOADS: name -> function of bootstrap and topic that returns the number of records.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ def main(module: str) -> None:
             in_background(args.exc_value, "thread")
 
     threading.excepthook = hook
+    answers.write('{"ready": true}\n')
+    answers.flush()
     for line in sys.stdin:
         number, workload, bootstrap, topic = line.split()
         records, raised = 0, None
