@@ -24,7 +24,7 @@ from fuzz.placing import live_places
 from fuzz.strata import Strata
 
 _DRAWS: Final = 1 << 48
-_MORE_ONE_IN: Final = 64
+_MORE_ONE_IN: Final = 100
 """How rarely a case has a second change."""
 _MAPPED: Final = 2 << 10
 """Bytes of a message that is mapped once more, for a second change."""

@@ -26,7 +26,7 @@ ALL: Final = LENGTHS | COUNTS | CHECKSUMS | SIZE
 _KINDS: Final = {"length": LENGTHS, "count": COUNTS, "crc": CHECKSUMS}
 _WORDS: Final = {LENGTHS: "lengths", COUNTS: "counts", CHECKSUMS: "checksums", SIZE: "frame size"}
 LEFT_ONE_IN: Final = 8
-"""How rarely something around a change is left as it was."""
+"""How rarely something around a change is left as it was, if it is a draw that decides."""
 
 _SIZE: Final = struct.Struct(">I").pack
 CHECKSUM: Final[dict[str, Callable[[memoryview], int]]] = {
@@ -91,12 +91,7 @@ def splice(
 def leave(
     fieldmap: FieldMap, around: Sequence[int], grown: int, elements: int, dice: Dice
 ) -> tuple[int, str]:
-    """What to mend this time and, in words, what not: all, but once in so many times one thing less.
-
-    Only what the change makes wrong can be left wrong.
-    """
-    if dice.below(LEFT_ONE_IN):
-        return ALL, ""
+    """What to mend and, in words, what not: one thing of those that the change makes wrong, if it does."""
     wrong = {_KINDS[fieldmap.parts[index].kind] for index in around}
     if not grown:
         wrong.discard(LENGTHS)
