@@ -54,7 +54,7 @@ def splice(
     >>> from fuzz.case import Seed
     >>> from fuzz.fieldmap import map_of
     >>> found = map_of(Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), ""))
-    >>> client = found.parts[6]
+    >>> client = found.parts[found.index["header.client_id"]]
     >>> splice(found, client.start, client.end, b"abc", client.around).hex(" ", -4)
     '00000011 00030001 00000007 00036162 63ffffff ff'
     """

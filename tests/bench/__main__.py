@@ -118,9 +118,9 @@ def main() -> None:
         found["reading"] = reading.as_json(read)
     if asked.only in (None, "fuzz") and not asked.long:
         with console.status("fuzz") as status:
-            made, remark = mutating.measure(rounds, 3 * seconds, status.update)
-        console.print(mutating.table(made, remark))
-        found["fuzz"] = mutating.as_json(made)
+            makers, remark = mutating.measure(rounds, 3 * seconds, status.update)
+        console.print(mutating.table(makers, remark))
+        found["fuzz"] = mutating.as_json(makers)
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:
