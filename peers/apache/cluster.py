@@ -61,7 +61,7 @@ class ApacheCluster:
 
     version: "4.3.1"; see peers.apache.versions for those seen working. settings: added to each
     broker's server.properties, see peers.apache.settings.server_properties. mode: for versions that
-    know ZooKeeper and KRaft. timeout: seconds that a start may take, downloads not counted.
+    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. timeout: seconds that a start may take, downloads not counted.
 
     Raises UnknownVersionError or ValueError for what can't be, and when started UnavailableError if
     Java or the artifacts can't be had, BootError if a JVM does not come up.
@@ -74,11 +74,13 @@ class ApacheCluster:
         *,
         settings: Mapping[str, str] | None = None,
         mode: Mode | None = None,
+        flags: Sequence[str] = (),
         timeout: float = 90.0,
     ) -> None:
         if nodes < 1:
             raise ValueError(f"a cluster of {nodes} brokers")
-        self.release = release(version)
+        found = release(version)
+        self.release = found._replace(flags=(*found.flags, *flags))
         self.mode = mode or self.release.modes[0]
         if self.mode not in self.release.modes:
             raise UnknownVersionError(f"Kafka {version} does not run with {self.mode}")

@@ -1,0 +1,212 @@
+"""A broker as a target: batches of cases, a probe behind each, and blame where the probe goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Final, Self
+
+from fuzz.case import Case, Role
+from fuzz.errors import CannotRun
+from fuzz.observation import Death, Observation, Probe
+from fuzz.patience import LIMIT_MS, PARKED
+from fuzz.targets.blame import Trouble, settle
+from fuzz.targets.entries import about, template
+from fuzz.targets.lanes import Lanes
+from fuzz.targets.probing import Prober
+from fuzz.targets.service import Service
+from fuzz.targets.wire import question
+
+CONFIRMED: Final = 2
+"""Unanswered requests of an API and version that are waited for once more, alone and for long."""
+
+TRACED: Final = 2
+"""Log entries of one template that a case is looked for, if they do not say whose they are."""
+
+GROWTH: Final = 64 << 20
+"""Bytes of memory that a batch may take without being asked for it."""
+
+DYING_S: Final = 2.0
+"""How long a process that no longer answers may take to end."""
+
+
+class BrokerTarget:
+    """Runs cases against a service. batch: cases for one probe; lanes: connections at once; patience:
+    seconds for an answer; limit: seconds for a probe's."""
+
+    role: Role = "broker"
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        batch: int = 128,
+        lanes: int = 16,
+        patience: float = 0.3,
+        limit: float = 5.0,
+    ) -> None:
+        self.name = service.name
+        self.service = service
+        self.lanes = Lanes(lanes, patience)
+        self.prober = Prober(limit)
+        self.executed = 0
+        """Cases that were sent, also those that were sent again to find whom to blame."""
+        self.restarts = 0
+        self._batch = batch
+        self._wrong: Trouble | None = None
+        self._confirmed: Counter[tuple[int, int]] = Counter()
+        self._traced: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        self.service.start()
+        try:
+            self._aim()
+            probe = self.prober.probe()
+            if not probe.answered:
+                host, port = self.service.address
+                raise CannotRun(f"{self.name} at {host}:{port} does not serve: {probe.problem}")
+            self.service.log()  # what it said while it started is no case's
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.lanes.close()
+        self.prober.close()
+        self.service.stop()
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run cases in order. What died is started again before the next one. Raises CannotRun if it
+        can't be."""
+        for start in range(0, len(cases), self._batch):
+            batch = cases[start : start + self._batch]
+            found = settle(batch, self._perform, lambda: self._wrong)
+            for observation in found:
+                yield self._confirm(observation)
+
+    def _perform(self, cases: Sequence[Case]) -> list[Observation]:
+        """Send cases, then a probe; what no case shows by itself is `_wrong`."""
+        self._ready()
+        before = self.service.rss()
+        found = self.lanes.run(cases)
+        self.executed += len(cases)
+        probe = self.prober.probe()
+        death = self._death(probe)
+        after = self.service.rss()
+        found, log = attributed(found, self.service.log())
+        new = tuple(entry for entry in log if self._new(entry))
+        rss = (before[0], after[1]) if before and after else None
+        if (
+            death
+            or not probe.answered
+            or probe.problem
+            or new
+            or (rss and rss[1] - rss[0] > GROWTH)
+        ):
+            self._wrong = Trouble(probe, death, new, rss)
+        else:
+            self._wrong = None
+        if len(found) == 1:
+            found = [replace(found[0], probe=probe, rss=rss)]
+        return found
+
+    def _new(self, entry: str) -> bool:
+        """Whether the case behind an entry is still looked for. Each look counts."""
+        shape = template(entry)
+        self._traced[shape] += 1
+        return self._traced[shape] <= TRACED * self._batch.bit_length()
+
+    def _death(self, probe: Probe) -> Death | None:
+        death = self.service.death()
+        deadline = time.monotonic() + (0 if probe.answered else DYING_S)
+        while death is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+            death = self.service.death()
+        return death
+
+    def _ready(self) -> None:
+        """Bring back what died or hangs. Raises CannotRun."""
+        wrong = self._wrong
+        self._wrong = None
+        if wrong is None or (wrong.death is None and (wrong.probe is None or wrong.probe.answered)):
+            return
+        self.service.stop()
+        self.service.start()
+        self.restarts += 1
+        self._aim()
+        probe = self.prober.probe()
+        if not probe.answered:
+            raise CannotRun(f"{self.name} no longer serves: {probe.problem}; start it again")
+        self.service.log()
+
+    def _aim(self) -> None:
+        self.lanes.aim(self.service.address)
+        self.prober.aim(self.service.address)
+        with contextlib.suppress(LookupError):
+            self.lanes.offered = self.prober.offered()
+
+    def _confirm(self, observation: Observation) -> Observation:
+        """An answer that is overdue is waited for again, alone."""
+        if not any(name == "waited_ms" for name, _ in observation.facts):
+            return observation
+        asked = question(observation.sent)
+        due = [one for one in asked.requests if one.answered]
+        if len(observation.replies) >= len(due):
+            return observation
+        late = due[len(observation.replies)]
+        if late.key in PARKED or self._confirmed[late.key, late.version] >= CONFIRMED:
+            return observation
+        self._confirmed[late.key, late.version] += 1
+        self._ready()
+        (again,) = self.lanes.run((observation.case,), LIMIT_MS / 1000)
+        self.executed += 1
+        probe = self.prober.probe()
+        death = self._death(probe)
+        (again,), log = attributed([again], self.service.log())
+        if death or not probe.answered:
+            self._wrong = Trouble(probe, death)
+        return replace(again, probe=probe, death=death, log=again.log + log)
+
+
+def attributed(
+    observations: Sequence[Observation], log: Sequence[str]
+) -> tuple[list[Observation], tuple[str, ...]]:
+    """Entries that name a connection are its case's; the others are left.
+
+    A connection may have had several cases: it is the one with the request of that correlation id, or
+    else the last.
+    """
+    found = list(observations)
+    if not log:
+        return found, ()
+    ports: dict[object, list[int]] = {}
+    for index, one in enumerate(found):
+        ports.setdefault(dict(one.facts).get("port"), []).append(index)
+    left = []
+    for entry in log:
+        whose = about(entry)
+        candidates = ports.get(whose[0]) if whose else None
+        if whose is None or not candidates:
+            left.append(entry)
+            continue
+        index = max(
+            candidates, key=lambda i: (_asks(found[i], whose[1]), found[i].ending != "open", i)
+        )
+        found[index] = replace(found[index], log=(*found[index].log, entry))
+    return found, tuple(left)
+
+
+def _asks(observation: Observation, correlation_id: int | None) -> bool:
+    if correlation_id is None:
+        return False
+    return any(one.correlation_id == correlation_id for one in question(observation.sent).requests)

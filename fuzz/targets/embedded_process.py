@@ -1,0 +1,24 @@
+"""The embedded cluster as a process of its own: prints where it listens, ends when its stdin does."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+
+from fuzz.sessions.session import TOPIC
+from peers.embedded import EmbeddedCluster
+
+
+def main() -> None:
+    """Serve until the end of stdin, however that comes about."""
+    faulthandler.enable()
+    with EmbeddedCluster(1, topics={TOPIC: 1}) as cluster:
+        sys.stdout.write(cluster.bootstrap + "\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+        os._exit(0)  # its threads are of C, and have nothing to finish
+
+
+if __name__ == "__main__":
+    main()
