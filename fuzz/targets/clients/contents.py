@@ -48,19 +48,24 @@ COMMAND: Final = "command:"
 
 
 def client(text: str) -> ClientTarget:
-    """The target that a user names: `NAME@VERSION`, or `command:LINE`. Raises Misuse.
+    """The target that a user names: `NAME@VERSION`, or `command:LINE`. Raises Misuse."""
+    return ClientTarget(find(text))
 
-    >>> client("kafka-python@2.3.1").name
+
+def find(text: str) -> Client:
+    """The client of a target. Raises Misuse.
+
+    >>> find("kafka-python@2.3.1").name
     'kafka-python 2.3.1'
-    >>> client("command:kcat -b {bootstrap} -t {topic} -C -e").name
+    >>> find("command:kcat -b {bootstrap} -t {topic} -C -e").name
     'command kcat'
     """
     if text.startswith(COMMAND):
-        return ClientTarget(_command(text.removeprefix(COMMAND)))
+        return _command(text.removeprefix(COMMAND))
     name, _, version = text.partition("@")
     for known, _, made in CLIENTS:
         if known == name and version:
-            return ClientTarget(made(version))
+            return made(version)
     names = ", ".join(f"{known}@VERSION" for known, _, _ in CLIENTS)
     raise Misuse(f"no client {text!r}; there are {names}, and {COMMAND}LINE with {{bootstrap}} in it")
 

@@ -10,12 +10,12 @@ from typing import Final
 
 from fuzz.errors import CannotRun
 from fuzz.targets.clients.client import Client, Limits, Program
+from fuzz.targets.clients.python import program
 from peers.apache.artifacts import class_path
 from peers.apache.errors import UnavailableError, UnknownVersionError
 from peers.apache.java import java
 from peers.apache.versions import LOGGER, release
 
-_PROGRAMS: Final = Path(__file__).parent / "programs"
 _LIMITS: Final = Limits(hung_s=15.0, starts_s=60.0)
 """Its classes are loaded when they are first used: first sessions are slow."""
 
@@ -29,15 +29,14 @@ def java_client(version: str) -> Client:
         try:
             exact = release(version).version
             jars = class_path((f"org.apache.kafka:kafka-clients:{exact}", LOGGER))
-            program = java()
+            jvm = java()
         except (UnavailableError, UnknownVersionError) as problem:
             raise CannotRun(str(problem)) from None
-        machine = next((program.resolve().parents[1] / "lib" / "server").glob("libjvm.*"))
+        machine = next((jvm.resolve().parents[1] / "lib" / "server").glob("libjvm.*"))
         environment = {
             "BARNABAS_JVM": str(machine),
             "CLASSPATH": os.pathsep.join(str(jar) for jar in jars),
         }
-        line = [sys.executable, "-E", str(_PROGRAMS / "lines.py"), "with_java"]
-        return Program(line, environment)
+        return program(Path(sys.executable), "with_java")._replace(environment=environment)
 
     return Client(f"kafka-clients {version}", "java", prepare, _LIMITS)

@@ -89,7 +89,8 @@ class ClientTarget:
     def _newest(self) -> dict[int, int]:
         """The newest version of each API that it asks for; notes which workload asks for it."""
         newest: dict[int, int] = {}
-        for workload in ("any",) if self._ready.each else WORKLOADS:
+        # twice: what is slow at first asks for less
+        for workload in ("any",) if self._ready.each else (*WORKLOADS, *WORKLOADS):
             for key, version in sorted(self._session(workload, EVERYTHING)):
                 newest[key] = max(version, newest.get(key, 0))
                 self._asks.setdefault(workload, set()).add(key)
