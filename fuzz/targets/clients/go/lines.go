@@ -17,7 +17,7 @@ const (
 	// What the bench's topic has: with these a session has seen all.
 	allRecords = 14
 	// For how long a session reads, and waits for anything else, at most.
-	reading = 300 * time.Millisecond
+	reading = 200 * time.Millisecond
 	waiting = 700 * time.Millisecond
 )
 
