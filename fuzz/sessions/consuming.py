@@ -47,4 +47,6 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
     return body(key, version)
 
 
-CONSUMING: Final = Session("consuming", "member of a KIP-848 group", KEYS, 4, run, _body)
+CONSUMING: Final = Session(
+    "consuming", "member of a KIP-848 group", (keys.CONSUMER_GROUP_HEARTBEAT,), KEYS, 4, run, _body
+)

@@ -33,12 +33,13 @@ def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:
     """A valid message of each API and version behind each session; of those that a broker offers, if
     that is known.
 
-    >>> [seed.origin for seed in seeds({26: (0, 1)})]
+    >>> [seed.origin for seed in seeds({22: (0, 0), 24: (0, 0), 26: (0, 1)}) if seed.key == 26]
     ['session:transaction:EndTxn-0', 'session:transaction:EndTxn-1']
     """
     return [
         seed
         for session in SESSIONS
+        if not offered or all(key in offered for key in session.needs)
         for key in sorted(session.keys)
         for seed in _of(session, key, Stage(offered or {}))
     ]

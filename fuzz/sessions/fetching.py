@@ -33,4 +33,12 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
     return body(key, version, session_epoch=1)
 
 
-FETCHING: Final = Session("fetching", "in a fetch session", frozenset((keys.FETCH,)), 1, run, _body)
+FETCHING: Final = Session(
+    "fetching",
+    "in a fetch session",
+    (keys.PRODUCE, keys.FETCH),
+    frozenset((keys.FETCH,)),
+    1,
+    run,
+    _body,
+)

@@ -30,5 +30,11 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
 
 
 IDEMPOTENT: Final = Session(
-    "idempotent", "a producer id is given", frozenset((keys.PRODUCE,)), 1, run, _body
+    "idempotent",
+    "a producer id is given",
+    (keys.INIT_PRODUCER_ID,),
+    frozenset((keys.PRODUCE,)),
+    1,
+    run,
+    _body,
 )

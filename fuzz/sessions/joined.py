@@ -54,4 +54,12 @@ def run(stage: Stage) -> Steps:
     }
 
 
-JOINED: Final = Session("joined", "member of a stable classic group", KEYS, 4, run, body)
+JOINED: Final = Session(
+    "joined",
+    "member of a stable classic group",
+    (keys.JOIN_GROUP, keys.SYNC_GROUP),
+    KEYS,
+    4,
+    run,
+    body,
+)

@@ -44,4 +44,6 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
     return produce(version) if key == keys.PRODUCE else body(key, version)
 
 
-KNOWING: Final = Session("knowing", "the topic's id is known", KEYS, 200, run, _body)
+KNOWING: Final = Session(
+    "knowing", "the topic's id is known", (keys.METADATA, keys.PRODUCE), KEYS, 200, run, _body
+)

@@ -38,4 +38,12 @@ def run(stage: Stage) -> Steps:
     }
 
 
-SHARING: Final = Session("sharing", "member of a share group", KEYS, 1, run, body)
+SHARING: Final = Session(
+    "sharing",
+    "member of a share group",
+    (keys.SHARE_GROUP_HEARTBEAT, keys.SHARE_FETCH),
+    KEYS,
+    1,
+    run,
+    body,
+)

@@ -67,4 +67,12 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
     return body(key, version)
 
 
-TRANSACTION: Final = Session("transaction", "in a transaction", KEYS, 1, run, _body)
+TRANSACTION: Final = Session(
+    "transaction",
+    "in a transaction",
+    (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN),
+    KEYS,
+    1,
+    run,
+    _body,
+)
