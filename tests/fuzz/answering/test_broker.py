@@ -199,7 +199,9 @@ def test_too_new_an_apiversions_is_told_what_there_is() -> None:
     (reply,) = Connection(broker).receive(asked(keys.API_VERSIONS, 3, body))
     answer = told(reply, keys.API_VERSIONS, 0).body
     assert answer["error_code"] == 35
-    ranges = {one["api_key"]: (one["min_version"], one["max_version"]) for one in answer["api_keys"]}
+    ranges = {
+        one["api_key"]: (one["min_version"], one["max_version"]) for one in answer["api_keys"]
+    }
     assert ranges[keys.API_VERSIONS] == (0, 2)
 
 

@@ -26,7 +26,9 @@ _FLAGS = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
 )
 
-jpype.startJVM(os.environ["BARNABAS_JVM"], *_FLAGS, classpath=os.environ["CLASSPATH"].split(os.pathsep))
+jpype.startJVM(
+    os.environ["BARNABAS_JVM"], *_FLAGS, classpath=os.environ["CLASSPATH"].split(os.pathsep)
+)
 
 _CLIENTS = jpype.JPackage("org.apache.kafka.clients")
 _COMMON = jpype.JPackage("org.apache.kafka.common")
