@@ -46,15 +46,19 @@ class Child:
     ) -> None:
         self._selector = selector
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
-        self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
-            line,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            cwd=folder,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                cwd=folder,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except BaseException:
+            self._log.close()
+            raise
         self.pid = self._process.pid
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(self.pid, resource.RLIMIT_AS, (address_space, address_space))

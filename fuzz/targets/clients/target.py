@@ -152,7 +152,8 @@ class ClientTarget:
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
         """The observation of the last of some cases, one after the other in a new process; of an
-        earlier one if it is that one's end."""
+        earlier one if it is that one's end. A valid session follows, as others had: what ends in it,
+        the last case ended."""
         with selectors.DefaultSelector() as selector:
             worker = self._worker(selector)
             try:
@@ -160,8 +161,10 @@ class ClientTarget:
                     self._begin(worker, case)
                     observation = self._finish(selector, worker)
                     if self._alarming(observation):
-                        break
-                return observation
+                        return observation
+                self._starting(lambda: worker.begin(self._workload(case.recipe.seed.key)))
+                after = self._finish(selector, worker)
+                return replace(after, case=case) if self._alarming(after) else observation
             finally:
                 worker.end()
 
