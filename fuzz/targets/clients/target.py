@@ -54,7 +54,9 @@ class ClientTarget:
     def __enter__(self) -> Self:
         self._ready: Program = self._client.prepare()
         with contextlib.ExitStack() as stack:
-            self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-")))
+            self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
+            self._guard = Guard(self._folder)
+            stack.callback(self._guard.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
             self._workers = [self._worker(self._selector) for _ in range(self._count)]
             for worker in self._workers:
@@ -74,6 +76,13 @@ class ClientTarget:
         """What a valid broker answers to all that this client asks for, in each version it can be
         brought to ask in. Raises CannotRun if no session with it works at all."""
         return seeds(self.survey())
+
+    def takes(self) -> dict[int, list[int]]:
+        """API key -> the versions that it asks for. Raises CannotRun as `seeds`."""
+        found: dict[int, list[int]] = {}
+        for key, version in sorted(self.survey()):
+            found.setdefault(key, []).append(version)
+        return found
 
     def survey(self) -> frozenset[tuple[int, int]]:
         """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
@@ -198,7 +207,9 @@ class ClientTarget:
             line = self._ready.line
             if self._ready.each:
                 line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-            return Child(line, self._folder, selector, environment=self._ready.environment)
+            return Child(
+                line, self._folder, selector, self._guard, environment=self._ready.environment
+            )
 
         return Worker(
             start,
