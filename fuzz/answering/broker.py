@@ -67,7 +67,9 @@ class Broker:
         except (Short, Malformed):
             return CLOSE
         self.asked[head.key, head.version] += 1
-        valid = self._valid(head, frame)  # also where another is put in its place: it has its effect
+        valid = self._valid(
+            head, frame
+        )  # also where another is put in its place: it has its effect
         planted = self.planted
         if valid is not None and planted is not None and planted.takes(head.key, head.version):
             return self._planted(planted, head)
@@ -137,5 +139,3 @@ class Connection:
                 replies.append(reply)
                 self._closed = reply.closes
         return replies
-
-

@@ -63,9 +63,7 @@ class Log:
     def append(self, found: tuple[Record, ...]) -> int:
         """Take records in; the offset of the first."""
         base = self.end
-        moved = tuple(
-            one._replace(offset=base + i, sequence=-1) for i, one in enumerate(found)
-        )
+        moved = tuple(one._replace(offset=base + i, sequence=-1) for i, one in enumerate(found))
         if moved:
             self.parts.append(Part(moved))
         self.end += len(moved)

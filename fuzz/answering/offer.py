@@ -13,7 +13,12 @@ RELEASE: Final = "4.2"
 """The newest versions are this release's; the oldest are those that Kafka ever had."""
 
 _NOT_OFFERED: Final = frozenset(
-    (keys.SASL_HANDSHAKE, keys.SASL_AUTHENTICATE, keys.GET_TELEMETRY_SUBSCRIPTIONS, keys.PUSH_TELEMETRY)
+    (
+        keys.SASL_HANDSHAKE,
+        keys.SASL_AUTHENTICATE,
+        keys.GET_TELEMETRY_SUBSCRIPTIONS,
+        keys.PUSH_TELEMETRY,
+    )
 )
 """Nobody authenticates here, and metrics would only come between."""
 

@@ -17,7 +17,7 @@ from fuzz.answering.offer import narrowed
 from fuzz.answering.planted import ADDRESS
 from fuzz.case import Seed
 from specs import keys
-from specs.contents import NAMES, api
+from specs.contents import NAMES
 from specs.headers import REQUEST_HEADER, request_header_version
 from specs.inside import message
 from specs.records import Record, build

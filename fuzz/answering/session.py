@@ -46,7 +46,11 @@ class Session:
     """
 
     def __init__(
-        self, selector: selectors.BaseSelector, broker: Broker, clock: Callable[[], float], patience: float
+        self,
+        selector: selectors.BaseSelector,
+        broker: Broker,
+        clock: Callable[[], float],
+        patience: float,
     ) -> None:
         self.broker = broker
         self._selector = selector

@@ -14,6 +14,10 @@ _CLASS: Final = re.compile(
 _FRAME: Final = re.compile(r"^\s+at (?:[\w.@]+/)*([\w.$<>]+)\.([\w$<>]+)\(")
 _OURS: Final = ("org.apache.kafka.", "kafka.")
 _LAMBDA: Final = re.compile(r"\$+(?:anonfun|Lambda|lambda)\$?|\$\d+|\d+(?:/0x[0-9a-f]+)?")
+_GENERATED: Final = re.compile(
+    r"(org\.apache\.kafka\.common\.(?:message|requests)\.)\w+?(RequestData|ResponseData|Request|Response)"
+    r"(?:\$\w+)*(?=\.)"
+)
 
 
 class Raised(NamedTuple):
@@ -53,4 +57,5 @@ def raised(entry: str) -> tuple[Raised, ...]:
 
 
 def _plain(frame: str) -> str:
-    return _LAMBDA.sub("", frame).rstrip("$")
+    """Without numbers of lambdas; code that is generated from definitions is one, whatever the message."""
+    return _GENERATED.sub(r"\1*\2", _LAMBDA.sub("", frame)).rstrip("$")

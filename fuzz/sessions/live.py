@@ -24,6 +24,9 @@ LIVE: Final = frozenset(
         "share_session_epoch",
         "topic_id",
         "transactional_id",
+        "v3_and_below_producer_epoch",
+        "v3_and_below_producer_id",
+        "v3_and_below_transactional_id",
     )
 )
 """Fields (by their own name, wherever they stand) that sessions know the live values of."""

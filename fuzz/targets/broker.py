@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from fuzz.patience import LIMIT_MS, PARKED
 from fuzz.targets.blame import Trouble, settle
 from fuzz.targets.entries import about, template
 from fuzz.targets.lanes import Lanes
+from fuzz.targets.preparing import prepare
 from fuzz.targets.probing import Prober
 from fuzz.targets.service import Service
 from fuzz.targets.wire import question
@@ -56,6 +56,8 @@ class BrokerTarget:
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
         self.restarts = 0
+        self.unprepared = ""
+        """What sessions will miss of this broker, in words."""
         self._batch = batch
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
@@ -84,6 +86,10 @@ class BrokerTarget:
         self.lanes.close()
         self.prober.close()
         self.service.stop()
+
+    def takes(self) -> dict[int, range]:
+        """API key -> the versions that the broker says it takes; empty if it does not say."""
+        return {key: range(low, high + 1) for key, (low, high) in self.prober.offered().items()}
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases in order. What died is started again before the next one. Raises CannotRun if it
@@ -152,8 +158,8 @@ class BrokerTarget:
     def _aim(self) -> None:
         self.lanes.aim(self.service.address)
         self.prober.aim(self.service.address)
-        with contextlib.suppress(LookupError):
-            self.lanes.offered = self.prober.offered()
+        self.lanes.offered = self.prober.offered()
+        self.unprepared = prepare(self.prober, self.lanes.offered)
 
     def _confirm(self, observation: Observation) -> Observation:
         """An answer that is overdue is waited for again, alone."""

@@ -67,7 +67,9 @@ def find(text: str) -> Client:
         if known == name and version:
             return made(version)
     names = ", ".join(f"{known}@VERSION" for known, _, _ in CLIENTS)
-    raise Misuse(f"no client {text!r}; there are {names}, and {COMMAND}LINE with {{bootstrap}} in it")
+    raise Misuse(
+        f"no client {text!r}; there are {names}, and {COMMAND}LINE with {{bootstrap}} in it"
+    )
 
 
 def _command(text: str) -> Client:

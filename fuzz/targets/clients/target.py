@@ -24,6 +24,7 @@ from fuzz.targets.clients.child import Child
 from fuzz.targets.clients.client import Client, Limits, Program
 from fuzz.targets.clients.worker import Worker
 from fuzz.targets.clients.workloads import WORKLOADS, candidates
+from peers.apache.guard import Guard
 
 SIDE_BY_SIDE: Final = 8
 """Sessions at once, each with a process of its own: much of their time they wait."""
@@ -76,13 +77,6 @@ class ClientTarget:
         """What a valid broker answers to all that this client asks for, in each version it can be
         brought to ask in. Raises CannotRun if no session with it works at all."""
         return seeds(self.survey())
-
-    def takes(self) -> dict[int, list[int]]:
-        """API key -> the versions that it asks for. Raises CannotRun as `seeds`."""
-        found: dict[int, list[int]] = {}
-        for key, version in sorted(self.survey()):
-            found.setdefault(key, []).append(version)
-        return found
 
     def survey(self) -> frozenset[tuple[int, int]]:
         """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one

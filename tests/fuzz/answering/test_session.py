@@ -6,7 +6,7 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -43,19 +43,12 @@ def _broker(delivery: Delivery, *chunks: bytes) -> Broker:
 
 
 @contextmanager
-def _session(broker: Broker, patience: float) -> Iterator[tuple[Session, Callable[[], None]]]:
-    """A session, and what lets it do what there is to do until the client has ended."""
+def _session(broker: Broker, patience: float) -> Iterator[tuple[Session, selectors.BaseSelector]]:
+    """A session and its selector; it leaves nothing behind."""
     with selectors.DefaultSelector() as selector:
         session = Session(selector, broker, time.monotonic, patience)
-
-        def serve(until: threading.Thread) -> None:
-            while until.is_alive():
-                session.tick()
-                for key, events in selector.select(0.01):
-                    key.data(events)
-
         try:
-            yield session, serve  # type: ignore[misc]
+            yield session, selector
         finally:
             session.close()
             assert not selector.get_map()
@@ -64,7 +57,7 @@ def _session(broker: Broker, patience: float) -> Iterator[tuple[Session, Callabl
 def _conversation(broker: Broker, patience: float = NEVER, *, reads: int = 1 << 20) -> bytes:
     """What a client that asks once is told until the end, or until it has so many bytes."""
     got = bytearray()
-    with _session(broker, patience) as (session, serve):
+    with _session(broker, patience) as (session, selector):
         host, _, port = session.bootstrap.partition(":")
 
         def ask() -> None:
@@ -75,7 +68,10 @@ def _conversation(broker: Broker, patience: float = NEVER, *, reads: int = 1 << 
 
         client = threading.Thread(target=ask)
         client.start()
-        serve(client)  # type: ignore[arg-type]
+        while client.is_alive():
+            session.tick()
+            for key, events in selector.select(0.01):
+                key.data(events)
         client.join()
     return bytes(got)
 

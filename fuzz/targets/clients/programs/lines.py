@@ -57,7 +57,11 @@ def in_background(problem: BaseException, where: str) -> None:
 
 
 def _name(kind: type) -> str:
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
 
 
 def _frames(trace: TracebackType | None) -> list[str]:
@@ -107,7 +111,9 @@ def main(module: str) -> None:
         if raised is None and others:
             raised = others.pop(0)
         answers.write(
-            json.dumps({"number": int(number), "records": records, "raised": raised, "others": others})
+            json.dumps(
+                {"number": int(number), "records": records, "raised": raised, "others": others}
+            )
             + "\n"
         )
         answers.flush()

@@ -34,7 +34,11 @@ _SINCE = {"socket.connection.setup.timeout.ms": 0x010603FF, "log.queue": 0}
 
 def _settings(bootstrap: str, **own: Any) -> dict[str, Any]:
     here = confluent_kafka.libversion()[1]
-    found = {"bootstrap.servers": bootstrap, **COMMON, **{k.replace("_", "."): v for k, v in own.items()}}
+    found = {
+        "bootstrap.servers": bootstrap,
+        **COMMON,
+        **{k.replace("_", "."): v for k, v in own.items()},
+    }
     found["log_level"] = 0
     found.pop("log.level", None)
     return {name: value for name, value in found.items() if here >= _SINCE.get(name, 0)}
@@ -148,7 +152,9 @@ def admin(bootstrap: str, topic: str) -> int:
 
 def _asked(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """A call and what it promised."""
-    found = call(*arguments, **({"timeout": WAIT} if call.__name__ in ("list_topics", "list_groups") else {}))
+    found = call(
+        *arguments, **({"timeout": WAIT} if call.__name__ in ("list_topics", "list_groups") else {})
+    )
     for one in found.values() if isinstance(found, dict) else [found]:
         if hasattr(one, "result"):
             try:
