@@ -24,9 +24,9 @@ class Crash(NamedTuple):
 def crash(words: str) -> Crash | None:
     """What last words tell of a crash; None if they tell of none.
 
-    >>> crash("panic: runtime error: index out of range [5] with length 3\\n\\ngoroutine 7 [running]:\\n"
+    >>> crash("panic: runtime error: index out of range [5]\\n\\ngoroutine 7 [running]:\\n"
     ...       "github.com/a/b.(*C).read(0xc0)\\n\\t/b.go:3 +0x1\\nmain.main()\\n")
-    Crash(reason='panic: runtime error: index out of range [N] with length N', frames=('github.com/a/b.(*C).read',))
+    Crash(reason='panic: runtime error: index out of range [N]', frames=('github.com/a/b.(*C).read',))
     """
     panic = _PANIC.search(words)
     if panic is not None:

@@ -24,6 +24,7 @@ from fuzz.targets.clients.child import Child
 from fuzz.targets.clients.client import Client, Limits, Program
 from fuzz.targets.clients.worker import Worker
 from fuzz.targets.clients.workloads import WORKLOADS, candidates
+from peers.apache.guard import Guard
 
 SIDE_BY_SIDE: Final = 8
 """Sessions at once, each with a process of its own: much of their time they wait."""
@@ -54,9 +55,9 @@ class ClientTarget:
     def __enter__(self) -> Self:
         self._ready: Program = self._client.prepare()
         with contextlib.ExitStack() as stack:
-            self._folder = Path(
-                stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-"))
-            )
+            self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
+            self._guard = Guard(self._folder)
+            stack.callback(self._guard.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
             self._workers = [self._worker(self._selector) for _ in range(self._count)]
             for worker in self._workers:
@@ -154,7 +155,8 @@ class ClientTarget:
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
         """The observation of the last of some cases, one after the other in a new process; of an
-        earlier one if it is that one's end."""
+        earlier one if it is that one's end. A valid session follows, as others had: what ends in it,
+        the last case ended."""
         with selectors.DefaultSelector() as selector:
             worker = self._worker(selector)
             try:
@@ -162,8 +164,10 @@ class ClientTarget:
                     self._begin(worker, case)
                     observation = self._finish(selector, worker)
                     if self._alarming(observation):
-                        break
-                return observation
+                        return observation
+                self._starting(lambda: worker.begin(self._workload(case.recipe.seed.key)))
+                after = self._finish(selector, worker)
+                return replace(after, case=case) if self._alarming(after) else observation
             finally:
                 worker.end()
 
@@ -197,7 +201,9 @@ class ClientTarget:
             line = self._ready.line
             if self._ready.each:
                 line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-            return Child(line, self._folder, selector, environment=self._ready.environment)
+            return Child(
+                line, self._folder, selector, self._guard, environment=self._ready.environment
+            )
 
         return Worker(
             start,

@@ -22,7 +22,7 @@ from specs.headers import request_header_version
 
 def asked(key: int, version: int, body: dict[str, Any], correlation_id: int = 1) -> bytes:
     """A request as it goes on the wire."""
-    header = {
+    header: dict[str, Any] = {
         "request_api_key": key,
         "request_api_version": version,
         "correlation_id": correlation_id,
@@ -37,7 +37,7 @@ def told(reply: Reply, key: int, version: int) -> Frame:
     return decode_frame(b"".join(reply.chunks)[4:], "response", key=key, version=version)
 
 
-PLAYBOOK = (
+PLAYBOOK: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (keys.API_VERSIONS, 3, {"client_software_name": "t", "client_software_version": "1"}),
     (keys.METADATA, 9, {"topics": [{"name": TOPIC}]}),
     (keys.FIND_COORDINATOR, 4, {"coordinator_keys": ["g"]}),
@@ -86,10 +86,7 @@ PLAYBOOK = (
 def _played(broker: Broker, *, bytewise: bool) -> list[Reply]:
     connection = Connection(broker)
     stream = b"".join(asked(*step, number) for number, step in enumerate(PLAYBOOK))
-    if bytewise:
-        pieces = [stream[at : at + 1] for at in range(len(stream))]
-    else:
-        pieces = [stream]
+    pieces = [stream[at : at + 1] for at in range(len(stream))] if bytewise else [stream]
     return [reply for piece in pieces for reply in connection.receive(piece)]
 
 

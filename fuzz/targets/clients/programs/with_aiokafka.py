@@ -125,14 +125,15 @@ async def admin(bootstrap: str, topic: str) -> int:
     until = time.monotonic() + WAIT
     try:
         await _patient(client.start())
-        for ask in (
+        asks: tuple[Callable[[], Awaitable[Any]], ...] = (
             lambda: client.list_topics(),
             lambda: client.describe_topics([topic]),
             lambda: client.describe_cluster(),
             lambda: client.list_consumer_groups(),
             lambda: client.describe_consumer_groups(["bench-group"]),
             lambda: client.list_consumer_group_offsets("bench-group"),
-        ):
+        )
+        for ask in asks:
             if time.monotonic() < until:
                 await _patient(ask())
         return 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jpype
@@ -62,7 +63,7 @@ say_as(_told)
 class _Handler:
     """Threads of the client that end by an exception."""
 
-    @jpype.JOverride
+    @jpype.JOverride  # type: ignore[untyped-decorator]
     def uncaughtException(self, thread: Any, problem: Any) -> None:  # noqa: N802 (Java's name)
         """What ended it."""
         in_background(problem, "thread")
@@ -197,14 +198,15 @@ def admin(bootstrap: str, topic: str) -> int:
     names = jpype.java.util.Arrays.asList
     until = time.monotonic() + WAIT / 1e3
     try:
-        for ask in (
+        asks: tuple[Callable[[], Any], ...] = (
             lambda: client.listTopics().names(),
             lambda: client.describeCluster().nodes(),
             lambda: client.describeTopics(names(topic)).all(),
             lambda: client.listConsumerGroups().all(),
             lambda: client.describeConsumerGroups(names("bench-group")).all(),
             lambda: client.listConsumerGroupOffsets("bench-group").partitionsToOffsetAndMetadata(),
-        ):
+        )
+        for ask in asks:
             if time.monotonic() < until:
                 ask().get()
         return 0
