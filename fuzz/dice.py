@@ -58,7 +58,8 @@ class Dice:
 
     def some_bytes(self, size: int) -> bytes:
         """So many bytes."""
-        out = bytearray()
+        out = b""
         while len(out) < size:
-            out += self.below(1 << 64).to_bytes(8, "big")
-        return bytes(out[:size])
+            out += blake2b(self._root + self._next.to_bytes(4, "big")).digest()
+            self._next += 1
+        return out[:size]

@@ -42,12 +42,12 @@ def field_of(path: str) -> str:
     return _INDEX.sub("[]", path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FieldMap:
     """A seed and its parts, in wire order; a part that holds others comes before them.
 
     The first is the frame as a whole. cut: why there are no more parts, of a frame that is malformed;
-    "" if all of it was read.
+    "" if all of it was read. Equal to itself only, so that what is known of one can be kept.
     """
 
     seed: Seed

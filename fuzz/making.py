@@ -26,6 +26,8 @@ from fuzz.strata import Strata
 _DRAWS: Final = 1 << 48
 _MORE_ONE_IN: Final = 32
 """How rarely a case has a second change."""
+_MAPPED: Final = 16 << 10
+"""Bytes of a message that is mapped once more, for a second change."""
 
 
 class Maker:
@@ -68,7 +70,7 @@ class Maker:
         made = mutator.apply(chart, part, Dice(mutator.name, draws))
         first = Change(mutator.name, part.path, draws, made.detail)
         if dice.below(_MORE_ONE_IN):
-            return _case(number, chart, (first,), part.path, made)
+            return _case(number, chart, (first,), made)
         return self._twice(number, chart, first, made, dice)
 
     def _twice(
@@ -78,12 +80,12 @@ class Maker:
         after = _after(chart, made)
         mutator, index = self._strata.any_place(after, dice) if after else (None, 0)
         if after is None or mutator is None:
-            return _case(number, chart, (first,), first.path, made)
+            return _case(number, chart, (first,), made)
         part = after.parts[index]
         draws = dice.below(_DRAWS)
         again = mutator.apply(after, part, Dice(mutator.name, draws))
         second = Change(mutator.name, part.path, draws, again.detail)
-        return _case(number, chart, (first, second), part.path, again)
+        return _case(number, chart, (first, second), again)
 
 
 def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) -> Case:
@@ -109,28 +111,37 @@ def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) ->
             raise LookupError(f"{change.mutator} has no place at {change.path!r} in this message")
         made = mutator.apply(chart, part, Dice(mutator.name, change.draws))
         done.append(change._replace(detail=made.detail))
-    return _case(number, start, tuple(done), done[-1].path if done else None, made)
+    return _case(number, start, tuple(done), made)
 
 
 _map_of = functools.lru_cache(maxsize=256)(map_of)
 
 
 def _after(chart: FieldMap, made: Mutated) -> FieldMap | None:
-    """The map of a changed message, if it still is one message and its header can be read."""
-    if len(made.chunks) != 1 or made.delivery != "whole":
+    """The map of a changed message, if it still is one, not a large one, and its header can be read."""
+    if len(made.chunks) != 1 or made.delivery != "whole" or len(made.chunks[0]) > _MAPPED:
         return None
     seed = chart.seed
     after = map_of(Seed(seed.key, seed.version, seed.direction, made.chunks[0][4:], seed.origin))
     return after if len(after.parts) > 1 else None
 
 
-def _case(
-    number: int, chart: FieldMap, changes: tuple[Change, ...], touched: str | None, made: Mutated
-) -> Case:
+def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutated) -> Case:
+    """chart: of the seed."""
+    chunks, _, delivery = made
     seed = chart.seed
-    session = seed.origin[8:] if seed.origin.startswith("session:") else ""
-    live = live_places(chart, touched, made.chunks, session)
-    return Case(number, Recipe(seed, changes, session), made.chunks, live, made.delivery)
+    session = _session(seed.origin)
+    live = live_places(chart, [change.path for change in changes], chunks, session)
+    return Case(number, Recipe(seed, changes, session), chunks, live, delivery)
+
+
+def _session(origin: str) -> str:
+    """The session that a seed belongs behind.
+
+    >>> _session("session:join:3"), _session("generated:Fetch-4-request-1")
+    ('join', '')
+    """
+    return origin.split(":", 2)[1] if origin.startswith("session:") else ""
 
 
 def _framed(frame: bytes) -> bytes:

@@ -62,4 +62,5 @@ class Parts:
 
     def ends(self, index: int, end: int) -> None:
         """Say where a part ends that was noted when it began."""
-        self.found[index] = self.found[index]._replace(end=end)
+        part = self.found[index]
+        self.found[index] = Part(*part[:3], end, *part[4:])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-PACKAGES: Final = ("specs", "captures", "pipeline")
+PACKAGES: Final = ("specs", "captures", "pipeline", "peers", "fuzz")
 """What runs on workers."""
 
 NEEDED: Final = ("construct", "cramjam", "crc32c", "jmespath", "pyarrow", "pandas")

@@ -60,7 +60,7 @@ class _Maker:
 
             return draw
         taken = {slot.tag for slot in layout.slots} | layout.foreign_tags
-        free = tuple(tag for tag in (100, 101, 5000) if tag not in taken)
+        free = tuple(tag for tag in (100, 101, 500) if tag not in taken)
 
         def draw_flexible(dice: Dice) -> Any:
             found = {name: field(dice) for name, field in fields}

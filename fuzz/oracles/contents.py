@@ -10,17 +10,23 @@ from fuzz.oracles.damaged import DAMAGED
 from fuzz.oracles.died import DIED
 from fuzz.oracles.differing import DIFFERING
 from fuzz.oracles.fatal import FATAL
+from fuzz.oracles.greedy import GREEDY
 from fuzz.oracles.hung import HUNG
 from fuzz.oracles.logged import LOGGED
 from fuzz.oracles.oracle import Oracle
 from fuzz.oracles.responses import RESPONSES
+from fuzz.oracles.round_trip import ROUND_TRIP
 from fuzz.oracles.server_error import SERVER_ERROR
 from fuzz.oracles.silent import SILENT
 from fuzz.oracles.unanswered import UNANSWERED
+from fuzz.oracles.undocumented import UNDOCUMENTED
 
 ORACLES: Final[tuple[Oracle, ...]] = (
     DIED,
     HUNG,
+    UNDOCUMENTED,
+    ROUND_TRIP,
+    GREEDY,
     UNANSWERED,
     FATAL,
     LOGGED,

@@ -1,0 +1,85 @@
+"""The pairs: a released version with a published robustness bug, and the one that mended it.
+
+What a finding must look like to be that bug is for the score alone: no campaign sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from fuzz.findings import Finding
+
+
+class Pair(NamedTuple):
+    """A bug: who had it and who has it no more, as targets of the campaign, and how it is known."""
+
+    name: str
+    campaign: str
+    old: str
+    fixed: str
+    source: str
+    is_it: Callable[[Finding], bool]
+
+
+def _api(finding: Finding) -> int:
+    return finding.recipe.seed.key
+
+
+def _says(finding: Finding, *words: str) -> bool:
+    """Whether all of these stand in what is known of it."""
+    seen = finding.observation
+    last = seen.death.last_words if seen.death is not None else ""
+    text = "\n".join((finding.what, *finding.behaviour, *seen.log, seen.raised, last))
+    return all(word in text for word in words)
+
+
+def _touches(finding: Finding, *kinds: str) -> bool:
+    """Whether a change was made to a field whose path ends in one of these."""
+    return any(change.path.endswith(kinds) for change in finding.recipe.changes)
+
+
+def _out_of_memory(finding: Finding) -> bool:
+    return _says(finding, "OutOfMemoryError")
+
+
+def _count(finding: Finding) -> bool:
+    return _out_of_memory(finding) and not _tag(finding)
+
+
+def _tag(finding: Finding) -> bool:
+    in_tags = any("_tags" in change.path for change in finding.recipe.changes)
+    return _out_of_memory(finding) and in_tags
+
+
+def _panics(*words: str) -> Callable[[Finding], bool]:
+    return lambda finding: finding.observation.death is not None and _says(finding, *words)
+
+
+# fmt: off
+PAIRS: Final[tuple[Pair, ...]] = (
+    Pair("kafka-array-count", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _count),
+    Pair("kafka-tag-size", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _tag),
+    Pair("kafka-13149", "brokers", "apache:3.0.0", "apache:3.0.1", "KAFKA-13149",
+         lambda finding: _api(finding) == 0),
+    Pair("kafka-12701", "brokers", "apache:2.8.0", "apache:2.8.1", "KAFKA-12701",
+         lambda finding: _api(finding) == 3),
+    Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
+         "kafka-python#3019", lambda finding: True),
+    Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "release notes of 1.21.4", _panics("panic")),
+    Pair("franz-record-count", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "release notes of 1.21.4", _panics("panic")),
+    Pair("sarama-compact-string", "clients", "client:sarama@1.46.1", "client:sarama@1.46.2",
+         "Sarama#2658", _panics("panic")),
+)
+# fmt: on
+"""All of them."""
+
+
+def groups(pairs: tuple[Pair, ...]) -> dict[tuple[str, str, str], list[Pair]]:
+    """Pairs that one campaign is about: (campaign, old, fixed) -> its pairs."""
+    found: dict[tuple[str, str, str], list[Pair]] = {}
+    for pair in pairs:
+        found.setdefault((pair.campaign, pair.old, pair.fixed), []).append(pair)
+    return found
