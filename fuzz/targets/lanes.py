@@ -72,7 +72,7 @@ class Lanes:
 
     def __init__(self, count: int = 32, patience: float = 0.3) -> None:
         self.counts = Counts()
-        self.offered: Mapping[int, tuple[int, int]] = {}
+        self.offered: dict[int, tuple[int, int]] = {}
         """API key -> versions that the broker takes; empty: not known."""
         self._count = count
         self._patience = patience
