@@ -46,12 +46,6 @@ def _embedded(text: str, own: bool) -> Target:
     return embedded()
 
 
-def _client(text: str, own: bool) -> Target:
-    from fuzz.targets.clients.contents import client
-
-    return client(text)
-
-
 def _decoder(text: str, own: bool) -> Target:
     from fuzz.targets.decoders import decoder
 
@@ -71,8 +65,6 @@ TARGETS: Final[tuple[Kind, ...]] = (
          _apache),
     Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
          _embedded),
-    Kind("client", "client", "a client of a release, or any command line; the bench is its broker",
-         "client:franz-go@1.21.4", _client),
     Kind("decoder", "decoder", "our own readers of bytes: specs, captures", "decoder:specs", _decoder),
     Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
          "client:kafka-python@2.3.1", _client),
