@@ -24,7 +24,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     if documented(facts.get("dialect", ""), facts["bases"]):
         return
     first = observation.raised.splitlines()[0]
-    how = "left the client" if facts["where"] == "call" else f"ended a {facts['where']} of the client"
+    how = (
+        "left the client" if facts["where"] == "call" else f"ended a {facts['where']} of the client"
+    )
     behaviour = (facts["bases"][0], *facts["frames"][:_FRAMES])
     yield Verdict("client-raised", f"{first}: undocumented, it {how}", behaviour)
 

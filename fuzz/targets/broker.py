@@ -41,6 +41,10 @@ OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 FRESH: Final = 24
 """Restarts at most for the sake of a stack trace."""
 
+DEATHS: Final = 8
+"""Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
+each costs a dozen restarts, and says nothing new."""
+
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
 
@@ -67,12 +71,15 @@ class BrokerTarget:
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
         self.restarts = 0
+        self.set_aside = 0
+        """Cases that were not sent, since too many of their kind had ended the process."""
         self.unprepared = ""
         """What sessions will miss of this broker, in words."""
         self._batch = batch
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
         self._traced: Counter[str] = Counter()
+        self._deaths: Counter[tuple[int, int, str]] = Counter()
         self._followed: Counter[tuple[int, str]] = Counter()
         self._fresh: set[tuple[int, str]] = set()
         self._witness = Witness(self.prober)
@@ -110,9 +117,18 @@ class BrokerTarget:
         can't be."""
         for start in range(0, len(cases), self._batch):
             batch = cases[start : start + self._batch]
-            found = settle(batch, self._perform, lambda: self._wrong)
-            for observation in found:
-                yield self._completed(observation)
+            aside = {case.number for case in batch if self._deaths[_kind(case)] >= DEATHS}
+            wanted = [case for case in batch if case.number not in aside]
+            found = iter(settle(wanted, self._perform, lambda: self._wrong) if wanted else ())
+            for case in batch:
+                if case.number in aside:
+                    self.set_aside += 1
+                    yield Observation(case, facts=(("set_aside", True),))
+                    continue
+                observation = self._completed(next(found))
+                if observation.death is not None:
+                    self._deaths[_kind(case)] += 1
+                yield observation
 
     def _completed(self, observation: Observation) -> Observation:
         """With what only a second look can tell."""
@@ -243,6 +259,15 @@ class BrokerTarget:
         if death or not probe.answered:
             self._wrong = Trouble(probe, death)
         return replace(again, probe=probe, death=death, log=again.log + log)
+
+
+def _kind(case: Case) -> tuple[int, int, str]:
+    recipe = case.recipe
+    return (
+        recipe.seed.key,
+        recipe.seed.version,
+        recipe.changes[-1].mutator if recipe.changes else "",
+    )
 
 
 def attributed(

@@ -18,7 +18,9 @@ def alarm(observation: Observation, memory: int = LIMIT) -> tuple[str, ...] | No
         said = crash(death.last_words)
         if said is not None:
             return "died", said.reason, *said.frames
-        return None if facts.get("each") and death.exit_code >= 0 else ("died", str(death.exit_code))
+        return (
+            None if facts.get("each") and death.exit_code >= 0 else ("died", str(death.exit_code))
+        )
     if probe is not None and not probe.answered:
         return "hung", *changed(observation.case)
     before, highest = observation.rss or (0, 0)
