@@ -38,7 +38,7 @@ FOLLOWED: Final = 16
 
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
-FRESH: Final = 24
+FRESH: Final = 12
 """Restarts at most for the sake of a stack trace."""
 
 DEATHS: Final = 8
@@ -81,7 +81,7 @@ class BrokerTarget:
         self._traced: Counter[str] = Counter()
         self._deaths: Counter[tuple[int, int, str]] = Counter()
         self._followed: Counter[tuple[int, str]] = Counter()
-        self._fresh: set[tuple[int, str]] = set()
+        self._fresh: set[str] = set()
         self._witness = Witness(self.prober)
 
     def __enter__(self) -> Self:
@@ -159,7 +159,7 @@ class BrokerTarget:
         if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
             return observation
         changes = observation.case.recipe.changes
-        kind = (observation.case.recipe.seed.key, changes[-1].mutator if changes else "")
+        kind = changes[-1].mutator if changes else ""
         if kind in self._fresh or len(self._fresh) >= FRESH:
             return observation
         self._fresh.add(kind)
@@ -276,7 +276,7 @@ def attributed(
     """Entries that name a connection are its case's; the others are left.
 
     A connection may have had several cases: it is the one with the request of that correlation id, or
-    else the last.
+    else the last. An entry that names a request only is that case's which alone has sent it.
     """
     found = list(observations)
     if not log:
@@ -286,13 +286,17 @@ def attributed(
         ports.setdefault(dict(one.facts).get("port"), []).append(index)
     left = []
     for entry in log:
-        whose = about(entry)
-        candidates = ports.get(whose[0]) if whose else None
-        if whose is None or not candidates:
+        port, correlation_id = about(entry)
+        if port is not None:
+            candidates = ports.get(port, [])
+        else:
+            candidates = [i for i, one in enumerate(found) if _asks(one, correlation_id)]
+        if not candidates or (port is None and len(candidates) > 1):
             left.append(entry)
             continue
         index = max(
-            candidates, key=lambda i: (_asks(found[i], whose[1]), found[i].ending != "open", i)
+            candidates,
+            key=lambda i: (_asks(found[i], correlation_id), found[i].ending != "open", i),
         )
         found[index] = replace(found[index], log=(*found[index].log, entry))
     return found, tuple(left)
