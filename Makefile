@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
 	@echo "make test      all tests that Python wheels can run"
-	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka)"
+	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make bench     speed of the proxy, the codecs, reading captures and with real Kafka, as ratios of one run"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
@@ -29,11 +29,11 @@ demo: $(VENV)/.stamp-demo
 
 # a file of tests stays in one process: what they share is made once
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m "not needs_tshark and not needs_chromium and not needs_apache"
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
 
 # one at a time: clusters of several JVMs need the machine, and their clients have deadlines
 test-more: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache"
+	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache or needs_go"
 
 test-all: test test-more
 
