@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|-?\d+")
 _PANIC: Final = re.compile(r"^(panic|fatal error): (.*)$", re.MULTILINE)
 _GOROUTINE: Final = re.compile(r"^goroutine \d+.*\[running.*\]:$", re.MULTILINE)
+_ASSERTION: Final = re.compile(r"(\S+): Assertion [`'](.*?)['`] failed")
 _FAULT: Final = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
 _PYTHON: Final = re.compile(r'^  File "(.*)", line \d+ in (.*)$', re.MULTILINE)
 _NOT_THEIRS: Final = ("runtime.", "runtime/", "panic(", "main.", "internal/", "reflect.")
@@ -33,6 +34,9 @@ def crash(words: str) -> Crash | None:
         reason = _NUMBER.sub("N", f"{panic[1]}: {panic[2]}".removesuffix(" [recovered]"))
         running = _GOROUTINE.search(words, panic.end())
         return Crash(reason, _of_go(words[running.end() :]) if running else ())
+    assertion = _ASSERTION.search(words)
+    if assertion is not None:
+        return Crash(f"assertion: {assertion[2]}", (assertion[1],))
     fault = _FAULT.search(words)
     if fault is not None:
         found = _PYTHON.findall(words, fault.end())

@@ -14,9 +14,7 @@ from fuzz.oracles.wording import api_of
 NAMES: Final = re.compile(
     r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"
 )
-_FATAL: Final = re.compile(
-    r"# A fatal error|Terminating due to|Halting because|Assertion .* failed"
-)
+_FATAL: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

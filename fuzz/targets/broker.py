@@ -38,8 +38,12 @@ FOLLOWED: Final = 16
 
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
-FRESH: Final = 24
+FRESH: Final = 12
 """Restarts at most for the sake of a stack trace."""
+
+DEATHS: Final = 8
+"""Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
+each costs a dozen restarts, and says nothing new."""
 
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
@@ -67,14 +71,17 @@ class BrokerTarget:
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
         self.restarts = 0
+        self.set_aside = 0
+        """Cases that were not sent, since too many of their kind had ended the process."""
         self.unprepared = ""
         """What sessions will miss of this broker, in words."""
         self._batch = batch
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
         self._traced: Counter[str] = Counter()
+        self._deaths: Counter[tuple[int, int, str]] = Counter()
         self._followed: Counter[tuple[int, str]] = Counter()
-        self._fresh: set[tuple[int, str]] = set()
+        self._fresh: set[str] = set()
         self._witness = Witness(self.prober)
 
     def __enter__(self) -> Self:
@@ -110,9 +117,18 @@ class BrokerTarget:
         can't be."""
         for start in range(0, len(cases), self._batch):
             batch = cases[start : start + self._batch]
-            found = settle(batch, self._perform, lambda: self._wrong)
-            for observation in found:
-                yield self._completed(observation)
+            aside = {case.number for case in batch if self._deaths[_kind(case)] >= DEATHS}
+            wanted = [case for case in batch if case.number not in aside]
+            found = iter(settle(wanted, self._perform, lambda: self._wrong) if wanted else ())
+            for case in batch:
+                if case.number in aside:
+                    self.set_aside += 1
+                    yield Observation(case, facts=(("set_aside", True),))
+                    continue
+                observation = self._completed(next(found))
+                if observation.death is not None:
+                    self._deaths[_kind(case)] += 1
+                yield observation
 
     def _completed(self, observation: Observation) -> Observation:
         """With what only a second look can tell."""
@@ -143,7 +159,7 @@ class BrokerTarget:
         if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
             return observation
         changes = observation.case.recipe.changes
-        kind = (observation.case.recipe.seed.key, changes[-1].mutator if changes else "")
+        kind = changes[-1].mutator if changes else ""
         if kind in self._fresh or len(self._fresh) >= FRESH:
             return observation
         self._fresh.add(kind)
@@ -245,13 +261,22 @@ class BrokerTarget:
         return replace(again, probe=probe, death=death, log=again.log + log)
 
 
+def _kind(case: Case) -> tuple[int, int, str]:
+    recipe = case.recipe
+    return (
+        recipe.seed.key,
+        recipe.seed.version,
+        recipe.changes[-1].mutator if recipe.changes else "",
+    )
+
+
 def attributed(
     observations: Sequence[Observation], log: Sequence[str]
 ) -> tuple[list[Observation], tuple[str, ...]]:
     """Entries that name a connection are its case's; the others are left.
 
     A connection may have had several cases: it is the one with the request of that correlation id, or
-    else the last.
+    else the last. An entry that names a request only is that case's which alone has sent it.
     """
     found = list(observations)
     if not log:
@@ -261,13 +286,17 @@ def attributed(
         ports.setdefault(dict(one.facts).get("port"), []).append(index)
     left = []
     for entry in log:
-        whose = about(entry)
-        candidates = ports.get(whose[0]) if whose else None
-        if whose is None or not candidates:
+        port, correlation_id = about(entry)
+        if port is not None:
+            candidates = ports.get(port, [])
+        else:
+            candidates = [i for i, one in enumerate(found) if _asks(one, correlation_id)]
+        if not candidates or (port is None and len(candidates) > 1):
             left.append(entry)
             continue
         index = max(
-            candidates, key=lambda i: (_asks(found[i], whose[1]), found[i].ending != "open", i)
+            candidates,
+            key=lambda i: (_asks(found[i], correlation_id), found[i].ending != "open", i),
         )
         found[index] = replace(found[index], log=(*found[index].log, entry))
     return found, tuple(left)

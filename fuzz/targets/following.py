@@ -99,11 +99,14 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
     found = []
     try:
         batches = list(records.read(sent))
+        whole = sum(batch.size for batch in batches) == len(sent)
         wrong = any(not batch.crc_ok for batch in batches)
         said = [_content(record) for batch in batches for record in batch.records()]
         announced = all(batch.count in (None, len(batch.records())) for batch in batches)
     except Malformed as problem:
         return [f"it can't be read: {_plain(problem.reason)}"]
+    if not whole:
+        found.append("it was not whole batches")
     if wrong:
         found.append("its checksum was wrong")
     if not announced:

@@ -82,15 +82,15 @@ class ClientTarget:
         """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
         version after the other. Raises CannotRun if no session with it works at all."""
         found = set()
-        for key, version in self._newest().items():
+        for key, version in self.newest().items():
             found.add((key, version))
             for older in range(EVERYTHING.get(key, (version,))[0], version):
                 if (key, older) in self._session(self._workload(key), narrowed(key, older)):
                     found.add((key, older))
         return frozenset(found)
 
-    def _newest(self) -> dict[int, int]:
-        """The newest version of each API that it asks for; notes which workload asks for it."""
+    def newest(self) -> dict[int, int]:
+        """API key -> the newest version that it asks for. Raises CannotRun if it asks nothing."""
         newest: dict[int, int] = {}
         # twice: what is slow at first asks for less
         for workload in ("any",) if self._ready.each else (*WORKLOADS, *WORKLOADS):
@@ -110,7 +110,7 @@ class ClientTarget:
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
         if not self._asks:
-            self._newest()
+            self.newest()
         waiting = list(reversed(list(enumerate(cases))))
         where: dict[int, tuple[int, Worker]] = {}
         done: dict[int, list[Observation]] = {}

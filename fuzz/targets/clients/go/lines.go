@@ -18,6 +18,7 @@ const (
 	allRecords = 14
 	// For how long a session reads, and waits for anything else, at most.
 	reading = 200 * time.Millisecond
+	joining = 400 * time.Millisecond // so much longer if it joins a group first
 	waiting = 700 * time.Millisecond
 )
 

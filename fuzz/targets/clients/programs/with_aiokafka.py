@@ -15,6 +15,8 @@ from lines import in_background
 
 SECONDS = 0.2
 """That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
 RECORDS = 14
@@ -58,8 +60,8 @@ def _consumer(bootstrap: str, group: str | None, *topics: str) -> Any:
     )
 
 
-async def _read(consumer: Any) -> int:
-    records, until = 0, time.monotonic() + SECONDS
+async def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS and time.monotonic() < until:
         for found in (await consumer.getmany(timeout_ms=50)).values():
             records += len(found)
@@ -86,7 +88,7 @@ async def group(bootstrap: str, topic: str) -> int:
     consumer = _consumer(bootstrap, "bench-group", topic)
     try:
         await _patient(consumer.start())
-        records = await _read(consumer)
+        records = await _read(consumer, JOINING)
         if records:
             await _patient(consumer.commit())
             await _patient(consumer.committed(TopicPartition(topic, 0)))

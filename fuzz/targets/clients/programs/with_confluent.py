@@ -12,6 +12,8 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 SECONDS = 0.2
 """That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most."""
 RECORDS = 14
@@ -60,8 +62,8 @@ def _consumer(bootstrap: str, group: str) -> Any:
     )
 
 
-def _read(consumer: Any) -> int:
-    records, until = 0, time.monotonic() + SECONDS
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS and time.monotonic() < until:
         for message in consumer.consume(RECORDS, timeout=0.02):
             records += message.error() is None
@@ -95,7 +97,7 @@ def group(bootstrap: str, topic: str) -> int:
     consumer = _consumer(bootstrap, "bench-group")
     try:
         consumer.subscribe([topic])
-        records = _read(consumer)
+        records = _read(consumer, JOINING)
         if records:
             _patient(consumer.commit, asynchronous=False)
         _patient(consumer.committed, [TopicPartition(topic, 0)], timeout=WAIT)

@@ -14,6 +14,8 @@ from lines import in_background, say_as
 
 SECONDS = 0.2
 """That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
 RECORDS = 14
@@ -109,8 +111,8 @@ def _duration(milliseconds: int) -> Any:
     return jpype.java.time.Duration.ofMillis(milliseconds)
 
 
-def _read(consumer: Any) -> int:
-    records, until = 0, time.monotonic() + SECONDS
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS and time.monotonic() < until:
         records += int(consumer.poll(_duration(50)).count())
     return records
@@ -140,7 +142,7 @@ def group(bootstrap: str, topic: str) -> int:
     )
     try:
         consumer.subscribe(jpype.java.util.Arrays.asList(topic))
-        records = _read(consumer)
+        records = _read(consumer, JOINING)
         if records:
             consumer.commitSync()
         consumer.committed(jpype.java.util.Collections.singleton(_COMMON.TopicPartition(topic, 0)))

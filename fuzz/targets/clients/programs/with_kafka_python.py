@@ -12,6 +12,8 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
 SECONDS = 0.2
 """That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
 
@@ -54,8 +56,8 @@ def _consumer(bootstrap: str, group: str | None) -> Any:
     )
 
 
-def _read(consumer: Any) -> int:
-    records, until = 0, time.monotonic() + SECONDS
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS and time.monotonic() < until:
         for found in consumer.poll(timeout_ms=50).values():
             records += len(found)
@@ -82,7 +84,7 @@ def group(bootstrap: str, topic: str) -> int:
     consumer = _consumer(bootstrap, "bench-group")
     try:
         consumer.subscribe([topic])
-        records = _read(consumer)
+        records = _read(consumer, JOINING)
         if records:
             _timed(consumer.commit)
         _timed(consumer.committed, TopicPartition(topic, 0))
