@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from typing import Final, NamedTuple
 
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|-?\d+")
@@ -20,6 +21,20 @@ class Crash(NamedTuple):
 
     reason: str
     frames: tuple[str, ...]
+
+
+def how(code: int) -> str:
+    """How a process ended, by its exit code (negative: a signal).
+
+    >>> how(3), how(-9)
+    ('exit code 3', 'signal SIGKILL')
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
 
 
 def crash(words: str) -> Crash | None:
