@@ -13,7 +13,8 @@ from fuzz.oracles.oracle import Verdict
 from fuzz.report.markdown import markdown
 from fuzz.report.page import page
 from fuzz.report.summary import Summary, summaries
-from fuzz.running import Judged, run_range
+from fuzz.running import run_range
+from fuzz.tally import Judged
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 EVIL = "<script>alert(1)</script> | `x` \x1b[2J"

@@ -43,7 +43,8 @@ def test_what_is_documented_is_fine() -> None:
 
 def test_what_is_not_documented_is_told_with_where_it_was_raised() -> None:
     def breaks(case: Case) -> Mapping[str, Any]:
-        return {}[case.number]
+        empty: dict[int, Mapping[str, Any]] = {}
+        return empty[case.number]
 
     (verdict,) = verdicts(observed(breaks, Malformed))
     assert (verdict.oracle, verdict.behaviour) == (
