@@ -74,7 +74,11 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
             {**_TOPIC, "partitions": [{"partition_index": i, "timestamp": -2} for i in range(2)]}
         ]
     },
-    keys.METADATA: {"topics": [_TOPIC]},
+    keys.METADATA: {
+        "topics": [_TOPIC],
+        "include_topic_authorized_operations": True,
+        "include_cluster_authorized_operations": True,
+    },
     keys.OFFSET_COMMIT: {**_BY_GROUP, "topics": [{**_TOPIC, "partitions": [_OFFSET]}]},
     keys.OFFSET_FETCH: {
         "group_id": GROUP,
@@ -114,6 +118,24 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
         "member_epoch": 0,
         "subscribed_topic_names": [TOPIC],
     },
+    # what an administrator asks, of the things above
+    keys.DESCRIBE_GROUPS: {"groups": [GROUP], "include_authorized_operations": True},
+    keys.CONSUMER_GROUP_DESCRIBE: {"group_ids": [GROUP], "include_authorized_operations": True},
+    keys.DESCRIBE_CLUSTER: {"include_cluster_authorized_operations": True},
+    keys.DELETE_GROUPS: {"groups_names": [GROUP]},
+    keys.DESCRIBE_CONFIGS: {
+        "resources": [{"resource_type": 2, "resource_name": TOPIC, "configuration_keys": None}]
+    },
+    keys.CREATE_TOPICS: {
+        "topics": [{"name": "other", "num_partitions": 1, "replication_factor": 1}]
+    },
+    keys.DELETE_TOPICS: {"topics": [{"name": "other"}], "topic_names": ["other"]},
+    keys.CREATE_PARTITIONS: {"topics": [{**_TOPIC, "count": 3, "assignments": None}]},
+    keys.DELETE_RECORDS: {
+        "topics": [{**_TOPIC, "partitions": [{"partition_index": 0, "offset": 1}]}]
+    },
+    keys.DESCRIBE_TRANSACTIONS: {"transactional_ids": ["bench-txn"]},
+    keys.DESCRIBE_TOPIC_PARTITIONS: {"topics": [_TOPIC]},
 }
 """API key -> a request; what a version has no fields for is left out. Others are asked with defaults."""
 

@@ -2,7 +2,8 @@
 
 No progress alone is nothing: good clients fetch a corrupt batch again and again, in silence. Here a call
 was given a timeout, all connections of the case are closed or answered, and still no new session could
-begin, twice: the second time with this case alone in a new process.
+begin, twice: the second time with this case alone in a new process. Who is told to wait
+(throttle_time_ms, KIP-219) may.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     facts: dict[str, Any] = dict(observation.facts)
     if probe is None or probe.answered or observation.death is not None:
         return
-    if facts.get("confirmed"):
+    fields = changed(observation.case)
+    if facts.get("confirmed") and not any(one.endswith("throttle_time_ms") for one in fields):
         what = f"the client hangs: {probe.problem}"
-        yield Verdict("client-hung", what, changed(observation.case))
+        yield Verdict("client-hung", what, fields)
 
 
 CLIENT_HUNG: Final = Oracle(

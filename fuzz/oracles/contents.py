@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from fuzz.oracles.amplified import AMPLIFIED
+from fuzz.oracles.client_died import CLIENT_DIED
+from fuzz.oracles.client_hung import CLIENT_HUNG
+from fuzz.oracles.client_memory import CLIENT_MEMORY
+from fuzz.oracles.client_raised import CLIENT_RAISED
 from fuzz.oracles.closing import CLOSING
 from fuzz.oracles.damaged import DAMAGED
 from fuzz.oracles.died import DIED
@@ -18,6 +22,7 @@ from fuzz.oracles.responses import RESPONSES
 from fuzz.oracles.round_trip import ROUND_TRIP
 from fuzz.oracles.server_error import SERVER_ERROR
 from fuzz.oracles.silent import SILENT
+from fuzz.oracles.traceback import TRACEBACK
 from fuzz.oracles.unanswered import UNANSWERED
 from fuzz.oracles.undocumented import UNDOCUMENTED
 
@@ -30,6 +35,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     UNANSWERED,
     FATAL,
     LOGGED,
+    TRACEBACK,
     AMPLIFIED,
     SERVER_ERROR,
     CLOSING,
@@ -37,5 +43,9 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     SILENT,
     DAMAGED,
     DIFFERING,
+    CLIENT_DIED,
+    CLIENT_RAISED,
+    CLIENT_MEMORY,
+    CLIENT_HUNG,
 )
 """All of them; a campaign may name some."""

@@ -6,8 +6,9 @@ from fuzz.case import Case
 
 
 def changed(case: Case) -> tuple[str, ...]:
-    """The mutators and the names of the fields that they were put to, without what these stand in."""
-    return tuple(f"{one.mutator} {_last(one.path)}" for one in case.recipe.changes)
+    """The mutator and the name of the field that it was put to, without what that stands in; of the last
+    change, since of two the first is often no matter."""
+    return tuple(f"{one.mutator} {_last(one.path)}" for one in case.recipe.changes[-1:])
 
 
 def _last(path: str) -> str:

@@ -52,6 +52,12 @@ def _decoder(text: str, own: bool) -> Target:
     return decoder(text)
 
 
+def _client(text: str, own: bool) -> Target:
+    from fuzz.targets.clients.contents import client
+
+    return client(text)
+
+
 # fmt: off
 TARGETS: Final[tuple[Kind, ...]] = (
     Kind("address", "broker", "a broker that runs already", "address:127.0.0.1:9092", _address),
@@ -60,6 +66,8 @@ TARGETS: Final[tuple[Kind, ...]] = (
     Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
          _embedded),
     Kind("decoder", "decoder", "our own readers of bytes: specs, captures", "decoder:specs", _decoder),
+    Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
+         "client:kafka-python@2.3.1", _client),
 )
 # fmt: on
 

@@ -61,7 +61,7 @@ def _responses(
         log = cluster.log(topic, partition)
         if log is None:
             by_id = isinstance(topic, uuid.UUID)
-            entry = {
+            entry: dict[str, Any] = {
                 "error_code": UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC_OR_PARTITION,
                 "high_watermark": -1,
                 "records": b"",

@@ -18,6 +18,24 @@ from specs.layout import Layout, Node
 _ERRORS: Final = ("error", "throttle")
 """What names of fields that stay as their default says begin with."""
 
+_ALSO: Final = {
+    "groups": "group_id",
+    "group_ids": "group_id",
+    "groups_names": "group_id",
+    "topic_names": "name",
+    "transactional_ids": "transactional_id",
+}
+"""Lists of texts in requests, and what each of them is called in the response."""
+
+_TEXTS: Final = {
+    "group_state": "Stable",
+    "group_type": "classic",
+    "protocol_type": "consumer",
+    "transaction_state": "Ongoing",
+    "entity_type": "client-id",
+}
+"""What else would be a text that no broker says there."""
+
 
 def otherwise(cluster: Cluster, key: int, ask: Ask) -> dict[str, Any]:
     """Arrays of one, texts and numbers from the request, no error."""
@@ -35,7 +53,7 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 if isinstance(one, Mapping):
                     yield from _leaves(one)
                 else:
-                    yield name, one
+                    yield _ALSO.get(name, name), one
         elif isinstance(value, Mapping):
             yield from _leaves(value)
         elif value is not None:
@@ -47,21 +65,22 @@ def _filled(layout: Layout, said: Mapping[str, Any], cluster: Cluster) -> dict[s
     for slot in layout.slots:
         if slot.tag is None and not slot.name.startswith(_ERRORS):
             value = _value(slot.node, slot.name, said, cluster)
-            found[slot.name] = slot.fresh_default() if value is None else value
+            nothing = None if slot.node.nullable and slot.node.struct else slot.fresh_default()
+            found[slot.name] = nothing if value is None else value
     return found
 
 
 def _value(node: Node, name: str, said: Mapping[str, Any], cluster: Cluster) -> Any:
     if node.struct is not None:
-        return _filled(node.struct, said, cluster)
+        return None if node.nullable else _filled(node.struct, said, cluster)
     if node.element is not None:
         each = _value(node.element, name, said, cluster)
         return [0 if each is None else each]
     known = said.get(name)
     match node.kind:
         case "string":
-            host = cluster.host if name == "host" else cluster.topic
-            return known if isinstance(known, str) else host
+            usual = cluster.host if name == "host" else _TEXTS.get(name, cluster.topic)
+            return known if isinstance(known, str) else usual
         case "uuid":
             return known if isinstance(known, uuid.UUID) else TOPIC_ID
         case "bytes" | "records":

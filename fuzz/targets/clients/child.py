@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fuzz.observation import Death
+from peers.apache.guard import Guard
 
 ADDRESS_SPACE: Final = 8 << 30
 """Bytes a client may map: what takes more has lost its mind, and must not take the machine with it."""
@@ -32,7 +33,7 @@ _LOG_FULL: Final = 64 << 20
 class Child:
     """One process, from its making to `end`. Its output is read through the selector.
 
-    line: the command. Raises OSError if it can't be started.
+    line: the command. guard: ends it if this process is gone. Raises OSError if it can't be started.
     """
 
     def __init__(
@@ -40,22 +41,29 @@ class Child:
         line: Sequence[str],
         folder: Path,
         selector: selectors.BaseSelector,
+        guard: Guard,
         *,
         environment: Mapping[str, str],
         address_space: int = ADDRESS_SPACE,
     ) -> None:
         self._selector = selector
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
-        self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
-            line,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            cwd=folder,
-            env={**os.environ, **environment},
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                cwd=folder,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except BaseException:
+            self._log.close()
+            raise
         self.pid = self._process.pid
+        self._guard = guard
+        guard.enter(self.pid)
         with contextlib.suppress(ProcessLookupError):
             resource.prlimit(self.pid, resource.RLIMIT_AS, (address_space, address_space))
             resource.prlimit(self.pid, resource.RLIMIT_CORE, (0, 0))
@@ -167,6 +175,7 @@ class Child:
         if not self.ended:
             self._selector.unregister(self._out)
             self.ended = True
+        self._guard.leave(self.pid)
         for pipe in (self._process.stdin, self._process.stdout, self._log):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):

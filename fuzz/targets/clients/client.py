@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from fuzz.oracles.client_memory import LIMIT
+
 
 class Program(NamedTuple):
     """A command and its environment. each: it is started for every case, with {bootstrap} and {topic}
@@ -15,15 +17,28 @@ class Program(NamedTuple):
     each: bool = False
 
 
+class Limits(NamedTuple):
+    """Times in seconds, memory in bytes.
+
+    patience_s: how long a client may sit on an answer before its connection is closed. hung_s: how long a
+    session may take; a client's own timeouts are far below. starts_s: until its process is ready.
+    memory: resident memory that one case may cost.
+    """
+
+    patience_s: float = 0.05
+    hung_s: float = 4.0
+    starts_s: float = 30.0
+    memory: int = LIMIT
+
+
 class Client(NamedTuple):
     """A client of a release.
 
     dialect: the name under which oracles know what it documents (fuzz/oracles/documented.py).
     prepare: gets what is missing (a venv, a build) and says how it is started; raises CannotRun.
-    starts_s: seconds that its process may take until its first session has ended.
     """
 
     name: str
     dialect: str
     prepare: Callable[[], Program]
-    starts_s: float = 30.0
+    limits: Limits = Limits()

@@ -24,7 +24,7 @@ def go_client(name: str, module: str, version: str) -> Client:
 
 
 def go() -> str:
-    """The Go on the path. Raises CannotRun, with what to do, if there is none."""
+    """The Go on the path, or where go.dev has people put it. Raises CannotRun, with what to do."""
     found = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if found is None:
         raise CannotRun(

@@ -23,10 +23,14 @@ def python_client(package: str, module: str, version: str) -> Client:
     """A release of a package on PyPI, used by a module of `programs/`."""
 
     def prepare() -> Program:
-        python = _venv(package, version)
-        return Program([str(python), "-E", str(_PROGRAMS / "lines.py"), module])
+        return program(_venv(package, version), module)
 
     return Client(f"{package} {version}", package, prepare)
+
+
+def program(python: Path, module: str) -> Program:
+    """A module of `programs/`, run by a Python that has the client."""
+    return Program([str(python), "-E", str(_PROGRAMS / "lines.py"), module])
 
 
 def _venv(package: str, version: str) -> Path:

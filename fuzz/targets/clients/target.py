@@ -21,11 +21,12 @@ from fuzz.observation import Observation
 from fuzz.targets.clients.alarms import alarm
 from fuzz.targets.clients.blame import to_blame
 from fuzz.targets.clients.child import Child
-from fuzz.targets.clients.client import Client, Program
-from fuzz.targets.clients.worker import Limits, Worker
+from fuzz.targets.clients.client import Client, Limits, Program
+from fuzz.targets.clients.worker import Worker
 from fuzz.targets.clients.workloads import WORKLOADS, candidates
+from peers.apache.guard import Guard
 
-SIDE_BY_SIDE: Final = 4
+SIDE_BY_SIDE: Final = 8
 """Sessions at once, each with a process of its own: much of their time they wait."""
 
 
@@ -44,7 +45,7 @@ class ClientTarget:
     ) -> None:
         self.name = client.name
         self._client = client
-        self._limits = limits or Limits()
+        self._limits = limits or client.limits
         self._count = side_by_side
         self._running = contextlib.ExitStack()
         self._confirmed: set[tuple[str, ...]] = set()
@@ -54,9 +55,9 @@ class ClientTarget:
     def __enter__(self) -> Self:
         self._ready: Program = self._client.prepare()
         with contextlib.ExitStack() as stack:
-            self._folder = Path(
-                stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-"))
-            )
+            self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
+            self._guard = Guard(self._folder)
+            stack.callback(self._guard.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
             self._workers = [self._worker(self._selector) for _ in range(self._count)]
             for worker in self._workers:
@@ -81,17 +82,18 @@ class ClientTarget:
         """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
         version after the other. Raises CannotRun if no session with it works at all."""
         found = set()
-        for key, version in self._newest().items():
+        for key, version in self.newest().items():
             found.add((key, version))
             for older in range(EVERYTHING.get(key, (version,))[0], version):
                 if (key, older) in self._session(self._workload(key), narrowed(key, older)):
                     found.add((key, older))
         return frozenset(found)
 
-    def _newest(self) -> dict[int, int]:
-        """The newest version of each API that it asks for; notes which workload asks for it."""
+    def newest(self) -> dict[int, int]:
+        """API key -> the newest version that it asks for. Raises CannotRun if it asks nothing."""
         newest: dict[int, int] = {}
-        for workload in ("any",) if self._ready.each else WORKLOADS:
+        # twice: what is slow at first asks for less
+        for workload in ("any",) if self._ready.each else (*WORKLOADS, *WORKLOADS):
             for key, version in sorted(self._session(workload, EVERYTHING)):
                 newest[key] = max(version, newest.get(key, 0))
                 self._asks.setdefault(workload, set()).add(key)
@@ -108,7 +110,7 @@ class ClientTarget:
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
         if not self._asks:
-            self._newest()
+            self.newest()
         waiting = list(reversed(list(enumerate(cases))))
         where: dict[int, tuple[int, Worker]] = {}
         done: dict[int, list[Observation]] = {}
@@ -139,7 +141,10 @@ class ClientTarget:
         if self._alarming(again):
             self._confirmed.add(kind)
             return [_with(again, ("confirmed", True))]
-        blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
+        if kind[0] == "hung":  # a busy machine, and nothing that an earlier case does
+            blamed = None
+        else:
+            blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
         if blamed is None:
             return [_with(observation, ("confirmed", False))]
         seen, others = self._alone(blamed), [one.number for one in blamed[:-1]]
@@ -150,7 +155,8 @@ class ClientTarget:
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
         """The observation of the last of some cases, one after the other in a new process; of an
-        earlier one if it is that one's end."""
+        earlier one if it is that one's end. A valid session follows, as others had: what ends in it,
+        the last case ended."""
         with selectors.DefaultSelector() as selector:
             worker = self._worker(selector)
             try:
@@ -158,8 +164,10 @@ class ClientTarget:
                     self._begin(worker, case)
                     observation = self._finish(selector, worker)
                     if self._alarming(observation):
-                        break
-                return observation
+                        return observation
+                self._starting(lambda: worker.begin(self._workload(case.recipe.seed.key)))
+                after = self._finish(selector, worker)
+                return replace(after, case=case) if self._alarming(after) else observation
             finally:
                 worker.end()
 
@@ -193,14 +201,15 @@ class ClientTarget:
             line = self._ready.line
             if self._ready.each:
                 line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-            return Child(line, self._folder, selector, environment=self._ready.environment)
+            return Child(
+                line, self._folder, selector, self._guard, environment=self._ready.environment
+            )
 
         return Worker(
             start,
             selector,
             self._limits,
             each=self._ready.each,
-            starts_s=self._client.starts_s,
             dialect=self._client.dialect,
         )
 

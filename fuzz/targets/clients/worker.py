@@ -16,21 +16,11 @@ from fuzz.answering.planted import Planted
 from fuzz.answering.session import Session
 from fuzz.case import Case, Recipe, Seed
 from fuzz.observation import Death, Observation, Probe
-from fuzz.oracles.client_memory import LIMIT
 from fuzz.targets.clients.child import Child
+from fuzz.targets.clients.client import Limits
 
 REMEMBERED: Final = 16
 """Cases before a death that may be to blame for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """patience_s: how long a client may sit on an answer before its connection is closed. hung_s: how
-    long a session may take; a client's own timeouts are far below. memory: bytes of resident memory."""
-
-    patience_s: float = 0.05
-    hung_s: float = 4.0
-    memory: int = LIMIT
 
 
 @dataclass(slots=True)
@@ -59,12 +49,11 @@ class Worker:
         limits: Limits,
         *,
         each: bool,
-        starts_s: float,
         dialect: str,
     ) -> None:
         self._dialect = dialect
         self._start, self._selector, self._limits = start, selector, limits
-        self._each, self._starts_s = each, starts_s
+        self._each = each
         self._child: Child | None = None
         self._under: _Under | None = None
         self._told = 0
@@ -97,7 +86,7 @@ class Worker:
             raise
         self._told += 1
         now, memory = time.monotonic(), self._child.memory()
-        deadline = now + (self._limits.hung_s if ready else self._starts_s)
+        deadline = now + (self._limits.hung_s if ready else self._limits.starts_s)
         self._under = _Under(case, session, self._told, now, memory, deadline, ready)
         self._child.forget_memory()
         if not self._each:

@@ -17,7 +17,8 @@ const (
 	// What the bench's topic has: with these a session has seen all.
 	allRecords = 14
 	// For how long a session reads, and waits for anything else, at most.
-	reading = 300 * time.Millisecond
+	reading = 200 * time.Millisecond
+	joining = 400 * time.Millisecond // so much longer if it joins a group first
 	waiting = 700 * time.Millisecond
 )
 

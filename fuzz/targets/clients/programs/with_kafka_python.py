@@ -10,8 +10,10 @@ from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
-SECONDS = 0.3
+SECONDS = 0.2
 """That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
 
@@ -54,8 +56,8 @@ def _consumer(bootstrap: str, group: str | None) -> Any:
     )
 
 
-def _read(consumer: Any) -> int:
-    records, until = 0, time.monotonic() + SECONDS
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS and time.monotonic() < until:
         for found in consumer.poll(timeout_ms=50).values():
             records += len(found)
@@ -82,13 +84,19 @@ def group(bootstrap: str, topic: str) -> int:
     consumer = _consumer(bootstrap, "bench-group")
     try:
         consumer.subscribe([topic])
-        records = _read(consumer)
+        records = _read(consumer, JOINING)
         if records:
-            consumer.commit()
-        consumer.committed(TopicPartition(topic, 0))
+            _timed(consumer.commit)
+        _timed(consumer.committed, TopicPartition(topic, 0))
         return records
     finally:
         _close(consumer)
+
+
+def _timed(call: Callable[..., Any], *arguments: Any) -> None:
+    """A call with a timeout; not at all where the release has none: it may try again for ever."""
+    if "timeout_ms" in inspect.signature(call).parameters:
+        call(*arguments, timeout_ms=700)
 
 
 def produce(bootstrap: str, topic: str) -> int:
@@ -148,7 +156,10 @@ def admin(bootstrap: str, topic: str) -> int:
             ("describe_log_dirs", ()),
             ("delete_consumer_groups", (["bench-group"],)),
         )
+        until = time.monotonic() + 0.7
         for name, arguments in calls:
+            if time.monotonic() > until:
+                break
             _call(getattr(client, name, None), arguments)
         return 0
     finally:

@@ -36,8 +36,8 @@ func dial(bootstrap string, own ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-func read(client *kgo.Client) int {
-	ctx, cancel := context.WithTimeout(context.Background(), reading)
+func read(client *kgo.Client, seconds time.Duration) int {
+	ctx, cancel := context.WithTimeout(context.Background(), seconds)
 	defer cancel()
 	records := 0
 	for records < allRecords && ctx.Err() == nil {
@@ -54,7 +54,7 @@ func consume(bootstrap, topic string) int {
 	start := kgo.NewOffset().AtStart()
 	client := dial(bootstrap, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: start, 1: start}}))
 	defer client.Close()
-	return read(client)
+	return read(client, reading)
 }
 
 func group(bootstrap, topic string) int {
@@ -68,7 +68,7 @@ func group(bootstrap, topic string) int {
 		kgo.DisableAutoCommit(),
 	)
 	defer client.Close()
-	records := read(client)
+	records := read(client, reading+joining)
 	ctx, cancel := context.WithTimeout(context.Background(), waiting)
 	defer cancel()
 	_ = client.CommitUncommittedOffsets(ctx)

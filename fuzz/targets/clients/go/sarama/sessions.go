@@ -80,7 +80,7 @@ func consume(bootstrap, topic string) int {
 			}
 		}()
 	}
-	records := count(messages, running)
+	records := count(messages, running, reading)
 	close(done)
 	for ; running > 0; running-- {
 		<-ended
@@ -89,9 +89,9 @@ func consume(bootstrap, topic string) int {
 }
 
 // How many come until there are all or time is up; nothing if nobody reads.
-func count(messages <-chan *sarama.ConsumerMessage, running int) int {
+func count(messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
 	records := 0
-	over := time.After(reading)
+	over := time.After(seconds)
 	for running > 0 && records < allRecords {
 		select {
 		case <-messages:
@@ -149,7 +149,7 @@ func group(bootstrap, topic string) int {
 		for ctx.Err() == nil && consumer.Consume(ctx, []string{topic}, m) == nil {
 		}
 	}()
-	records := count(m.messages, 1)
+	records := count(m.messages, 1, reading+joining)
 	cancel()
 	<-ended
 	_ = consumer.Close()
