@@ -73,12 +73,16 @@ def test_a_death_without_words_is_known_by_its_signal() -> None:
 
 
 def test_an_assertion_of_c_is_known_by_what_did_not_hold() -> None:
-    words = "client: reader.c:87: read_set: Assertion `size > 0' failed.\nFatal Python error: Aborted\n"
+    words = (
+        "client: reader.c:87: read_set: Assertion `size > 0' failed.\nFatal Python error: Aborted\n"
+    )
     (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-6, words)))
     assert verdict.behaviour == ("assertion: size > 0", "read_set")
 
 
-@pytest.mark.parametrize(("code", "words", "count"), [(1, "no broker", 0), (2, PANIC, 1), (-6, "", 1)])
+@pytest.mark.parametrize(
+    ("code", "words", "count"), [(1, "no broker", 0), (2, PANIC, 1), (-6, "", 1)]
+)
 def test_a_command_of_the_users_may_fail(code: int, words: str, count: int) -> None:
     seen = _seen(death=Death(code, words), facts={"each": True})
     assert len(list(CLIENT_DIED.judge(seen))) == count
@@ -124,7 +128,5 @@ def test_only_a_hang_that_was_seen_twice_counts() -> None:
 
 
 def test_who_was_told_to_wait_may_wait() -> None:
-    seen = _seen(
-        "throttle_time_ms", probe=Probe(False, 4000.0, "late"), facts={"confirmed": True}
-    )
+    seen = _seen("throttle_time_ms", probe=Probe(False, 4000.0, "late"), facts={"confirmed": True})
     assert not list(CLIENT_HUNG.judge(seen))

@@ -51,7 +51,9 @@ def test_what_fails_is_told_in_a_line() -> None:
         run("no luck", ["/no/such/program"])
 
 
-@pytest.mark.parametrize("program", sorted(PROGRAMS.glob("programs/with_*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "program", sorted(PROGRAMS.glob("programs/with_*.py")), ids=lambda p: p.stem
+)
 def test_every_program_in_python_has_every_workload(program: Path) -> None:
     tree = ast.parse(program.read_text())
     tables = [
@@ -65,7 +67,9 @@ def test_every_program_in_python_has_every_workload(program: Path) -> None:
     assert {key.value for key in tables[0].keys if isinstance(key, ast.Constant)} == set(WORKLOADS)
 
 
-@pytest.mark.parametrize("program", sorted(PROGRAMS.glob("go/*/sessions.go")), ids=lambda p: p.parent.name)
+@pytest.mark.parametrize(
+    "program", sorted(PROGRAMS.glob("go/*/sessions.go")), ids=lambda p: p.parent.name
+)
 def test_every_program_in_go_has_every_workload(program: Path) -> None:
     text = program.read_text()
     assert all(f'"{name}":' in text for name in WORKLOADS)

@@ -41,7 +41,9 @@ def _healthy(target: ClientTarget, asked: set[str]) -> None:
         for _ in range(TRIES):
             (observation,) = target.run([case])
             facts = dict(observation.facts)
-            assert [list(one.judge(observation)) for one in ORACLES if "client" in one.roles] == [[]] * 4
+            assert [list(one.judge(observation)) for one in ORACLES if "client" in one.roles] == [
+                []
+            ] * 4
             if facts["served"] and facts["records"] == ALL_RECORDS:
                 break
         else:
