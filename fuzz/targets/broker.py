@@ -27,7 +27,7 @@ from specs.keys import PRODUCE
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""
 
-TRACED: Final = 2
+TRACED: Final = 1
 """Log entries of one template that a case is looked for, if they do not say whose they are."""
 
 GROWTH: Final = 64 << 20
@@ -41,9 +41,12 @@ OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 FRESH: Final = 12
 """Restarts at most for the sake of a stack trace."""
 
-DEATHS: Final = 8
+DEATHS: Final = 3
 """Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
-each costs a dozen restarts, and says nothing new."""
+each costs several restarts, and says nothing new."""
+
+DEATHS_OF_API: Final = 30
+"""The same for all of an API."""
 
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
@@ -117,9 +120,11 @@ class BrokerTarget:
         can't be."""
         for start in range(0, len(cases), self._batch):
             batch = cases[start : start + self._batch]
-            aside = {case.number for case in batch if self._deaths[_kind(case)] >= DEATHS}
+            aside = {case.number for case in batch if self._is_known(case)}
             wanted = [case for case in batch if case.number not in aside]
-            found = iter(settle(wanted, self._perform, lambda: self._wrong) if wanted else ())
+            found = iter(
+                settle(wanted, self._perform, lambda: self._wrong, self._killed) if wanted else ()
+            )
             for case in batch:
                 if case.number in aside:
                     self.set_aside += 1
@@ -128,7 +133,15 @@ class BrokerTarget:
                 observation = self._completed(next(found))
                 if observation.death is not None:
                     self._deaths[_kind(case)] += 1
+                    self._deaths[case.recipe.seed.key, -1, ""] += 1
                 yield observation
+
+    def _is_known(self, case: Case) -> bool:
+        of_api = self._deaths[case.recipe.seed.key, -1, ""]
+        return self._deaths[_kind(case)] >= DEATHS or of_api >= DEATHS_OF_API
+
+    def _killed(self, case: Case) -> bool:
+        return self._deaths[case.recipe.seed.key, -1, ""] > 0
 
     def _completed(self, observation: Observation) -> Observation:
         """With what only a second look can tell."""

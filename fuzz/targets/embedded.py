@@ -13,6 +13,7 @@ from typing import Final
 import fuzz
 from fuzz.errors import CannotRun
 from fuzz.observation import Death
+from fuzz.sessions.session import TOPIC
 from fuzz.targets.broker import BrokerTarget
 from fuzz.targets.entries import LogFollower
 from fuzz.targets.memory import rss
@@ -49,8 +50,8 @@ class EmbeddedService:
         path = Path(self._folder.name) / "log.txt"
         path.write_bytes(b"")
         with path.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "fuzz.targets.embedded_process"],
+            self._process = subprocess.Popen(  # noqa: S603 (this very program)
+                [sys.executable, "-P", "-m", "fuzz.targets.embedded_process", TOPIC],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -6,14 +6,13 @@ import os
 import resource
 import sys
 
-from fuzz.sessions.session import TOPIC
 from peers.embedded import EmbeddedCluster
 
 
 def main() -> None:
     """Serve until the end of stdin, however that comes about."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # writing one takes seconds
-    with EmbeddedCluster(1, topics={TOPIC: 1}) as cluster:
+    with EmbeddedCluster(1, topics={sys.argv[1]: 1}) as cluster:
         sys.stdout.write(cluster.bootstrap + "\n")
         sys.stdout.flush()
         sys.stdin.read()

@@ -57,6 +57,39 @@ def test_one_of_many_is_found_in_a_few_runs() -> None:
     assert fake.runs == 1 + 2 * 7
 
 
+def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
+    class Dying(Fake):
+        """Answers in order until it dies: four more are under way then, the rest find nobody."""
+
+        def perform(self, cases: Sequence[Case]) -> list[Observation]:
+            self.runs += 1
+            self.seen = getattr(self, "seen", []) + [[one.number for one in cases]]
+            dead = next((i for i, one in enumerate(cases) if one.number in self.guilty), None)
+            self.last = cases if dead is not None else ()
+            if dead is None:
+                return [Observation(one, replies=(b"fine",)) for one in cases]
+            return [
+                Observation(one, replies=(b"fine",))
+                if i < dead - 1
+                else Observation(one, ending="reset" if i < dead + 3 else "refused")
+                for i, one in enumerate(cases)
+            ]
+
+    fake = Dying([20])
+    found = settle(cases(64), fake.perform, fake.trouble)
+    assert [one.case.number for one in found] == list(range(64))
+    assert [one.case.number for one in found if one.death] == [20]
+    assert all(one.replies or one.death for one in found)
+    assert not any(number < 19 for run in fake.seen[1:] for number in run)
+
+
+def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
+    fake = Fake([41])
+    found = settle(cases(64), fake.perform, fake.trouble, lambda case: case.number == 41)
+    assert [one.case.number for one in found if one.death] == [41]
+    assert fake.runs == 3
+
+
 def test_what_only_several_do_together_names_them_all() -> None:
     fake = Fake([10, 50], together=2)
     found = settle(cases(64), fake.perform, fake.trouble)
