@@ -74,8 +74,7 @@ def _run(wanted: Wanted, findings: Findings, output: Output) -> int:
         progress.note(f"starting {campaign.target}")
         target = stack.enter_context(make_target(campaign.target, wanted.own))
         found = assembled(campaign, basis(target), read.folder)
-        settings = {**campaign.settings(), "basis": found.basis.json()}
-        kept = findings.campaign(read.name, target.name, settings, time.time())
+        kept = findings.campaign(read.name, target.name, found.settings, time.time())
         last = campaign.budget.cases or FOREVER
         progress.begin(target.name, kept, len(found.corpus), campaign.budget)
         run_round = stack.enter_context(_runner(wanted, found, target))

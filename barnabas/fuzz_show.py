@@ -47,7 +47,12 @@ def _document(finding: Finding, target: str) -> dict[str, object]:
         "what": finding.what,
         "cases": finding.cases,
         "first_case": finding.first_case,
-        "recipe": json.loads(recipe_json(finding.recipe)),
-        "smaller": json.loads(recipe_json(finding.smaller)) if finding.smaller else None,
-        "observation": json.loads(observation_json(finding.observation)),
+        "recipe": _plain(recipe_json(finding.recipe)),
+        "smaller": _plain(recipe_json(finding.smaller)) if finding.smaller else None,
+        "observation": _plain(observation_json(finding.observation)),
     }
+
+
+def _plain(stored: str) -> object:
+    """What is in the only place of what is stored."""
+    return json.loads(stored)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fuzz.campaign import Campaign, chosen
 from fuzz.case import Role, Seed
@@ -27,6 +28,12 @@ class Assembled:
     corpus: tuple[Seed, ...]
     mutators: tuple[Mutator, ...]
     oracles: tuple[Oracle, ...]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that tells a campaign from another one in a database."""
+        target = self.campaign.target
+        return {**self.campaign.settings(), "target": target, "basis": self.basis.json()}
 
     def maker(self, energies: Mapping[str, int]) -> Maker:
         """The maker of a round's cases. Raises CannotRun if there is nothing to do."""

@@ -94,9 +94,22 @@ def _answers(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
         yield from seeds((key, version) for key, all_ in basis.versions for version in all_)
 
 
+def _sessions(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
+    from fuzz.sessions.contents import seeds
+
+    if basis.role != "broker" or campaign.sessions == ("none",):
+        return
+    offered = {key: (versions[0], versions[-1]) for key, versions in basis.versions}
+    for seed in seeds(offered):
+        if not campaign.sessions or seed.origin.split(":")[1] in campaign.sessions:
+            yield seed
+
+
 # fmt: off
 CORPORA: Final[tuple[Corpus, ...]] = (
     Corpus("generated", "messages made of the schemas, four of each version (not for clients)", _generated),
+    Corpus("sessions", "valid messages in a deep state, behind what leads there (for brokers)",
+           _sessions),
     Corpus("answers", "what a broker validly answers (for clients)", _answers),
 )
 # fmt: on

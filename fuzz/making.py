@@ -24,9 +24,9 @@ from fuzz.placing import live_places
 from fuzz.strata import Strata
 
 _DRAWS: Final = 1 << 48
-_MORE_ONE_IN: Final = 32
+_MORE_ONE_IN: Final = 64
 """How rarely a case has a second change."""
-_MAPPED: Final = 16 << 10
+_MAPPED: Final = 2 << 10
 """Bytes of a message that is mapped once more, for a second change."""
 
 
@@ -130,18 +130,18 @@ def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutat
     """chart: of the seed."""
     chunks, _, delivery = made
     seed = chart.seed
-    session = _session(seed.origin)
-    live = live_places(chart, [change.path for change in changes], chunks, session)
+    session = _session(seed.origin) if seed.origin.startswith("session:") else ""
+    live = live_places(chart, changes, chunks, session)
     return Case(number, Recipe(seed, changes, session), chunks, live, delivery)
 
 
 def _session(origin: str) -> str:
     """The session that a seed belongs behind.
 
-    >>> _session("session:join:3"), _session("generated:Fetch-4-request-1")
-    ('join', '')
+    >>> _session("session:join:3")
+    'join'
     """
-    return origin.split(":", 2)[1] if origin.startswith("session:") else ""
+    return origin.split(":", 2)[1]
 
 
 def _framed(frame: bytes) -> bytes:

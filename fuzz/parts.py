@@ -62,5 +62,7 @@ class Parts:
 
     def ends(self, index: int, end: int) -> None:
         """Say where a part ends that was noted when it began."""
-        part = self.found[index]
-        self.found[index] = Part(*part[:3], end, *part[4:])
+        path, kind, start, _, nullable, compact, around, coding, value, until = self.found[index]
+        self.found[index] = Part(
+            path, kind, start, end, nullable, compact, around, coding, value, until
+        )

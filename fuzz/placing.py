@@ -12,7 +12,7 @@ from typing import Final
 
 import crc32c
 
-from fuzz.case import Live
+from fuzz.case import Change, Live
 from fuzz.fieldmap import FieldMap, Part
 from fuzz.sessions.live import LIVE
 
@@ -25,18 +25,18 @@ _SIZE: Final = 4
 
 
 def live_places(
-    chart: FieldMap, touched: Sequence[str], chunks: tuple[bytes, ...], session: str
+    chart: FieldMap, changes: Sequence[Change], chunks: tuple[bytes, ...], session: str
 ) -> tuple[Live, ...]:
     """The places, in the order of the chunks; a checksum comes behind what it covers.
 
-    chart: of the seed. touched: the paths that were changed. Without a session there is only the
-    correlation id.
+    chart: of the seed. Without a session there is only the correlation id.
     """
     way = chart.seed.direction
-    if not session and len(chunks) == 1:
-        if "header.correlation_id" in touched or len(chunks[0]) < _ID[way] + 4:
+    if not session and len(chunks) == 1 and len(changes) == 1:
+        if changes[0].path == "header.correlation_id" or len(chunks[0]) < _ID[way] + 4:
             return ()
         return _ONE[way]
+    touched = [change.path for change in changes]
     found: list[Live] = []
     for number, chunk in enumerate(chunks):
         if _has_id(chart, chunk) and "header.correlation_id" not in touched:

@@ -1,4 +1,9 @@
-"""All that a campaign can try: each mutator at each field, in an order that a seed gives."""
+"""All that a campaign can try: each mutator at each field, in an order that a seed gives.
+
+A stratum is a mutator at a field of an API, told apart by how the field is written and by the session it
+comes behind, whatever the version. Mutators to which all fields of a kind are the same have one stratum for
+each kind.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,10 @@ Place = tuple[FieldMap, Mutator, int]
 
 
 class Strata:
-    """found: per stratum its places. Their order is a shuffle that depends on the seed alone."""
+    """found: the strata of one pass, each as its places, and as often as it has a turn in it.
+
+    Their order is a shuffle that depends on the seed alone.
+    """
 
     def __init__(self, seed: str, corpus: Sequence[Seed], mutators: Sequence[Mutator]) -> None:
         self._mutators = tuple(mutators)
@@ -36,7 +44,9 @@ class Strata:
                     kept.append(place)
                 elif (instead := dice.below(seen[key])) < KEPT:
                     kept[instead] = place
-        self.found = list(strata.values())
+        self.found = [
+            places for places in strata.values() for _ in range(max(places[0][1].turns, 1))
+        ]
         _shuffle(self.found, dice)
 
     def stratum(self, turn: int, dice: Dice) -> Place:
@@ -82,17 +92,11 @@ def _indices(chart: FieldMap, places: Sequence[object]) -> list[int]:
 
 def _stratum(chart: FieldMap, mutator: Mutator, index: int) -> tuple[object, ...]:
     seed, part = chart.seed, chart.parts[index]
-    return (
-        seed.key,
-        seed.origin if seed.origin.startswith("session:") else "",
-        seed.direction,
-        mutator.name,
-        field_of(part.path),
-        part.kind,
-        part.coding,
-        part.nullable,
-        part.compact,
-    )
+    session = seed.origin if seed.origin.startswith("session:") else ""
+    what = (seed.key, seed.direction, session, mutator.name, part.kind)
+    if mutator.per == "kind":
+        return what
+    return (*what, field_of(part.path), part.coding, part.nullable, part.compact)
 
 
 def _shuffle(things: list[list[Place]], dice: Dice) -> None:

@@ -27,4 +27,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE["int16"](new), dice, f"version {new}, not {part.value}")
 
 
-API_VERSIONS = Mutator("api_versions", "a version that there is not, or another one", places, apply)
+API_VERSIONS = Mutator(
+    "api_versions", "a version that there is not, or another one", places, apply, turns=3
+)

@@ -31,4 +31,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, f"{new:#x} instead of {old:#x}")
 
 
-ATTRIBUTES = Mutator("attributes", "another codec, or flags that do not fit", places, apply)
+ATTRIBUTES = Mutator(
+    "attributes", "another codec, or flags that do not fit", places, apply, turns=3
+)

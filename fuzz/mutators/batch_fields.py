@@ -43,4 +43,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
 
 
-BATCH_FIELDS = Mutator("batch_fields", "a batch's header contradicts itself", places, apply)
+BATCH_FIELDS = Mutator(
+    "batch_fields", "a batch's header contradicts itself", places, apply, turns=2
+)

@@ -47,4 +47,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
             return replace(fieldmap, part, noise, dice, f"{len(noise)} bytes that are no batch")
 
 
-BATCH_SETS = Mutator("batch_sets", "other batches than expected", sets, apply)
+BATCH_SETS = Mutator("batch_sets", "other batches than expected", sets, apply, turns=8)

@@ -34,4 +34,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
 
 
-BEYOND = Mutator("beyond", "a length that leads out of its record or batch", places, apply)
+BEYOND = Mutator("beyond", "a length that leads out of its record or batch", places, apply, turns=2)

@@ -27,4 +27,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     )
 
 
-BIT_FLIPS = Mutator("bit_flips", "some bits of a field turned over", places, apply)
+BIT_FLIPS = Mutator(
+    "bit_flips", "some bits of a field turned over", places, apply, turns=3, per="kind"
+)

@@ -22,11 +22,11 @@ _BOMBS: Final = (
 )
 """Those of the last two shrink less: a 250th and a 20th is left."""
 
-_RECORDS: Final = 100_000
+_RECORDS: Final = 20_000
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
-    """One record of zeros, packed; or 100,000 without a key and a value."""
+    """One record of zeros, packed; or 20,000 without a key and a value."""
     codec, size = dice.pick(_BOMBS)
     many = dice.chance(3)
     what = "very many records" if many else f"a record of {size} bytes"
@@ -45,4 +45,4 @@ def _many(codec: str) -> bytes:
     return build([Record(0, NOW, None, None)] * _RECORDS, compression=codec)
 
 
-BOMBS = Mutator("bombs", "few bytes that unpack to many", sets, apply)
+BOMBS = Mutator("bombs", "few bytes that unpack to many", sets, apply, turns=2)

@@ -10,7 +10,7 @@ from fuzz.mutators.changes import whole
 from fuzz.mutators.delivering import own
 from fuzz.mutators.mutator import Mutated, Mutator
 
-_TIMES: Final = (10, 50, 200, 1000)
+_TIMES: Final = (10, 50, 50, 200)
 _MOST: Final = 512 << 10
 """Bytes of a burst at most."""
 

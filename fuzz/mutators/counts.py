@@ -14,4 +14,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return lie(fieldmap, part, dice)
 
 
-COUNTS = Mutator("counts", "a count that is not that of the elements", of_kinds(("count",)), apply)
+COUNTS = Mutator(
+    "counts", "a count that is not that of the elements", of_kinds(("count",)), apply, turns=4
+)

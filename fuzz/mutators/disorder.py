@@ -48,4 +48,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     )
 
 
-DISORDER = Mutator("disorder", "another message before or behind", whole, apply)
+DISORDER = Mutator("disorder", "another message before or behind", whole, apply, turns=2)

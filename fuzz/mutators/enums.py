@@ -46,4 +46,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, f"{new} instead of {part.value}")
 
 
-ENUMS = Mutator("enums", "a code that stands for nothing, or for something else", places, apply)
+ENUMS = Mutator(
+    "enums", "a code that stands for nothing, or for something else", places, apply, turns=2
+)

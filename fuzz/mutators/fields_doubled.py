@@ -20,4 +20,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return change(fieldmap, part.around, part.end, part.end, again, dice, detail)
 
 
-FIELDS_DOUBLED = Mutator("fields_doubled", "the bytes of a field twice", places, apply)
+FIELDS_DOUBLED = Mutator("fields_doubled", "the bytes of a field twice", places, apply, per="kind")

@@ -30,4 +30,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     )
 
 
-FIELDS_DROPPED = Mutator("fields_dropped", "a field without its bytes", places, apply)
+FIELDS_DROPPED = Mutator(
+    "fields_dropped", "a field without its bytes", places, apply, turns=2, per="kind"
+)

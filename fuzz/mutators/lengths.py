@@ -14,4 +14,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return lie(fieldmap, part, dice)
 
 
-LENGTHS = Mutator("lengths", "a length that is not that of the bytes", of_kinds(("length",)), apply)
+LENGTHS = Mutator(
+    "lengths", "a length that is not that of the bytes", of_kinds(("length",)), apply, turns=4
+)

@@ -32,35 +32,24 @@ def lie(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     value, coding = part.value, part.coding
     remain = len(fieldmap.seed.frame) - part.end
     low, high = RANGE[coding]
-    way = dice.pick(_WAYS)
-    match way:
-        case "0":
-            new = 0
-        case "-1":
-            new = -1
-        case "-2":
-            new = -2
-        case "the least":
-            new = low
-        case "the most":
-            new = high
-        case "one more":
-            new = value + 1
-        case "one less":
-            new = value - 1
-        case "all bytes that remain":
-            new = remain
-        case "one more than remain":
-            new = remain + 1
-        case "twice what remains":
-            new = 2 * remain
-        case "2^31-1":
-            new = 2**31 - 1
-        case "2^30":
-            new = 2**30
-        case _:
-            new = 2**24
-    new = max(low, min(new, high))
+    choice = dice.below(len(_WAYS))
+    new = (
+        0,
+        -1,
+        -2,
+        low,
+        high,
+        value + 1,
+        value - 1,
+        remain,
+        remain + 1,
+        2 * remain,
+        2**31 - 1,
+        2**30,
+        2**24,
+    )[choice]
+    way = _WAYS[choice]
+    new = low if new < low else high if new > high else new
     if new == value:
         new = value + 2 if value < high - 1 else value - 2
         way = "two off"

@@ -20,4 +20,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
 
 
-LIMITS = Mutator("limits", "a number at a limit of its type", of_kinds(NUMBERS), apply)
+LIMITS = Mutator("limits", "a number at a limit of its type", of_kinds(NUMBERS), apply, turns=3)

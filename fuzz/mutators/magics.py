@@ -24,4 +24,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return number(fieldmap, part, WRITE["int8"](new), dice, f"magic {new} instead of {part.value}")
 
 
-MAGICS = Mutator("magics", "another magic than the bytes are of", places, apply)
+MAGICS = Mutator("magics", "another magic than the bytes are of", places, apply, turns=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from fuzz.case import Delivery
 from fuzz.dice import Dice
@@ -26,9 +26,13 @@ class Mutator(NamedTuple):
 
     places: the parts of a message that it can be applied to, found once for a seed; none: not at all.
     apply: what it does at one of them. Both are pure.
+    turns: how often a place has its turn in one pass of a campaign: more where there are many ways.
+    per: what a place is in that: each field, or, where fields differ in nothing else, each kind of field.
     """
 
     name: str
     about: str
     places: Callable[[FieldMap], Sequence[Part]]
     apply: Callable[[FieldMap, Part, Dice], Mutated]
+    turns: int = 1
+    per: Literal["field", "kind"] = "field"

@@ -39,4 +39,4 @@ def _always(packed: bytes) -> Callable[[bytes], bytes]:
     return lambda _: packed
 
 
-NESTING = Mutator("nesting", "wrappers inside of wrappers", sets, apply)
+NESTING = Mutator("nesting", "wrappers inside of wrappers", sets, apply, turns=2)

@@ -34,4 +34,11 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return Mutated((chunk,), f"from here on the last {len(other) - at} bytes of one of v{version}")
 
 
-SPLICES = Mutator("splices", "the beginning of one message, the end of another", places, apply)
+SPLICES = Mutator(
+    "splices",
+    "the beginning of one message, the end of another",
+    places,
+    apply,
+    turns=3,
+    per="kind",
+)

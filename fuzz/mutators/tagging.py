@@ -32,9 +32,12 @@ def last_number(fieldmap: FieldMap, section: Part) -> int:
         return -1
     own = f"{section.path}["
     return max(
-        part.value
-        for part in parts[index:]
-        if part.path.startswith(own) and part.path.endswith("].tag")
+        (
+            part.value
+            for part in parts[index:]
+            if part.path.startswith(own) and part.path.endswith("].tag")
+        ),
+        default=-1,
     )
 
 

@@ -25,4 +25,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     return Mutated((chunk,), f"{size - at} bytes cut off{left}")
 
 
-TRUNCATION = Mutator("truncation", "the frame ends too early", places, apply)
+TRUNCATION = Mutator("truncation", "the frame ends too early", places, apply, turns=2, per="kind")

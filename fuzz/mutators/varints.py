@@ -57,4 +57,6 @@ def _padded(data: bytes, size: int) -> bytes:
     return data[:-1] + bytes((data[-1] | 0x80,)) + b"\x80" * more + b"\0"
 
 
-VARINT_FORMS = Mutator("varints", "a varint overlong, without an end, or maximal", places, apply)
+VARINT_FORMS = Mutator(
+    "varints", "a varint overlong, without an end, or maximal", places, apply, turns=2
+)

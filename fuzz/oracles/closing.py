@@ -38,7 +38,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         if one.reply is None:
             if observation.ending not in ("closed", "reset") or problem is not None:
                 return
-            if not _offered(observation, one.asked.key, one.asked.version):
+            if dict(observation.facts).get("unoffered"):
                 return
             causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
             yield Verdict(
@@ -55,13 +55,6 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
                 f"{name} v{one.asked.version} was answered, though {problem}",
                 (name, "answered", where, what),
             )
-
-
-def _offered(observation: Observation, key: int, version: int) -> bool:
-    offered = dict(observation.facts).get("offered")
-    if not isinstance(offered, list):
-        return True
-    return any(one == key and low <= version <= high for one, low, high in offered)
 
 
 CLOSING: Final = Oracle(

@@ -22,6 +22,7 @@ from fuzz.oracles.responses import RESPONSES
 from fuzz.oracles.round_trip import ROUND_TRIP
 from fuzz.oracles.server_error import SERVER_ERROR
 from fuzz.oracles.silent import SILENT
+from fuzz.oracles.traceback import TRACEBACK
 from fuzz.oracles.unanswered import UNANSWERED
 from fuzz.oracles.undocumented import UNDOCUMENTED
 
@@ -34,6 +35,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     UNANSWERED,
     FATAL,
     LOGGED,
+    TRACEBACK,
     AMPLIFIED,
     SERVER_ERROR,
     CLOSING,

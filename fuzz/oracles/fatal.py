@@ -9,13 +9,12 @@ from typing import Final
 from fuzz.observation import Observation
 from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.oracles.stacks import raised
+from fuzz.oracles.wording import api_of
 
 NAMES: Final = re.compile(
     r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"
 )
-_FATAL: Final = re.compile(
-    r"# A fatal error|Terminating due to|Halting because|Assertion .* failed"
-)
+_FATAL: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -23,7 +22,8 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     for entry in (*observation.log, *last):
         for one in raised(entry):
             if NAMES.fullmatch(one.name):
-                yield Verdict("fatal", f"{one.name}: {one.message}", one.signature)
+                where = one.frames or (api_of(observation),)  # the later ones come without frames
+                yield Verdict("fatal", f"{one.name}: {one.message}", (one.name, *where))
         found = _FATAL.search(entry)
         if found:
             yield Verdict("fatal", entry.splitlines()[0], (found[0],))

@@ -175,6 +175,7 @@ _BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
         **_WHOLE_MEMBER,
         "rebalance_timeout_ms": 10000,
         "subscribed_topic_names": [TOPIC],
+        "subscribed_topic_regex": "",
         "topic_partitions": [],
     },
     keys.CONSUMER_GROUP_DESCRIBE: {"group_ids": [GROUP_ID]},

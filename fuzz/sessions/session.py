@@ -66,8 +66,9 @@ Steps = Generator[Ask, Mapping[str, Any], Values]
 
 
 class Session(NamedTuple):
-    """needs: what the broker must offer. keys: the APIs that a case may come with behind it. lasts: how many cases one run is good for.
-    body: a valid body of an API in a version behind it, live values being stand-ins of their size."""
+    """needs: what the broker must offer. keys: the APIs that a case may come with behind it. lasts: how
+    many cases one run is good for. body: a valid body of an API in a version behind it,
+    live values being stand-ins of their size."""
 
     name: str
     about: str

@@ -15,11 +15,14 @@ from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
 from fuzz.targets.blame import Trouble, settle
 from fuzz.targets.entries import about, template
+from fuzz.targets.following import served
 from fuzz.targets.lanes import Lanes
 from fuzz.targets.preparing import prepare
 from fuzz.targets.probing import Prober
 from fuzz.targets.service import Service
 from fuzz.targets.wire import question
+from fuzz.targets.witness import Witness
+from specs.keys import PRODUCE
 
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""
@@ -29,6 +32,18 @@ TRACED: Final = 2
 
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""
+
+FOLLOWED: Final = 16
+"""Accepted batches of a version of Produce and a mutator that are asked for afterwards."""
+
+OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
+
+FRESH: Final = 12
+"""Restarts at most for the sake of a stack trace."""
+
+DEATHS: Final = 8
+"""Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
+each costs a dozen restarts, and says nothing new."""
 
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
@@ -56,12 +71,18 @@ class BrokerTarget:
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
         self.restarts = 0
+        self.set_aside = 0
+        """Cases that were not sent, since too many of their kind had ended the process."""
         self.unprepared = ""
         """What sessions will miss of this broker, in words."""
         self._batch = batch
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
         self._traced: Counter[str] = Counter()
+        self._deaths: Counter[tuple[int, int, str]] = Counter()
+        self._followed: Counter[tuple[int, str]] = Counter()
+        self._fresh: set[str] = set()
+        self._witness = Witness(self.prober)
 
     def __enter__(self) -> Self:
         self.service.start()
@@ -96,9 +117,55 @@ class BrokerTarget:
         can't be."""
         for start in range(0, len(cases), self._batch):
             batch = cases[start : start + self._batch]
-            found = settle(batch, self._perform, lambda: self._wrong)
-            for observation in found:
-                yield self._confirm(observation)
+            aside = {case.number for case in batch if self._deaths[_kind(case)] >= DEATHS}
+            wanted = [case for case in batch if case.number not in aside]
+            found = iter(settle(wanted, self._perform, lambda: self._wrong) if wanted else ())
+            for case in batch:
+                if case.number in aside:
+                    self.set_aside += 1
+                    yield Observation(case, facts=(("set_aside", True),))
+                    continue
+                observation = self._completed(next(found))
+                if observation.death is not None:
+                    self._deaths[_kind(case)] += 1
+                yield observation
+
+    def _completed(self, observation: Observation) -> Observation:
+        """With what only a second look can tell."""
+        observation = self._confirm(self._with_stack(observation))
+        asked = question(observation.sent).requests
+        if observation.ending != "open":
+            if asked and not self._offers(asked[-1].key, asked[-1].version):
+                observation = replace(observation, facts=(*observation.facts, ("unoffered", True)))
+        elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
+            changes = observation.case.recipe.changes
+            kind = (asked[0].version, changes[-1].mutator if changes else "")
+            self._followed[kind] += 1
+            if self._followed[kind] <= FOLLOWED:
+                found = served(observation, self.prober, self.lanes.offered)
+                if found:
+                    observation = replace(
+                        observation, facts=(*observation.facts, ("served", found))
+                    )
+        return observation
+
+    def _offers(self, key: int, version: int) -> bool:
+        low, high = self.lanes.offered.get(key, (0, -1))
+        return not self.lanes.offered or low <= version <= high
+
+    def _with_stack(self, observation: Observation) -> Observation:
+        """A JVM tells where memory ran out for its first errors only (its preallocated ones): such a
+        case is run alone on a fresh one."""
+        if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
+            return observation
+        changes = observation.case.recipe.changes
+        kind = changes[-1].mutator if changes else ""
+        if kind in self._fresh or len(self._fresh) >= FRESH:
+            return observation
+        self._fresh.add(kind)
+        self._restart()
+        (again,) = self._perform((observation.case,))
+        return again if again.log else observation
 
     def _perform(self, cases: Sequence[Case]) -> list[Observation]:
         """Send cases, then a probe; what no case shows by itself is `_wrong`."""
@@ -106,7 +173,7 @@ class BrokerTarget:
         before = self.service.rss()
         found = self.lanes.run(cases)
         self.executed += len(cases)
-        probe = self.prober.probe()
+        probe = self.prober.probe(self._witness.testify)
         death = self._death(probe)
         after = self.service.rss()
         found, log = attributed(found, self.service.log())
@@ -144,8 +211,16 @@ class BrokerTarget:
         """Bring back what died or hangs. Raises CannotRun."""
         wrong = self._wrong
         self._wrong = None
-        if wrong is None or (wrong.death is None and (wrong.probe is None or wrong.probe.answered)):
+        probe = wrong.probe if wrong else None
+        if wrong is None or (wrong.death is None and (probe is None or probe.answered)):
+            if probe is not None and probe.problem:
+                self._witness.swear(
+                    self.lanes.offered
+                )  # or what is damaged now is blamed on others
             return
+        self._restart()
+
+    def _restart(self) -> None:
         self.service.stop()
         self.service.start()
         self.restarts += 1
@@ -154,12 +229,14 @@ class BrokerTarget:
         if not probe.answered:
             raise CannotRun(f"{self.name} no longer serves: {probe.problem}; start it again")
         self.service.log()
+        self._wrong = None
 
     def _aim(self) -> None:
         self.lanes.aim(self.service.address)
         self.prober.aim(self.service.address)
         self.lanes.offered = self.prober.offered()
         self.unprepared = prepare(self.prober, self.lanes.offered)
+        self._witness.swear(self.lanes.offered)
 
     def _confirm(self, observation: Observation) -> Observation:
         """An answer that is overdue is waited for again, alone."""
@@ -184,13 +261,22 @@ class BrokerTarget:
         return replace(again, probe=probe, death=death, log=again.log + log)
 
 
+def _kind(case: Case) -> tuple[int, int, str]:
+    recipe = case.recipe
+    return (
+        recipe.seed.key,
+        recipe.seed.version,
+        recipe.changes[-1].mutator if recipe.changes else "",
+    )
+
+
 def attributed(
     observations: Sequence[Observation], log: Sequence[str]
 ) -> tuple[list[Observation], tuple[str, ...]]:
     """Entries that name a connection are its case's; the others are left.
 
     A connection may have had several cases: it is the one with the request of that correlation id, or
-    else the last.
+    else the last. An entry that names a request only is that case's which alone has sent it.
     """
     found = list(observations)
     if not log:
@@ -200,13 +286,17 @@ def attributed(
         ports.setdefault(dict(one.facts).get("port"), []).append(index)
     left = []
     for entry in log:
-        whose = about(entry)
-        candidates = ports.get(whose[0]) if whose else None
-        if whose is None or not candidates:
+        port, correlation_id = about(entry)
+        if port is not None:
+            candidates = ports.get(port, [])
+        else:
+            candidates = [i for i, one in enumerate(found) if _asks(one, correlation_id)]
+        if not candidates or (port is None and len(candidates) > 1):
             left.append(entry)
             continue
         index = max(
-            candidates, key=lambda i: (_asks(found[i], whose[1]), found[i].ending != "open", i)
+            candidates,
+            key=lambda i: (_asks(found[i], correlation_id), found[i].ending != "open", i),
         )
         found[index] = replace(found[index], log=(*found[index].log, entry))
     return found, tuple(left)

@@ -33,6 +33,11 @@ class EmbeddedService:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._log: LogFollower | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while there is none."""
+        return self._process.pid if self._process else None
+
     def start(self) -> None:
         """Start it. Raises CannotRun."""
         if importlib.util.find_spec("confluent_kafka") is None:

@@ -63,20 +63,21 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def about(entry: str) -> tuple[int, int | None] | None:
+def about(entry: str) -> tuple[int | None, int | None]:
     """The client's port in the id of the connection that an entry is about, and the correlation id of
-    the request if it names that.
+    the request; None for what it does not name.
 
     >>> about("Closing socket for 127.0.0.1:9092-127.0.0.1:41234-7 because of error")
     (41234, None)
     >>> about("handling request RequestHeader(correlationId=5) connectionId='127.0.0.1:9-127.0.0.1:8-0-1'")
     (8, 5)
     """
-    found = _CONNECTION.search(entry)
-    if found is None:
-        return None
+    connection = _CONNECTION.search(entry)
     correlation = _CORRELATION.search(entry)
-    return int(found[1]), int(correlation[1]) if correlation else None
+    return (
+        int(connection[1]) if connection else None,
+        int(correlation[1]) if correlation else None,
+    )
 
 
 def template(entry: str) -> str:

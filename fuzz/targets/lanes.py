@@ -72,7 +72,7 @@ class Lanes:
 
     def __init__(self, count: int = 32, patience: float = 0.3) -> None:
         self.counts = Counts()
-        self.offered: Mapping[int, tuple[int, int]] = {}
+        self.offered: dict[int, tuple[int, int]] = {}
         """API key -> versions that the broker takes; empty: not known."""
         self._count = count
         self._patience = patience
@@ -80,6 +80,7 @@ class Lanes:
         self._selector = selectors.DefaultSelector()
         self._idle: list[_Lane] = []
         self._number = 0
+        self._correlation_id = 0
 
     def aim(self, address: tuple[str, int]) -> None:
         """Where they go from now on; what was open is closed."""
@@ -102,6 +103,11 @@ class Lanes:
         except BaseException:
             self.aim(self._address)
             raise
+
+    def correlation_id(self) -> int:
+        """Another one, on whatever connection: a log may name nothing else of a request."""
+        self._correlation_id = (self._correlation_id + 1) % (1 << 31)
+        return self._correlation_id
 
     def dial(self) -> _Lane | None:
         """A new connection; None if nobody listens."""
@@ -229,7 +235,7 @@ class _Run:
             self._session_failed(lane, str(problem))
             return
         lane.asked = ask
-        lane.correlation_id += 1
+        lane.correlation_id = self._lanes.correlation_id()
         header = {
             "request_api_key": ask.key,
             "request_api_version": ask.version,
@@ -273,7 +279,7 @@ class _Run:
     def _send_case(self, lane: _Lane) -> None:
         case = self._cases[lane.index]
         lane.left -= 1
-        lane.correlation_id += 1
+        lane.correlation_id = self._lanes.correlation_id()
         lane.sent = filled(case, lane.values, lane.correlation_id)
         lane.question = question(lane.sent)
         lane.wire.begin()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fuzz.observation import Probe
@@ -40,8 +40,9 @@ class Prober:
             self._socket.close()
             self._socket = None
 
-    def probe(self) -> Probe:
-        """Whether the broker answers ApiVersions and Metadata. A connection that was lost is a problem
+    def probe(self, testify: Callable[[], str] = str) -> Probe:
+        """Whether the broker answers ApiVersions and Metadata, and what a witness has to say, which asks
+        over this connection too. A connection that was lost is a problem
         that is told, and tried once more on a new one."""
         began = time.perf_counter()
         problem = ""
@@ -50,6 +51,7 @@ class Prober:
             try:
                 self.ask(API_VERSIONS, 0, {})
                 self.ask(METADATA, 1, {"topics": []})
+                problem = problem or testify()
             except Unanswered as found:
                 problem = str(found)
                 self.close()

@@ -22,10 +22,6 @@ class Pair(NamedTuple):
     is_it: Callable[[Finding], bool]
 
 
-def _api(finding: Finding) -> int:
-    return finding.recipe.seed.key
-
-
 def _says(finding: Finding, *words: str) -> bool:
     """Whether all of these stand in what is known of it."""
     seen = finding.observation
@@ -34,22 +30,17 @@ def _says(finding: Finding, *words: str) -> bool:
     return all(word in text for word in words)
 
 
-def _touches(finding: Finding, *kinds: str) -> bool:
-    """Whether a change was made to a field whose path ends in one of these."""
-    return any(change.path.endswith(kinds) for change in finding.recipe.changes)
-
-
-def _out_of_memory(finding: Finding) -> bool:
-    return _says(finding, "OutOfMemoryError")
-
-
-def _count(finding: Finding) -> bool:
-    return _out_of_memory(finding) and not _tag(finding)
+def _api(key: int) -> Callable[[Finding], bool]:
+    return lambda finding: finding.recipe.seed.key == key
 
 
 def _tag(finding: Finding) -> bool:
-    in_tags = any("_tags" in change.path for change in finding.recipe.changes)
-    return _out_of_memory(finding) and in_tags
+    """The size of a tagged field is believed: memory for it is asked for, or a negative one refused."""
+    return _says(finding, "readUnknownTaggedField")
+
+
+def _count(finding: Finding) -> bool:
+    return _says(finding, "OutOfMemoryError") and not _tag(finding)
 
 
 def _panics(*words: str) -> Callable[[Finding], bool]:
@@ -61,9 +52,9 @@ PAIRS: Final[tuple[Pair, ...]] = (
     Pair("kafka-array-count", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _count),
     Pair("kafka-tag-size", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _tag),
     Pair("kafka-13149", "brokers", "apache:3.0.0", "apache:3.0.1", "KAFKA-13149",
-         lambda finding: _api(finding) == 0),
+         _api(0)),
     Pair("kafka-12701", "brokers", "apache:2.8.0", "apache:2.8.1", "KAFKA-12701",
-         lambda finding: _api(finding) == 3),
+         _api(3)),
     Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
          "kafka-python#3019", lambda finding: True),
     Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",

@@ -104,8 +104,7 @@ def _campaign(
     scores: Mapping[str, Score],
     say: Callable[[str], None],
 ) -> None:
-    settings = {**read.campaign.settings(), "basis": found.basis.json()}
-    kept = findings.campaign(read.name, trial.old.name, settings, time.time())
+    kept = findings.campaign(read.name, trial.old.name, found.settings, time.time())
     began = time.monotonic()
 
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
