@@ -55,7 +55,8 @@ def crash(words: str) -> Crash | None:
     fault = _FAULT.search(words)
     if fault is not None:
         found = _PYTHON.findall(words, fault.end())
-        frames = tuple(f"{file.rpartition('site-packages/')[2]}:{name}" for file, name in found)
+        theirs = [(file.rpartition("site-packages/"), name) for file, name in found]
+        frames = tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
         return Crash(f"Fatal Python error: {fault[1]}", frames[:_FRAMES])
     return None
 
