@@ -15,6 +15,7 @@ from tests.bench import (
     batches,
     codecs,
     endurance,
+    executing,
     generation,
     machine,
     mutating,
@@ -120,7 +121,10 @@ def main() -> None:
         with console.status("fuzz") as status:
             makers, remark = mutating.measure(rounds, 3 * seconds, status.update)
         console.print(mutating.table(makers, remark))
-        found["fuzz"] = mutating.as_json(makers)
+        with console.status("fuzz: cases executed") as status:
+            executed, remark = executing.measure((rounds + 1) // 2, status.update)
+        console.print(executing.table(executed, remark))
+        found["fuzz"] = mutating.as_json(makers) | {"executed": executing.as_json(executed)}
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:

@@ -67,11 +67,11 @@ def test_one_pass_puts_every_mutator_to_every_field() -> None:
     assert expected - done == set()
 
 
-def test_energies_have_every_other_case_begin_with_what_is_hot() -> None:
+def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
     hot = corpus()[5].origin
     made = Maker("s", corpus(), energies={hot: 10_000})
     found = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
-    assert 400 < found[True] < 600
+    assert 200 < found[True] < 320
     assert Maker("s", corpus(), energies={hot: 10_000}).case(11) == made.case(11)
 
 
