@@ -9,7 +9,7 @@ help:
 	@echo "make test      all tests that Python wheels can run"
 	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
 	@echo "make lint      ruff, mypy, import contracts"
-	@echo "make bench     speed of the proxy, the codecs, reading captures and with real Kafka, as ratios of one run"
+	@echo "make bench     speed of the proxy, the codecs, the fuzzer, reading captures and with real Kafka, as ratios of one run"
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from captures.conversations import Conversations
+from captures.exchange import body_version
 from captures.reader import CaptureReader
 from fuzz.case import Seed
 from fuzz.dice import Dice
@@ -54,7 +55,10 @@ def captured(path: Path, direction: Direction, offered: Offered | None = None) -
     for number, exchange in enumerate(Conversations().exchanges(CaptureReader(path))):
         key, version = exchange.key, exchange.version
         body = exchange.request_body if direction == "request" else exchange.response_body
-        if body is None or not _wanted(key, version, offered) or (key, version, body) in seen:
+        if body is None or not _wanted(key, version, offered):
+            continue
+        version = body_version(key, version, direction, body)
+        if (key, version, body) in seen:
             continue
         seen.add((key, version, body))
         yield with_header(

@@ -44,6 +44,9 @@ def _features(observation: Observation) -> Iterator[str]:
             yield from (
                 f"{name} v{seed.version}: {one}" for one in _reply(reply, seed.key, seed.version)
             )
+    later: Any = dict(observation.facts).get("later", ())
+    for key, _ in later:  # what a client asks after a case says how it took it
+        yield f"{name}: then {NAMES.get(key, key)}"
     for line in observation.log:
         yield f"log: {template(line)}"
     if observation.raised:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -52,6 +53,8 @@ class FieldMap:
 
     seed: Seed
     parts: tuple[Part, ...]
+    index: Mapping[str, int]
+    """Where a part of a path stands among them."""
     cut: str = ""
 
 
@@ -73,7 +76,8 @@ def map_of(seed: Seed) -> FieldMap:
             cut = f"{len(seed.frame) - mapper.offset} trailing bytes"
     except Malformed as problem:
         cut = str(problem)
-    return FieldMap(seed, tuple(mapper.parts.found), cut)
+    found = tuple(mapper.parts.found)
+    return FieldMap(seed, found, {part.path: at for at, part in enumerate(found)}, cut)
 
 
 @functools.cache

@@ -26,7 +26,7 @@ ALL: Final = LENGTHS | COUNTS | CHECKSUMS | SIZE
 _KINDS: Final = {"length": LENGTHS, "count": COUNTS, "crc": CHECKSUMS}
 _WORDS: Final = {LENGTHS: "lengths", COUNTS: "counts", CHECKSUMS: "checksums", SIZE: "frame size"}
 LEFT_ONE_IN: Final = 8
-"""How rarely something around a change is left as it was."""
+"""How rarely something around a change is left as it was, if it is a draw that decides."""
 
 _SIZE: Final = struct.Struct(">I").pack
 CHECKSUM: Final[dict[str, Callable[[memoryview], int]]] = {
@@ -54,7 +54,7 @@ def splice(
     >>> from fuzz.case import Seed
     >>> from fuzz.fieldmap import map_of
     >>> found = map_of(Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), ""))
-    >>> client = found.parts[6]
+    >>> client = found.parts[found.index["header.client_id"]]
     >>> splice(found, client.start, client.end, b"abc", client.around).hex(" ", -4)
     '00000011 00030001 00000007 00036162 63ffffff ff'
     """
@@ -91,12 +91,7 @@ def splice(
 def leave(
     fieldmap: FieldMap, around: Sequence[int], grown: int, elements: int, dice: Dice
 ) -> tuple[int, str]:
-    """What to mend this time and, in words, what not: all, but once in so many times one thing less.
-
-    Only what the change makes wrong can be left wrong.
-    """
-    if dice.below(LEFT_ONE_IN):
-        return ALL, ""
+    """What to mend and, in words, what not: one thing of those that the change makes wrong, if it does."""
     wrong = {_KINDS[fieldmap.parts[index].kind] for index in around}
     if not grown:
         wrong.discard(LENGTHS)

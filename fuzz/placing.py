@@ -57,14 +57,18 @@ def _has_id(chart: FieldMap, chunk: bytes) -> bool:
 def _in_chunk(chart: FieldMap, touched: Sequence[str], number: int, chunk: bytes) -> Iterator[Live]:
     frame = chart.seed.frame
     moved = len(chunk) - _SIZE - len(frame)
+    changed = min((chart.parts[chart.index.get(path, 0)].start for path in touched), default=0)
     checksums: set[Part] = set()
+    free = _SIZE  # places do not overlap
     for part in _candidates(chart):
         if part.path in touched:
             continue
         size = part.end - part.start
-        for at in (part.start, part.start + moved):
+        near, far = part.start, part.start + moved
+        for at in (far, near) if part.start >= changed else (near, far):
             begin = _SIZE + at
-            if begin >= _SIZE and chunk[begin : begin + size] == frame[part.start : part.end]:
+            if begin >= free and chunk[begin : begin + size] == frame[part.start : part.end]:
+                free = begin + size
                 yield Live(number, begin, size, part.path.rpartition(".")[2])
                 checksums.update(
                     chart.parts[index] for index in part.around if chart.parts[index].kind == "crc"

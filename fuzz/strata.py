@@ -92,7 +92,7 @@ def _indices(chart: FieldMap, places: Sequence[object]) -> list[int]:
 
 def _stratum(chart: FieldMap, mutator: Mutator, index: int) -> tuple[object, ...]:
     seed, part = chart.seed, chart.parts[index]
-    session = seed.origin if seed.origin.startswith("session:") else ""
+    session = seed.origin.split(":")[1] if seed.origin.startswith("session:") else ""
     what = (seed.key, seed.direction, session, mutator.name, part.kind)
     if mutator.per == "kind":
         return what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from fuzz.case import Seed
 from fuzz.dice import Dice
@@ -24,6 +24,19 @@ def message(key: int, version: int, direction: Direction, dice: Dice, origin: st
     """A fresh message. Raises LookupError for a version that there is not."""
     draw, encode, header = _parts(key, version, direction)
     return Seed(key, version, direction, header + encode(draw(dice)), origin)
+
+
+_KEPT: Final = 16
+
+
+def kept(key: int, version: int, direction: Direction, dice: Dice) -> bytes:
+    """The frame of one of a few messages that are kept, for who needs any."""
+    return _kept(key, version, direction, dice.below(_KEPT))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _kept(key: int, version: int, direction: Direction, number: int) -> bytes:
+    return message(key, version, direction, Dice("kept", number), "").frame
 
 
 def with_header(key: int, version: int, direction: Direction, body: bytes, origin: str) -> Seed:

@@ -17,14 +17,16 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     """One to four bits; checksums around are mended, as always."""
-    data = bytearray(fieldmap.seed.frame[part.start : part.end])
-    bits = {dice.below(8 * len(data)) for _ in range(dice.between(1, 4))}
+    start, end = part.start, part.end
+    size = 8 * (end - start)
+    value = old = int.from_bytes(fieldmap.seed.frame[start:end], "big")
+    bits = [dice.below(size) for _ in range(dice.between(1, 4))]
     for bit in bits:
-        data[bit >> 3] ^= 1 << (bit & 7)
-    where = ", ".join(str(bit) for bit in sorted(bits))
-    return change(
-        fieldmap, part.around, part.start, part.end, bytes(data), dice, f"bits {where} turned over"
-    )
+        value ^= 1 << (size - 1 - bit)
+    if value == old:  # what is turned over twice is as before
+        value ^= 1
+    new = value.to_bytes(end - start, "big")
+    return change(fieldmap, part.around, start, end, new, dice, f"bits {bits} turned over")
 
 
 BIT_FLIPS = Mutator(

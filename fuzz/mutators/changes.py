@@ -7,7 +7,7 @@ from typing import Final
 
 from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, Part
-from fuzz.mending import leave, splice
+from fuzz.mending import LEFT_ONE_IN, leave, splice
 from fuzz.mutators.mutator import Mutated
 
 Places = Callable[[FieldMap], Sequence[Part]]
@@ -54,6 +54,8 @@ def change(
     elements: int = 0,
 ) -> Mutated:
     """One splice as a mutation; now and then one of the numbers around it is left as it was."""
+    if dice.below(LEFT_ONE_IN):
+        return Mutated((splice(fieldmap, start, end, new, around, elements=elements),), detail)
     mend, left = leave(fieldmap, around, len(new) - (end - start), elements, dice)
     chunk = splice(fieldmap, start, end, new, around, elements=elements, mend=mend)
     return Mutated((chunk,), detail + left)

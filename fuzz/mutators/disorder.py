@@ -6,7 +6,7 @@ from typing import Final
 
 from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, Part
-from fuzz.generators.messages import message
+from fuzz.generators.messages import kept
 from fuzz.mutators.changes import whole
 from fuzz.mutators.delivering import framed, own
 from fuzz.mutators.mutator import Mutated, Mutator
@@ -38,7 +38,7 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     key = dice.pick(_OTHERS)
     low, high = api(key).versions
     version = dice.between(low, high)
-    other = framed(message(key, version, fieldmap.seed.direction, dice, "").frame)
+    other = framed(kept(key, version, fieldmap.seed.direction, dice))
     chunk = own(fieldmap)
     before = dice.chance(2)
     name = f"{api(key).name} v{version}"

@@ -29,7 +29,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     """The number that stands for null, and no contents."""
-    what = fieldmap.parts[fieldmap.parts.index(part) + 1]
+    what = fieldmap.parts[fieldmap.index[part.path] + 1]
     null = 0 if part.coding == "uvarint" and part.kind == "marker" else -1
     allowed = "may" if part.nullable else "must not"
     detail = f"null, which it {allowed} be"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, Part
-from fuzz.generators.messages import message
+from fuzz.generators.messages import kept
 from fuzz.mending import splice
 from fuzz.mutators.mutator import Mutated, Mutator
 from specs.contents import api
@@ -26,7 +26,7 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
     seed = fieldmap.seed
     low, high = api(seed.key).versions
     version = seed.version if dice.chance(2) else dice.between(low, high)
-    other = message(seed.key, version, seed.direction, dice, "").frame
+    other = kept(seed.key, version, seed.direction, dice)
     at = dice.below(len(other))
     if other[at:] == seed.frame[part.start :]:
         at = max(at - 1, 0) if at else 1

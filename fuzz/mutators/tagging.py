@@ -21,13 +21,13 @@ def sections(fieldmap: FieldMap) -> Sequence[Part]:
 
 def count_of(fieldmap: FieldMap, section: Part) -> Part:
     """The count of a section, which comes right behind it in the map."""
-    return fieldmap.parts[fieldmap.parts.index(section) + 1]
+    return fieldmap.parts[fieldmap.index[section.path] + 1]
 
 
 def last_number(fieldmap: FieldMap, section: Part) -> int:
     """The highest number that a section has now, or -1."""
     parts = fieldmap.parts
-    index = parts.index(section) + 1
+    index = fieldmap.index[section.path] + 1
     if parts[index].value <= 0:
         return -1
     own = f"{section.path}["
@@ -50,7 +50,7 @@ def append(
     fieldmap: FieldMap, section: Part, tags: bytes, number: int, dice: Dice, detail: str
 ) -> Mutated:
     """So many tags more at the end of a section, with its count mended."""
-    index = fieldmap.parts.index(section) + 1
+    index = fieldmap.index[section.path] + 1
     around = (index, *section.around)
     end = section.end
     return change(fieldmap, around, end, end, tags, dice, detail, elements=number)

@@ -24,11 +24,8 @@ def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:
     """What says how long a batch, record or tag is; a batch's checksum covers what comes behind, too."""
     if part.kind in ("frame", "records"):
         return ()
-    parts = fieldmap.parts
-    index = parts.index(part)
-    near = range(max(index - 1, 0), min(index + 8, len(parts)))
-    names = {f"{part.path}.{name}" for name in ("size", "length", "crc")}
-    return tuple(near_by for near_by in reversed(near) if parts[near_by].path in names)
+    found = (fieldmap.index.get(f"{part.path}.{name}") for name in ("size", "crc", "length"))
+    return tuple(index for index in found if index is not None)
 
 
 TRAILING = Mutator(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from typing import Any, Final
 
 from fuzz.observation import Observation
-from fuzz.oracles.crashes import crash
+from fuzz.oracles.crashes import crash, how
 from fuzz.oracles.oracle import Oracle, Verdict
 
 
@@ -19,21 +18,12 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     said = crash(death.last_words)
     if facts.get("each") and said is None and death.exit_code >= 0:
         return  # a command that is run for each case may say by its code that something failed
-    how = _how(death.exit_code)
+    ended = how(death.exit_code)
     if said is None:
-        yield Verdict("client-died", f"the process ended: {how}", (how,))
+        yield Verdict("client-died", f"the process ended: {ended}", (ended,))
     else:
-        what = f"the process ended: {how}, {said.reason}"
+        what = f"the process ended: {ended}, {said.reason}"
         yield Verdict("client-died", what, (said.reason, *said.frames))
-
-
-def _how(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"
 
 
 CLIENT_DIED: Final = Oracle(

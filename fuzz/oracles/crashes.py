@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from typing import Final, NamedTuple
 
 _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|-?\d+")
@@ -20,6 +21,20 @@ class Crash(NamedTuple):
 
     reason: str
     frames: tuple[str, ...]
+
+
+def how(code: int) -> str:
+    """How a process ended, by its exit code (negative: a signal).
+
+    >>> how(3), how(-9)
+    ('exit code 3', 'signal SIGKILL')
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
 
 
 def crash(words: str) -> Crash | None:
@@ -40,7 +55,8 @@ def crash(words: str) -> Crash | None:
     fault = _FAULT.search(words)
     if fault is not None:
         found = _PYTHON.findall(words, fault.end())
-        frames = tuple(f"{file.rpartition('site-packages/')[2]}:{name}" for file, name in found)
+        theirs = [(file.rpartition("site-packages/"), name) for file, name in found]
+        frames = tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
         return Crash(f"Fatal Python error: {fault[1]}", frames[:_FRAMES])
     return None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Iterator
 from typing import Final
 
 from fuzz.observation import Observation
+from fuzz.oracles.crashes import how
 from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.oracles.stacks import raised
 
@@ -16,19 +16,10 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     death = observation.death
     if death is None:
         return
-    how = _how(death.exit_code)
+    ended = how(death.exit_code)
     found = raised(death.last_words)
     where = found[-1].signature if found else _native(death.last_words)
-    yield Verdict("died", f"the process ended: {how}", (how, *where))
-
-
-def _how(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"
+    yield Verdict("died", f"the process ended: {ended}", (ended, *where))
 
 
 def _native(words: str) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from barnabas import fuzz_replay, fuzz_run, fuzz_targets
+from barnabas import fuzz_run, fuzz_targets
 from barnabas.cli import app
 from barnabas.trouble import Trouble
 from fuzz.case import Case
 from fuzz.errors import CannotRun
+from fuzz.running import run_range
 from fuzz.targets.contents import Kind
 from fuzz.targets.decoder import DecoderTarget
 from fuzz.targets.decoders import read_specs
@@ -159,7 +160,7 @@ def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_is_done(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_range, calls = fuzz_run.run_range, []
+    calls: list[object] = []
 
     def interrupted(*arguments: Any) -> Any:
         calls.append(arguments)
@@ -182,7 +183,3 @@ def test_list_names_all_that_a_campaign_may() -> None:
 
 def test_the_schema_is_json() -> None:
     assert json.loads(fuzz("schema").stdout)["title"] == "Campaign"
-
-
-def test_replay_reads_targets_where_run_does() -> None:
-    assert fuzz_replay.make_target is fuzz_run.make_target

@@ -111,6 +111,14 @@ class ClientTarget:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
         if not self._asks:
             self.newest()
+        try:
+            yield from self._in_order(cases)
+        finally:  # who asks for no more leaves sessions behind
+            for worker in self._workers:
+                if not worker.idle:
+                    worker.end()
+
+    def _in_order(self, cases: Sequence[Case]) -> Iterator[Observation]:
         waiting = list(reversed(list(enumerate(cases))))
         where: dict[int, tuple[int, Worker]] = {}
         done: dict[int, list[Observation]] = {}

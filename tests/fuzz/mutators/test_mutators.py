@@ -172,3 +172,25 @@ def checksum(coding: str, data: bytes) -> int:
     import crc32c
 
     return zlib.crc32(data) if coding == "crc32" else int(crc32c.crc32c(data))
+
+
+@functools.cache
+def broken_charts() -> list[FieldMap]:
+    """Maps of what mutations have left: they end early, or say what is not so."""
+    found = []
+    for mutator in MUTATORS[::3]:
+        for chart, _, _, made in some(mutator, most=8):
+            if len(made.chunks[0]) < 1000:
+                found.append(map_of(seed_of(chart.seed, made.chunks[0][4:])))
+    assert any(chart.cut for chart in found)
+    return found
+
+
+@EACH
+def test_it_can_be_put_to_what_is_malformed_already(mutator: Mutator) -> None:
+    """A second change is made to what the first has left."""
+    for number, chart in enumerate(broken_charts()):
+        for part in mutator.places(chart)[:3]:
+            made = mutator.apply(chart, part, Dice("broken", number))
+            assert made.chunks
+            assert made.detail

@@ -72,6 +72,20 @@ def test_a_death_without_words_is_known_by_its_signal() -> None:
     assert verdict.behaviour == ("signal SIGSEGV",)
 
 
+def test_a_fault_is_known_by_the_frames_that_are_not_the_programs() -> None:
+    words = """Fatal Python error: Segmentation fault
+
+Current thread 0x00007f665be05b80 (most recent call first):
+  File "/v/lib/python3.11/site-packages/own/admin.py", line 331 in list_groups
+  File "/x/programs/with_own.py", line 155 in admin
+"""
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-11, words)))
+    assert verdict.behaviour == (
+        "Fatal Python error: Segmentation fault",
+        "own/admin.py:list_groups",
+    )
+
+
 def test_an_assertion_of_c_is_known_by_what_did_not_hold() -> None:
     words = (
         "client: reader.c:87: read_set: Assertion `size > 0' failed.\nFatal Python error: Aborted\n"

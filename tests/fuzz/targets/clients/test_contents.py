@@ -23,7 +23,7 @@ def test_a_client_is_named_with_its_version(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["kafka-python", "kafka-python@", "no-such@1", ""])
 def test_another_name_is_told_what_there_is(text: str) -> None:
-    with pytest.raises(Misuse, match="kafka-python@VERSION, .*command:LINE"):
+    with pytest.raises(Misuse, match=r"kafka-python@VERSION, .*command:LINE"):
         find(text)
 
 
@@ -45,9 +45,9 @@ def test_without_go_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_fails_is_told_in_a_line() -> None:
-    with pytest.raises(CannotRun, match="^no luck: one | two$"):
+    with pytest.raises(CannotRun, match=r"^no luck: one \| two$"):
         run("no luck", ["sh", "-c", "echo one >&2; echo two >&2; exit 3"])
-    with pytest.raises(CannotRun, match="^no luck: "):
+    with pytest.raises(CannotRun, match=r"^no luck: ."):
         run("no luck", ["/no/such/program"])
 
 

@@ -50,6 +50,14 @@ def test_many_cases_have_one_process_and_come_in_order() -> None:
     assert found[0].sent == found[0].case.chunks
 
 
+def test_who_asks_for_no_more_can_run_others() -> None:
+    cases = [_case(number, b"fine") for number in range(9)]
+    with ClientTarget(_client(), side_by_side=2) as target:
+        first = next(target.run(cases))
+        assert [one.case.number for one in target.run(cases[5:])] == [5, 6, 7, 8]
+    assert first.case.number == 0
+
+
 def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
     found = _run(b"fine", b"die", b"fine", b"abort", b"fine")
     assert [one.death.exit_code if one.death else 0 for one in found] == [0, 2, 0, -6, 0]
