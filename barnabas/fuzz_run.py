@@ -27,6 +27,8 @@ from fuzz.targets.target import Target
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
 SHRINKING_S: Final = 30.0
 """Seconds that a finding may take to become smaller."""
 
@@ -47,7 +49,7 @@ class Wanted(NamedTuple):
 def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
     """Run a campaign from where its database says that it stands; returns the exit code. Raises Trouble."""
     output = output or Output()
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    before = [signal.signal(number, _interrupt) for number in SIGNALS]
     try:
         with Findings(wanted.database, write=True) as findings:
             return _run(wanted, findings, output)
@@ -59,10 +61,14 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
         output.note("interrupted")
         return COULD_NOT_RUN
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _interrupt(*_: object) -> None:
+    """The first signal ends what is going on; what ends then is not to be disturbed."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -40,7 +40,9 @@ def _tag(finding: Finding) -> bool:
 
 
 def _count(finding: Finding) -> bool:
-    return _says(finding, "OutOfMemoryError") and not _tag(finding)
+    """The number of an array's elements is believed: memory for them is asked for."""
+    counts = any(change.path.endswith(".count") for change in finding.recipe.changes)
+    return counts and _says(finding, "OutOfMemoryError") and not _tag(finding)
 
 
 def _panics(*words: str) -> Callable[[Finding], bool]:
