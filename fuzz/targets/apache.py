@@ -53,6 +53,11 @@ class ApacheService:
         self._running = False
         self._log: LogFollower | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while there is none."""
+        return self._cluster.nodes[NODE].pid if self._running else None
+
     def start(self) -> None:
         """Start it; one that runs nobody's broker any more is started anew. Raises CannotRun."""
         try:
@@ -85,7 +90,7 @@ class ApacheService:
 
     def rss(self) -> tuple[int, int] | None:
         """Its memory."""
-        return rss(self._cluster.nodes[NODE].pid) if self._running else None
+        return rss(self.pid)
 
 
 def apache(version: str, *, mode: Mode | None = None, exit_on_oom: bool = False) -> BrokerTarget:

@@ -103,5 +103,5 @@ class EmbeddedService:
 
 
 def embedded() -> BrokerTarget:
-    """The target. Its answers are quick: many connections, and little patience."""
-    return BrokerTarget(EmbeddedService(), batch=256, lanes=32, patience=0.2)
+    """The target. Its answers are quick, so it takes little patience; its backlog is of five."""
+    return BrokerTarget(EmbeddedService(), batch=256, lanes=8, patience=0.2)

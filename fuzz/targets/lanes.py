@@ -7,6 +7,7 @@ abandoned and another one takes its place: a broker may park a request as long a
 from __future__ import annotations
 
 import contextlib
+import errno
 import selectors
 import socket
 import time
@@ -27,7 +28,8 @@ from specs.codec import Unfit
 BYTEWISE: Final = 128
 """Bytes that are written one by one; what follows goes in one piece."""
 
-CONNECT_S: Final = 2.0
+CONNECT_S: Final = 3.0
+"""Seconds that a connection may take; it is made while others are busy."""
 
 _NAMED: Final = {session.name: session for session in SESSIONS}
 _READ: Final = 1 << 16
@@ -63,6 +65,8 @@ class _Lane:
     began: float = 0.0
     deadline: float = 0.0
     unwritten: memoryview | None = None
+    connected: bool = False
+    gone: bool = False
     trouble: str = ""
     """Why its session could not be had."""
 
@@ -77,6 +81,7 @@ class Lanes:
         self._count = count
         self._patience = patience
         self._address: tuple[str, int] = ("", 0)
+        self._place: Any = None
         self._selector = selectors.DefaultSelector()
         self._idle: list[_Lane] = []
         self._number = 0
@@ -87,6 +92,7 @@ class Lanes:
         self.close()
         self._selector = selectors.DefaultSelector()
         self._address = address
+        self._place = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0]
 
     def close(self) -> None:
         """Close all."""
@@ -111,13 +117,14 @@ class Lanes:
 
     def dial(self) -> _Lane | None:
         """A new connection; None if nobody listens."""
-        try:
-            connected = socket.create_connection(self._address, CONNECT_S)
-        except OSError:
-            return None
+        # not waited for: where a backlog is full, the system tries again after a second only
+        family, kind, protocol, _, place = self._place
+        connected = socket.socket(family, kind, protocol)
         connected.setblocking(False)
-        with contextlib.suppress(OSError):  # another kind of socket has no such option
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if connected.connect_ex(place) not in (0, errno.EINPROGRESS):
+            connected.close()
+            return None
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._number += 1
         self.counts.opened += 1
         lane = _Lane(connected, self._number, connected.getsockname()[1])
@@ -126,6 +133,7 @@ class Lanes:
 
     def drop(self, lane: _Lane) -> None:
         """Close a connection."""
+        lane.gone = True
         self._selector.unregister(lane.socket)
         lane.socket.close()
 
@@ -172,7 +180,7 @@ class _Run:
                 lane: _Lane = key.data
                 if mask & selectors.EVENT_WRITE:
                     self._write(lane)
-                if mask & selectors.EVENT_READ:
+                if mask & selectors.EVENT_READ and not lane.gone:
                     self._read(lane)
             now = time.perf_counter()
             if now - swept > 0.01:
@@ -287,17 +295,17 @@ class _Run:
         lane.deadline = lane.began + self._patience
         if case.delivery == "bytewise":
             data = b"".join(lane.sent)
+            at = 0
             try:
-                for at in range(min(BYTEWISE, len(data))):
-                    lane.socket.send(data[at : at + 1])
+                while at < min(BYTEWISE, len(data)):
+                    at += lane.socket.send(data[at : at + 1])
             except BlockingIOError:
-                self._finish(lane, "open", abandoned=True)
+                pass  # not connected yet: then it goes in one piece
+            except OSError as problem:
+                self._finish(lane, _ending(problem))
                 return
-            except OSError:
-                self._finish(lane, "reset")
-                return
-            if len(data) > BYTEWISE:
-                self._start_writing(lane, data[BYTEWISE:])
+            if at < len(data):
+                self._start_writing(lane, data[at:])
             else:
                 self._written(lane)
             return
@@ -306,10 +314,13 @@ class _Run:
     def _start_writing(self, lane: _Lane, data: bytes) -> None:
         try:
             done = lane.socket.send(data)
+            lane.connected = True
         except BlockingIOError:
             done = 0
-        except OSError:
-            self._ended(lane, "reset")
+            if not lane.connected:
+                lane.deadline = max(lane.deadline, time.perf_counter() + CONNECT_S)
+        except OSError as problem:
+            self._ended(lane, _ending(problem))
             return
         if done < len(data):
             lane.unwritten = memoryview(data)[done:]
@@ -325,10 +336,13 @@ class _Run:
             done = lane.socket.send(lane.unwritten[: 1 << 20])
         except BlockingIOError:
             return
-        except OSError:
+        except OSError as problem:
             lane.unwritten = None
-            self._ended(lane, "reset")
+            self._ended(lane, _ending(problem))
             return
+        if not lane.connected:
+            lane.connected = True
+            lane.began = time.perf_counter()
         lane.unwritten = lane.unwritten[done:]
         lane.deadline = time.perf_counter() + self._patience
         if not lane.unwritten:
@@ -353,8 +367,8 @@ class _Run:
             data = lane.socket.recv(_READ)
         except BlockingIOError:
             return
-        except OSError:
-            self._ended(lane, "reset")
+        except OSError as problem:
+            self._ended(lane, _ending(problem))
             return
         if not data:
             self._ended(lane, "closed")
@@ -429,3 +443,8 @@ class _Run:
             self._lanes.drop(lane)
         else:
             self._lanes.idle.append(lane)
+
+
+def _ending(problem: OSError) -> Ending:
+    """What a failed call says of a connection."""
+    return "refused" if isinstance(problem, ConnectionRefusedError) else "reset"

@@ -61,7 +61,8 @@ class ApacheCluster:
 
     version: "4.3.1"; see peers.apache.versions for those seen working. settings: added to each
     broker's server.properties, see peers.apache.settings.server_properties. mode: for versions that
-    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. timeout: seconds that a start may take, downloads not counted.
+    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. timeout: seconds that a
+    start may take, downloads not counted.
 
     Raises UnknownVersionError or ValueError for what can't be, and when started UnavailableError if
     Java or the artifacts can't be had, BootError if a JVM does not come up.

@@ -22,6 +22,7 @@ class Fake:
         self.together = together
         self.runs = 0
         self.last: Sequence[Case] = ()
+        self.seen: list[list[int]] = []
 
     def perform(self, cases: Sequence[Case]) -> list[Observation]:
         self.runs += 1
@@ -63,7 +64,7 @@ def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
 
         def perform(self, cases: Sequence[Case]) -> list[Observation]:
             self.runs += 1
-            self.seen = getattr(self, "seen", []) + [[one.number for one in cases]]
+            self.seen.append([one.number for one in cases])
             dead = next((i for i, one in enumerate(cases) if one.number in self.guilty), None)
             self.last = cases if dead is not None else ()
             if dead is None:
