@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import struct
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -139,3 +143,29 @@ def test_a_command_is_run_for_each_case() -> None:
         found = list(target.run(cases))
     assert all(_facts(one)["served"] for one in found)
     assert [len(list(CLIENT_DIED.judge(one))) for one in found] == [0, 1, 0]
+
+
+KILLED = """
+import os, signal, sys
+from fuzz.targets.clients.client import Client, Program
+from fuzz.targets.clients.target import ClientTarget
+own = Client("own", "own", lambda: Program([sys.executable, sys.argv[1]]))
+with ClientTarget(own, side_by_side=1) as target:
+    target.newest()
+    print(target._workers[0]._child.pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_client_does_not_outlive_who_was_killed() -> None:
+    line = [sys.executable, "-c", KILLED, str(OWN)]
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        child = os.pidfd_open(int(process.stdout.readline()))
+        try:
+            process.send_signal(signal.SIGKILL)
+            assert select.select([child], [], [], 60)[0]
+        finally:
+            os.close(child)
