@@ -9,7 +9,7 @@ help:
 	@echo "make test      all tests that Python wheels can run"
 	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka)"
 	@echo "make lint      ruff, mypy, import contracts"
-	@echo "make bench     speed of the proxy, the codecs, reading captures and with real Kafka, as ratios of one run"
+	@echo "make bench     speed of the proxy, the codecs, reading captures, the pipeline and with real Kafka, as ratios of one run"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)

@@ -85,13 +85,14 @@ def write(
     name: str | None = None,
     secrets: Sequence[bytes] = (),
     size: int = SIZE,
+    bodies: bool = True,
 ) -> Written:
     """Write what capture files hold into the tables in a folder. The files are read as one capture.
 
     What the tables had of this capture is replaced, of others nothing changes. If the run is killed, the
     tables are as they were, or the next run ends what was begun. name: what the capture is called
     (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
-    files that a task reads.
+    files that a task reads. bodies: whether `body` is made; without it it is null, and all takes far less.
 
     Raises OSError, CaptureError if a file is no capture, and ValueError if there is none.
     """
@@ -115,14 +116,14 @@ def write(
         made.secrets += secrets
         begin()
         travelling = run.folder / "_travelling"
-        found = _flows(spark, paths, made)
+        found = _flows(spark, paths, made, ALL if bodies else EXCHANGES)
         found.write.options(**_TRAVELLING).parquet(str(travelling))
         found = spark.read.schema(found.schema).parquet(str(travelling))
         begin()
         facts, counts = gather(_said(found), made.epochs), _counts(found)
         begin()
         tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
-        _write_exchanges(found, tasks, facts, capture, run.folder)
+        _write_exchanges(found, tasks, facts, capture, run.folder, bodies=bodies)
         _write_smaller(found, counts, facts, made, capture, run.folder)
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
@@ -150,13 +151,15 @@ def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
     return spark.read.schema(schema).parquet(str(out / table))
 
 
-def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan) -> DataFrame:
-    """All that travels: exchanges with their bodies, and what is said beside them."""
+def _flows(
+    spark: SparkSession, paths: Sequence[Path], made: Plan, wanted: tuple[Column, ...]
+) -> DataFrame:
+    """All that travels: exchanges with these columns, and what is said beside them."""
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
     shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
-    columns = tuple(column.name for column in ALL)
+    columns = tuple(column.name for column in wanted)
     return outcome_rows(segment_rows(spark, made, carry=carry), made, columns, shares)
 
 
@@ -179,8 +182,15 @@ def _counts(found: DataFrame) -> dict[str, int]:
     return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
 
 
-def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> None:
+def _write_exchanges(
+    found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path, *, bodies: bool
+) -> None:
     from pyspark.sql.functions import col, try_parse_json
+
+    def hot(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        completion = Completion(facts, capture)
+        for one in batches:
+            yield completion.complete(one, EXCHANGES)
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         completion = Completion(facts, capture)
@@ -192,11 +202,14 @@ def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, r
 
     schema = arrow((*EXCHANGES, _BODY))
     rows = found.where(col("kind") == "exchange").coalesce(tasks)
-    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
-    rows = rows.withColumn("body", try_parse_json(col("body"))).drop("capture")
-    rows.write.option("parquet.block.size", str(GROUP)).partitionBy(*FOLDERS[1:]).parquet(
-        str(run / "exchanges")
-    )
+    if bodies:
+        rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
+        rows = rows.withColumn("body", try_parse_json(col("body")))
+    else:
+        rows = rows.mapInArrow(hot, ddl(EXCHANGES))
+    rows.drop("capture").write.option("parquet.block.size", str(GROUP)).partitionBy(
+        *FOLDERS[1:]
+    ).parquet(str(run / "exchanges"))
 
 
 def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
