@@ -293,6 +293,11 @@ class Exchange:
         return self._response  # type: ignore[no-any-return]
 
     @property
+    def decoded(self) -> bool:
+        """Whether somebody has asked for the decoded bodies: then they cost nothing more."""
+        return self._request is not _UNREAD and self._response is not _UNREAD
+
+    @property
     def undecodable(self) -> str:
         """Why a body could not be decoded; empty if both could (this decodes them)."""
         _ = self.request, self.response
