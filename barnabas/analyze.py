@@ -101,19 +101,26 @@ def free(out: Path) -> None:
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    little = wanted.master is None and sum(path.stat().st_size for path in files) < LITTLE
-    with session_of(wanted, progress, little=little) as spark:
+    size = sum(path.stat().st_size for path in files) if wanted.master is None else None
+    with session_of(wanted, progress, size) as spark:
         return _work(spark, wanted, files, progress)
 
 
 @contextmanager
-def session_of(wanted: Wanted, progress: Shown, *, little: bool = False) -> Iterator[SparkSession]:
-    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later."""
-    from pipeline.session import QUICK, session
+def session_of(wanted: Wanted, progress: Shown, size: int | None = None) -> Iterator[SparkSession]:
+    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
+
+    size: bytes that it is for, if that is known and it is ours to set up.
+    """
+    from pipeline.session import LIGHT, LIGHT_UP_TO, QUICK, session
+
+    ours: Mapping[str, str] = {}
+    if size is not None and size < LIGHT_UP_TO:
+        ours = QUICK if size < LITTLE else LIGHT
 
     progress.step(0, 1, "starting Spark")
     try:
-        with session(wanted.master, {**(QUICK if little else {}), **wanted.settings}) as spark:
+        with session(wanted.master, {**ours, **wanted.settings}) as spark:
             yield spark
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None

@@ -70,11 +70,27 @@ _CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id
 """Columns that names learnt elsewhere complete."""
 
 
+KEPT: Final = 64 << 20
+"""Bytes of a file that stay mapped into a worker's memory behind where it reads."""
+
+
 class Files:
     """The bytes of files, mapped into memory when they are first asked for."""
 
     def __init__(self) -> None:
         self._maps: dict[str, mmap.mmap] = {}
+        self._let_go: dict[str, int] = {}
+        """Up to where pages were let go."""
+
+    def passed(self, path: str, place: int) -> None:
+        """A flow was read up to a place. Pages that were looked at would stay: all of the file, in the end.
+
+        They are still in the system's cache, from where the next flow has them again.
+        """
+        if not 0 <= place - self._let_go.get(path, 0) < KEPT:
+            self._let_go[path] = place
+            if hasattr(mmap, "MADV_DONTNEED"):
+                self._maps[path].madvise(mmap.MADV_DONTNEED)
 
     def __getitem__(self, path: str) -> mmap.mmap:
         if path not in self._maps:
@@ -171,6 +187,8 @@ class _Flow:
                 yield from self._event(event, number)
             if self._created:
                 yield from self._flows()
+        if row.path is not None:
+            files.passed(row.path, packets[-1][2])
 
     def _absorb(
         self, packets: Sequence[Plain], index: int, data: memoryview, names: tuple[bytes, bytes]

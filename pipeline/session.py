@@ -21,12 +21,17 @@ SETTINGS: Final[Mapping[str, str]] = {
 }
 """What our code counts on, wherever it runs."""
 
-QUICK: Final[Mapping[str, str]] = {
+LIGHT: Final[Mapping[str, str]] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "2",
 }
-"""Settings for little data, where compiling takes longer than what it would make faster."""
+"""Settings where compiling takes longer than what it would make faster: most of the work is Python's."""
+
+LIGHT_UP_TO: Final = 1 << 30
+"""Bytes of captures for which they are better (make bench)."""
+
+QUICK: Final[Mapping[str, str]] = {**LIGHT, "spark.sql.shuffle.partitions": "2"}
+"""Settings for little data."""
 
 INSTALLED: Final = ("pyspark", "pyarrow", "pandas", "plotly")
 """What the extra `spark` brings."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import folders
-from pipeline.bodies import body_text
+from pipeline.bodies import body_texts
 from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
@@ -23,7 +23,7 @@ from pipeline.frames import outcome_rows, parallelism, planned, segment_rows
 from pipeline.outcomes import ALL, Place
 from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
-from pipeline.rows import batch, exchange
+from pipeline.rows import batch
 from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _write_exchanges(
         completion = Completion(facts, capture)
         for one in (part for whole in batches for part in parts(whole)):
             full = completion.complete(one, ALL)
-            texts = [body_text(exchange(row), facts.topics) for row in full.to_pylist()]
+            texts = body_texts(full, facts.topics)
             arrays = [full[column.name] for column in EXCHANGES]
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
 

@@ -139,10 +139,11 @@ def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
 def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     """The pipeline; it may begin when its session has answered something, by a worker in Python."""
     clock, peaks = Clock(), Peaks()
-    from pipeline.session import session
+    from pipeline.session import LIGHT, LIGHT_UP_TO, session
     from pipeline.tables import write
 
-    with session(master) as spark:
+    settings = LIGHT if path.stat().st_size < LIGHT_UP_TO else {}  # as `barnabas analyze` does
+    with session(master, settings) as spark:
         spark.range(1).mapInArrow(lambda batches: batches, "id bigint").collect()
         begun, begun_cpu = clock.now()
         with peaks.watched():
