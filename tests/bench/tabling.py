@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 from tests.bench import machine
 
-EVERY: Final = 0.2
-"""Seconds between two looks at the memory of the processes below this one."""
+EVERY: Final = 1.0
+"""Seconds between two looks at the memory of the processes below this one: looking costs a little, too."""
 ROWS: Final = 1000
 """Of a batch that the pure core writes."""
 
