@@ -7,11 +7,13 @@ by capture, day and api. errors (ERRORS): what could not be read. connections, n
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pipeline import folders
@@ -120,7 +122,7 @@ def write(
         found.write.options(**_TRAVELLING).parquet(str(travelling))
         found = spark.read.schema(found.schema).parquet(str(travelling))
         begin()
-        facts, counts = gather(_said(found), made.epochs), _counts(found)
+        facts, counts = gather(_said(travelling), made.epochs), _counts(travelling)
         begin()
         tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
         _write_exchanges(found, tasks, facts, capture, run.folder, bodies=bodies)
@@ -167,19 +169,33 @@ _NAMES: Final = ("topic", "producer", "broker")
 """What many flows say alike."""
 
 
-def _said(found: DataFrame) -> Iterator[Said]:
-    from pyspark.sql.functions import col, when
+def _said(travelling: Path) -> Iterator[Said]:
+    """Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read."""
+    wanted = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
+    columns = ["kind", "epoch", "of", *Place._fields, "said"]
+    names = set()
+    for part in _dataset(travelling).to_batches(columns=columns, filter=wanted):
+        for row in part.to_pylist():
+            kind, text = row["kind"], row["said"]
+            if kind in _NAMES:
+                if (kind, text) in names:
+                    continue
+                names.add((kind, text))
+            said = json.loads(text) if kind in _NAMES else {}
+            place = Place(row["at"], row["flow"], row["within"])
+            yield Said(kind, row["epoch"], row["of"], place, said)
 
-    names = when(col("kind").isin(*_NAMES), col("said")).alias("said")
-    small = found.where(col("kind").isin("connection", "flow", "loss", *_NAMES))
-    for row in small.select("kind", "epoch", "of", *Place._fields, names).distinct().collect():
-        said = json.loads(row["said"]) if row["said"] else {}
-        place = Place(row["at"], row["flow"], row["within"])
-        yield Said(row["kind"], row["epoch"], row["of"], place, said)
+
+def _counts(travelling: Path) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for part in _dataset(travelling).to_batches(columns=["kind"]):
+        for one in part["kind"].value_counts().to_pylist():
+            found[one["values"]] += one["counts"]
+    return found
 
 
-def _counts(found: DataFrame) -> dict[str, int]:
-    return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
+def _dataset(folder: Path) -> ds.Dataset:
+    return ds.dataset([str(path) for path in sorted(folder.glob("*.parquet"))])
 
 
 def _write_exchanges(

@@ -142,3 +142,10 @@ def test_batches_with_large_bodies_are_cut() -> None:
     parts = list(tables.parts(whole))
     assert [len(part) for part in parts] == [2, 1, 2]
     assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()
+
+
+def test_without_bodies_all_else_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    write(spark, [path], tmp_path, bodies=False)
+    assert rows(spark, tmp_path, path.name) == right([path], path.name)
+    assert not read(spark, tmp_path, "exchanges").where("body IS NOT NULL").count()
