@@ -15,6 +15,7 @@ from barnabas.output import Output
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from pipeline.errors import UnavailableError, reason
+from pipeline.folders import ON_REQUEST
 from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ OURS: Final = frozenset(
         "errors",
         "connections",
         "notes",
+        *ON_REQUEST,
         "analyses",
         "report.html",
         "report.part",
@@ -52,6 +54,8 @@ class Wanted(NamedTuple):
     settings: Mapping[str, str] = {}
     tls_keys: Path | None = None
     as_json: bool = False
+    also: Sequence[str] = ()
+    """Tables of ON_REQUEST."""
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:
@@ -64,6 +68,9 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
         parse_master(wanted.master)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
+    for table in wanted.also:
+        if table not in ON_REQUEST:
+            raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
     files = capture_files(wanted.captures)
     opened(*files, keys=read_keys(wanted.tls_keys))
     free(wanted.out)
@@ -136,7 +143,7 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     with watched(spark, progress.tasks):
         try:
-            write(spark, files, out, progress.step, secrets=secrets)
+            write(spark, files, out, progress.step, secrets=secrets, also=wanted.also)
             return analyze_tables(spark, out, progress.step)
         except (PySparkException, Py4JError) as problem:
             raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from None

@@ -47,6 +47,8 @@ def _folder(wanted: Wanted) -> Path:
         )
     if wanted.tls_keys is not None:
         raise Trouble("--tls-keys can't be had with --follow: what a proxy captures is plain")
+    if wanted.also:
+        raise Trouble("--tables can't be had with --follow: analyze the folder when it is complete")
     try:
         kind = parse_master(wanted.master).kind
     except ValueError as problem:

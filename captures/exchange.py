@@ -298,6 +298,11 @@ class Exchange:
         _ = self.request, self.response
         return "; ".join(f"{direction}: {reason}" for direction, reason in self._reasons.items())
 
+    def reason(self, direction: Direction) -> str:
+        """Why that body could not be decoded; empty if it could, or there is none (this decodes it)."""
+        _ = self.request if direction == "request" else self.response
+        return self._reasons.get(direction, "")
+
     @property
     def error(self) -> str | None:
         """Name of the response's first error; empty: none; None: no response, or undecodable."""

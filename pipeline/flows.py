@@ -28,6 +28,7 @@ from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
 from captures.usual import Usual
 from pipeline.ends import endpoints
+from pipeline.frame_rows import Frames
 from pipeline.outcomes import Place
 from pipeline.plan import Epoch
 from pipeline.rows import NO_RESPONSE, row, software_of
@@ -59,6 +60,8 @@ class Reading(NamedTuple):
     packets: int
     secrets: tuple[bytes, ...] = ()
     """Key logs."""
+    frames: bool = False
+    """Whether there is an outcome of each frame, too: then none is passed over quickly."""
 
     @property
     def context(self) -> bool:
@@ -68,6 +71,10 @@ class Reading(NamedTuple):
 
 _CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id", "request_body"))
 """Columns that names learnt elsewhere complete."""
+
+
+_ENDS: Final = (Opened, Closed)
+"""What ends the connection that had the number before."""
 
 
 class Files:
@@ -120,7 +127,9 @@ class _Flow:
         decryption = Decryption(keys, self._seen, self._left_out)
         numbers = self._numbers()
         self._join = Join(self._ours, 0, self._left_out, decryption, self._linked, numbers)
-        self._conversations = Conversations(strays=True)
+        self._frames = Frames() if reading.frames else None
+        seen = self._frames.seen if self._frames else None
+        self._conversations = Conversations(strays=True, seen=seen)
         self._context = Context()
         self._connections: dict[int, dict[str, Any]] = {}
         """What is said of those that are open."""
@@ -169,6 +178,8 @@ class _Flow:
             self._at, self._flow, self._within = number * 4, 0, 0
             for event in events:
                 yield from self._event(event, number)
+                if self._frames is not None:
+                    yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
             if self._created:
                 yield from self._flows()
 
@@ -197,6 +208,7 @@ class _Flow:
         for event in self._join.end():
             self._flow = self._opened(event)
             yield from self._event(event, 0)
+            yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
         for (port, kind), count in sorted(self._left_out.items()):
             reasons = ", ".join(sorted(self._seen.unread)) if kind == "TLS" else ""
             what = f"{count} conversation{'s' * (count > 1)} on port {port}"
@@ -211,6 +223,7 @@ class _Flow:
             self._flow, opened, _ = said.get("place", (0, 0, 0))
             self._within = opened << 24
             yield from self._closing(connection, self._conversations.end_of(connection), None)
+            yield from self._cut_out(connection, over=True)
             yield from self._connection(connection)
         yield from self._learnt()
 
@@ -218,6 +231,12 @@ class _Flow:
         """When the flow of an event began, by which what the end brings is in order."""
         number = event.connection
         return number - OWN if number >= OWN else number
+
+    def _cut_out(self, connection: int, *, over: bool) -> Iterator[Outcome]:
+        """The frames of which all is known."""
+        if self._frames is not None:
+            for one in self._frames.done(connection, over=over):
+                yield self._outcome("frame", connection, one)
 
     def _event(self, event: Event, packet: int) -> Iterator[Outcome]:
         number = event.connection
@@ -269,6 +288,8 @@ class _Flow:
 
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[Outcome]:
         number = exchange.connection
+        if self._frames is not None:
+            self._frames.exchange(exchange)
         if exchange.key == STRAY:
             reason = (
                 f"a response to correlation id {exchange.correlation_id}, which nobody asked for"

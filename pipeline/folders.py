@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 from urllib.parse import unquote
 
+ON_REQUEST: Final = ("packets", "frames")
+"""Tables that are not written unless somebody asks for them."""
+
 _RUNS: Final = "_runs"
 _READY: Final = ".ready"
 _SOURCE: Final = "_source"

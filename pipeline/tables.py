@@ -2,12 +2,13 @@
 
 exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
 by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see `smaller.py`.
+packets, frames: on request, since they have more rows than all others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,8 +20,10 @@ from pipeline.bodies import body_text
 from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
-from pipeline.frames import outcome_rows, parallelism, planned, segment_rows
+from pipeline.frame_rows import FRAMES, frame_row
+from pipeline.frames import outcome_rows, packets, parallelism, planned, segment_rows
 from pipeline.outcomes import ALL, Place
+from pipeline.packet_rows import WRITTEN
 from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
 from pipeline.rows import batch, exchange
@@ -34,6 +37,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "errors": ERRORS,
     "connections": CONNECTIONS,
     "notes": NOTES,
+    "packets": WRITTEN,
+    "frames": FRAMES,
 }
 """By name; exchanges have `body` behind their columns."""
 
@@ -85,13 +90,15 @@ def write(
     name: str | None = None,
     secrets: Sequence[bytes] = (),
     size: int = SIZE,
+    also: Collection[str] = (),
 ) -> Written:
     """Write what capture files hold into the tables in a folder. The files are read as one capture.
 
     What the tables had of this capture is replaced, of others nothing changes. If the run is killed, the
     tables are as they were, or the next run ends what was begun. name: what the capture is called
     (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
-    files that a task reads.
+    files that a task reads. also: tables of `folders.ON_REQUEST`; of those that are not asked for, what
+    there was of this capture goes.
 
     Raises OSError, CaptureError if a file is no capture, and ValueError if there is none.
     """
@@ -115,7 +122,7 @@ def write(
         made.secrets += secrets
         begin()
         travelling = run.folder / "_travelling"
-        found = _flows(spark, paths, made)
+        found = _flows(spark, paths, made, frames="frames" in also)
         found.write.options(**_TRAVELLING).parquet(str(travelling))
         found = spark.read.schema(found.schema).parquet(str(travelling))
         begin()
@@ -124,6 +131,11 @@ def write(
         tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
         _write_exchanges(found, tasks, facts, capture, run.folder)
         _write_smaller(found, counts, facts, made, capture, run.folder)
+        if "packets" in also:
+            packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
+        for table in folders.ON_REQUEST:
+            if table not in also and folders.folder_of(out, table, capture).exists():
+                (run.folder / table).mkdir()
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
         folders.give_up(run)
@@ -150,14 +162,15 @@ def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
     return spark.read.schema(schema).parquet(str(out / table))
 
 
-def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan) -> DataFrame:
+def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan, *, frames: bool) -> DataFrame:
     """All that travels: exchanges with their bodies, and what is said beside them."""
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
     shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
     columns = tuple(column.name for column in ALL)
-    return outcome_rows(segment_rows(spark, made, carry=carry), made, columns, shares)
+    rows = segment_rows(spark, made, carry=carry)
+    return outcome_rows(rows, made, columns, shares, frames=frames)
 
 
 _NAMES: Final = ("topic", "producer", "broker")
@@ -219,12 +232,21 @@ def _write_smaller(
     if counts.get("error"):
         errors = _smaller(found, "error", ERRORS, error_row, facts, capture)
         errors.drop("capture").write.parquet(str(run / "errors"))
+    if counts.get("frame"):
+        frames = _smaller(found, "frame", FRAMES, _frame_row, facts, capture)
+        frames.drop("capture").write.parquet(str(run / "frames"))
     if counts.get("connection"):
         connections = _smaller(found, "connection", CONNECTIONS, connection_row, facts, capture)
         connections.drop("capture").write.parquet(str(run / "connections"))
     _add(run / "errors", ERRORS, fault_rows(made, capture))
     _add(run / "connections", CONNECTIONS, [])
     _add(run / "notes", NOTES, note_rows(made, capture))
+
+
+def _frame_row(
+    said: dict[str, Any], epoch: int, of: int, facts: Facts, capture: str
+) -> dict[str, Any]:
+    return frame_row(said, facts.connections[epoch, of], capture)
 
 
 def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:

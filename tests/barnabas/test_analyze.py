@@ -63,6 +63,12 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     assert "is a file" in str(trouble(Wanted([CAPTURE], out)))
 
 
+def test_tables_on_request_are_packets_and_frames(tmp_path: Path) -> None:
+    found = trouble(Wanted([CAPTURE], tmp_path / "out", also=("packets", "bytes")))
+    assert str(found) == "--tables bytes: only packets, frames are written on request"
+    assert found.code == MISUSE
+
+
 def test_what_is_no_master_is_misuse(tmp_path: Path) -> None:
     found = trouble(Wanted([CAPTURE], tmp_path, master="localhost:7077"))
     assert str(found).startswith("--master: localhost:7077 is no master: ")

@@ -14,7 +14,11 @@ from captures.reader import CaptureReader
 from pipeline import tables
 from pipeline.bodies import body_text
 from pipeline.columns import EXCHANGES
+from pipeline.folders import ON_REQUEST
+from pipeline.frame_rows import FRAMES, frame_rows
+from pipeline.packet_rows import WRITTEN, packet_rows
 from pipeline.plan import sorted_paths
+from pipeline.rows import batch
 from pipeline.tables import read, write
 from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
@@ -55,7 +59,7 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert written.exchanges == len(right(files(), ""))
     assert written.packets == planned(files(), 1 << 26).packets
     write(spark, [SAMPLES_BY_NAME["transactions.pcapng"]], folder, size=12_000)
-    write(spark, files()[::-1], folder)
+    write(spark, files()[::-1], folder, size=10_000, also=ON_REQUEST)
     return folder
 
 
@@ -117,6 +121,51 @@ def test_the_smaller_tables(spark: SparkSession, out: Path) -> None:
     assert all(json.loads(row["said"])["barnabas"] == "flow" for row in connections)
     notes = read(spark, out, "notes").collect()
     assert any("barnabas" in json.loads(row["said"]) for row in notes)
+
+
+def test_frames_are_written_on_request_and_are_the_pure_readers(
+    spark: SparkSession, out: Path
+) -> None:
+    capture = sorted_paths(files())[0].name
+    found = read(spark, out, "frames").select(*(column.name for column in FRAMES))
+    right = batch(frame_rows(CaptureReader(*sorted_paths(files())), capture), FRAMES)
+    assert content(found.toArrow()) == content(right)
+    exchanges = {
+        (row["connection"], row["request_packet"], row["response_packet"], row["api"])
+        for row in read(spark, out, "exchanges").where(f"capture = '{capture}'").collect()
+        if row["response_packet"]
+    }
+    assert exchanges == {
+        (row["connection"], row["packet"], row["partner_packet"], row["api"])
+        for row in found.where("direction = 'request' and paired").collect()
+    }
+
+
+def test_so_are_packets(spark: SparkSession, out: Path) -> None:
+    names = tuple(column.name for column in WRITTEN)
+    found = read(spark, out, "packets").select(*names)
+    pieces = planned(files(), 1 << 26).pieces
+    right = pa.Table.from_batches(
+        one for piece in pieces for one in packet_rows(piece, names[1:])
+    ).add_column(0, "capture", [[sorted_paths(files())[0].name] * found.count()])
+    assert content(found.toArrow()) == content(right)
+
+
+def content(table: pa.Table | pa.RecordBatch) -> list[str]:
+    return sorted(map(str, table.to_pylist()))
+
+
+def test_what_is_not_asked_for_again_goes(spark: SparkSession, tmp_path: Path) -> None:
+    """Else it would be of another run than the tables beside it."""
+    path = SAMPLES_BY_NAME["midway.pcap"]
+    write(spark, [path], tmp_path, also=ON_REQUEST)
+    assert {table: read(spark, tmp_path, table).count() > 0 for table in ON_REQUEST} == {
+        "packets": True,
+        "frames": True,
+    }
+    write(spark, [path], tmp_path, also=("packets",))
+    assert read(spark, tmp_path, "packets").count() > 0
+    assert read(spark, tmp_path, "frames").count() == 0
 
 
 def test_no_capture_is_a_misuse(spark: SparkSession, tmp_path: Path) -> None:
