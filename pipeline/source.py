@@ -6,7 +6,8 @@
 
 Options: table (`packets`, `frames`, `errors`: regions of files that can't be read, `notes`, `files`), size
 (bytes that a task reads), pushdown (`true`: conditions on number, ts_ns and size are met before a row is
-made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are made.
+made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
+made.
 Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
 `pipeline.tables` does. Here one task reads the frames of a capture, one after the other as the pure
 reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a task.

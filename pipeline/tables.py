@@ -28,6 +28,7 @@ from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
 from pipeline.rows import batch, exchange
 from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
+from pipeline.variants import GROUP, lost_bodies, write_exchanges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,8 +52,6 @@ LARGE, SMALL = 256 << 20, 4 << 20
 ROWS, BODIES = 50_000, 32 << 20
 """Exchanges, and bytes of captures, that are written by one task: each writes files of its own."""
 
-GROUP: Final = 16 << 20
-"""Bytes of a row group: each task that reads or writes keeps one of them."""
 PART: Final = 2 << 20
 """Bytes of frames whose bodies are made JSON at once; that is several times as long."""
 
@@ -129,7 +128,10 @@ def write(
         facts, counts = gather(_said(found), made.epochs), _counts(found)
         begin()
         tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
-        _write_exchanges(found, tasks, facts, capture, run.folder)
+        lost = _write_exchanges(found, tasks, facts, capture, run.folder)
+        if lost:
+            errors = lost_bodies(spark, run.folder / "exchanges", capture)
+            errors.drop("capture").write.parquet(str(run.folder / "errors"))
         _write_smaller(found, counts, facts, made, capture, run.folder)
         if "packets" in also:
             packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
@@ -146,7 +148,7 @@ def write(
         capture,
         made.packets,
         counts.get("exchange", 0),
-        counts.get("error", 0) + len(made.faults),
+        counts.get("error", 0) + len(made.faults) + lost,
         counts.get("connection", 0),
     )
 
@@ -192,8 +194,9 @@ def _counts(found: DataFrame) -> dict[str, int]:
     return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
 
 
-def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> None:
-    from pyspark.sql.functions import col, try_parse_json
+def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> int:
+    """Returns how many bodies are not there, see variants.py."""
+    from pyspark.sql.functions import col
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         completion = Completion(facts, capture)
@@ -205,11 +208,8 @@ def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, r
 
     schema = arrow((*EXCHANGES, _BODY))
     rows = found.where(col("kind") == "exchange").coalesce(tasks)
-    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
-    rows = rows.withColumn("body", try_parse_json(col("body"))).drop("capture")
-    rows.write.option("parquet.block.size", str(GROUP)).partitionBy(*FOLDERS[1:]).parquet(
-        str(run / "exchanges")
-    )
+    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY))).drop("capture")
+    return write_exchanges(rows, FOLDERS[1:], run / "exchanges")
 
 
 def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -231,7 +231,7 @@ def _write_smaller(
 ) -> None:
     if counts.get("error"):
         errors = _smaller(found, "error", ERRORS, error_row, facts, capture)
-        errors.drop("capture").write.parquet(str(run / "errors"))
+        errors.drop("capture").write.mode("append").parquet(str(run / "errors"))
     if counts.get("frame"):
         frames = _smaller(found, "frame", FRAMES, _frame_row, facts, capture)
         frames.drop("capture").write.parquet(str(run / "frames"))

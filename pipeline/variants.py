@@ -1,0 +1,56 @@
+"""Bodies as VARIANT in Parquet, and what is said of those that are too large to be one.
+
+Spark takes 128 MiB as a VARIANT at most (16 MiB before 4.1), as it is laid out, which the text does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pipeline.columns import ERRORS, EXCHANGES, ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+GROUP: Final = 16 << 20
+"""Bytes of a row group: each task that reads or writes keeps one of them."""
+
+REASON: Final = "decoded, it is larger than a VARIANT may be: its body is null in exchanges"
+
+
+def write_exchanges(rows: DataFrame, folders: Sequence[str], place: Path) -> int:
+    """Write rows of EXCHANGES whose `body` is JSON text, as VARIANT, into folders by these columns.
+
+    Returns how many bodies could not become one, and are null there.
+    """
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import col, count_if, try_parse_json
+
+    seen = Observation("bodies")
+    made = rows.withColumn("body", try_parse_json(col("body")))
+    made = made.observe(seen, count_if(col("body").isNull()).alias("lost"))
+    made.write.option("parquet.block.size", str(GROUP)).partitionBy(*folders).parquet(str(place))
+    return int(seen.get["lost"])
+
+
+def lost_bodies(spark: SparkSession, place: Path, capture: str | None = None) -> DataFrame:
+    """Rows of ERRORS for what `write_exchanges` has written without a body. capture: if it is not in the
+    folders' names."""
+    from pyspark.sql.functions import coalesce, col, lit
+
+    found = spark.read.schema(f"{ddl(EXCHANGES)}, `body` variant").parquet(str(place))
+    known = {
+        "capture": col("capture") if capture is None else lit(capture),
+        "bytes": col("request_size") + coalesce("response_size", lit(0)),
+        "connection": col("connection"),
+        "ts_ns": col("ts_ns"),
+        "packet": col("request_packet"),
+        "kind": lit("too large"),
+        "reason": lit(REASON),
+    }
+    columns = [
+        known.get(column.name, lit(None)).cast(column.type).alias(column.name) for column in ERRORS
+    ]
+    return found.where(col("body").isNull()).select(*columns)
