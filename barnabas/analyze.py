@@ -15,7 +15,7 @@ from barnabas.output import Output
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from pipeline.errors import UnavailableError, reason
-from pipeline.folders import ON_REQUEST
+from pipeline.folders import ON_REQUEST, plain
 from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
@@ -96,6 +96,10 @@ def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
 
 def free(out: Path) -> None:
     """Raises Trouble if the folder is of something else, or can't be."""
+    try:
+        plain(out.resolve())
+    except ValueError as problem:
+        raise Trouble(f"--out: {problem}") from None
     try:
         out.mkdir(parents=True, exist_ok=True)
         others = sorted(path.name for path in out.iterdir() if path.name not in OURS)

@@ -99,10 +99,12 @@ def write(
     files that a task reads. also: tables of `folders.ON_REQUEST`; of those that are not asked for, what
     there was of this capture goes.
 
-    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none.
+    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none or `out` is no
+    plain path.
     """
     if not captures:
         raise ValueError("no capture files")
+    folders.plain(out)
     step = iter(range(len(STEPS)))
 
     def begin() -> None:

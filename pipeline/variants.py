@@ -1,6 +1,7 @@
 """Bodies as VARIANT in Parquet, and what is said of those that are too large to be one.
 
-Spark takes 128 MiB as a VARIANT at most (16 MiB before 4.1), as it is laid out, which the text does not tell.
+Spark makes a VARIANT of at most 128 MiB (16 before 4.1) as it is laid out, which the text does not tell, and
+reads no JSON with a string of over 20,000,000 characters (Jackson's StreamReadConstraints): 15 MB of records.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 GROUP: Final = 16 << 20
 """Bytes of a row group: each task that reads or writes keeps one of them."""
 
-REASON: Final = "decoded, it is larger than a VARIANT may be: its body is null in exchanges"
+REASON: Final = "larger than what Spark makes a VARIANT of: its body is null in exchanges"
 
 
 def write_exchanges(rows: DataFrame, folders: Sequence[str], place: Path) -> int:

@@ -57,6 +57,16 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     assert found.code == MISUSE
 
 
+@pytest.mark.parametrize("name", ["a[1]", "a*", "a?", "{a,b}", "a\\b"])
+def test_a_folder_that_spark_takes_for_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name / "out"
+    found = trouble(Wanted([CAPTURE], out))
+    assert str(found).startswith("--out: Spark takes the ")
+    assert str(found).endswith(f" in {out} for a pattern: use another name")
+    assert found.code == MISUSE
+    assert not out.exists()
+
+
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def test_a_body_that_is_too_large_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark takes 128 MiB. A text that is no JSON is refused likewise, and costs nothing."""
-    texts = ['{"request":{"a":1},"response":null}', '{"request":', '{"request":null,"response":1}']
+    long, longer = "A" * 19_999_999, "A" * 20_000_001
+    texts = ['{"request":{"a":1}}', f'{{"request":"{longer}"}}', f'{{"request":"{long}"}}']
     now = datetime(2026, 1, 2, tzinfo=UTC)
     rows: list[dict[str, Any]] = [
         {
