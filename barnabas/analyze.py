@@ -33,6 +33,7 @@ OURS: Final = frozenset(
         "analyses",
         "report.html",
         "report.part",
+        "tables.sql",
         "_runs",
         "_state",
         "_checkpoint",

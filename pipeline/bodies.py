@@ -6,6 +6,7 @@ name stands beside it, as the field that earlier versions have there (null: not 
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import uuid
@@ -18,7 +19,7 @@ from captures.exchange import SASL_TOKEN, Exchange, body_version
 from specs.codec import Unfit
 from specs.contents import NAMES, api
 from specs.frames import Direction
-from specs.jsonform import from_json, text_uuid
+from specs.jsonform import Way, text_uuid, ways_of
 
 DIRECTIONS: Final[tuple[Direction, Direction]] = ("request", "response")
 
@@ -105,12 +106,20 @@ def _bytes(
                 names[topic] = name
             if place in completed and place.name:
                 struct.pop(place.name, None)
-    layout = api(key).message(direction).layout(version)
-    nodes = {slot.name: slot.node for slot in layout.slots}
+    names_of, ways = _ways(key, version, direction)
     try:
         body = {
-            name: from_json(value, nodes[name]) for name, value in values.items() if name in nodes
+            name: ways[name](value) if name in ways else value
+            for name, value in values.items()
+            if name in names_of
         }
         return api(key).message(direction).codec(version).encode(body)
     except (ValueError, Unfit):
         return None
+
+
+@functools.cache
+def _ways(key: int, version: int, direction: Direction) -> tuple[frozenset[str], dict[str, Way]]:
+    """The names of the fields, and how those come out of JSON that need more than that."""
+    layout = api(key).message(direction).layout(version)
+    return frozenset(slot.name for slot in layout.slots), ways_of(layout)

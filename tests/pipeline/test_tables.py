@@ -12,14 +12,16 @@ import pytest
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from pipeline import tables
+from pipeline.analyses.contents import ANALYSES
 from pipeline.bodies import body_text
-from pipeline.columns import EXCHANGES
+from pipeline.columns import EXCHANGES, ddl
 from pipeline.folders import ON_REQUEST
 from pipeline.frame_rows import FRAMES, frame_rows
 from pipeline.packet_rows import WRITTEN, packet_rows
 from pipeline.plan import sorted_paths
 from pipeline.rows import batch
-from pipeline.tables import read, write
+from pipeline.statements import script
+from pipeline.tables import TABLES, read, write
 from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
 
@@ -73,10 +75,24 @@ def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, ou
         assert rows(spark, out, capture) == right(paths, capture)
 
 
-def test_a_table_can_be_created_and_bodies_be_asked(spark: SparkSession, out: Path) -> None:
-    spark.sql(f"CREATE TABLE exchanges USING parquet LOCATION '{out / 'exchanges'}'")
+def test_tables_are_created_by_the_statements_and_bodies_be_asked(
+    spark: SparkSession, out: Path
+) -> None:
+    """As they are, and again: then they only bring what is new."""
+    (out / "analyses").mkdir()
+    latency = spark.createDataFrame([], ddl(ANALYSES[0].columns))
+    latency.write.parquet(str(out / "analyses" / "latency"))
+    spark.sql("CREATE DATABASE made")
+    spark.catalog.setCurrentDatabase("made")
     try:
-        spark.sql("MSCK REPAIR TABLE exchanges")
+        for _ in range(2):
+            for statement in script(out).split(";\n")[:-1]:
+                spark.sql(statement)
+        for table in TABLES:
+            known, right = spark.table(table), read(spark, out, table)
+            assert sorted(known.columns) == sorted(right.columns)
+            assert known.count() == right.count()
+        assert spark.table("analysis_latency").columns == [one.name for one in ANALYSES[0].columns]
         found = spark.sql(
             "SELECT DISTINCT variant_get(body, '$.request.transactional_id', 'string') AS id "
             "FROM exchanges WHERE api = 'InitProducerId' AND capture = 'transactions.pcapng'"
@@ -88,9 +104,9 @@ def test_a_table_can_be_created_and_bodies_be_asked(spark: SparkSession, out: Pa
             if one.api == "InitProducerId"
         }
         assert {row["id"] for row in found.collect()} == wanted
-        assert spark.table("exchanges").schema["day"].dataType.simpleString() == "date"
     finally:
-        spark.sql("DROP TABLE exchanges")
+        spark.catalog.setCurrentDatabase("default")
+        spark.sql("DROP DATABASE made CASCADE")
 
 
 def test_bodies_are_those_of_the_exchanges(spark: SparkSession, out: Path) -> None:
