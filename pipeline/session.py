@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SETTINGS: Final[Mapping[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # what a worker is given at once: of large bodies not 10,000
+    "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
 }
 """What our code counts on, wherever it runs."""
 

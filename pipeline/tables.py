@@ -28,7 +28,7 @@ from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
 from pipeline.rows import batch, exchange
 from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
-from pipeline.variants import GROUP, lost_bodies, write_exchanges
+from pipeline.variants import FRUGAL, lost_bodies, write_exchanges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,7 +55,7 @@ ROWS, BODIES = 50_000, 32 << 20
 PART: Final = 2 << 20
 """Bytes of frames whose bodies are made JSON at once; that is several times as long."""
 
-_TRAVELLING: Final = {"compression": "lz4", "parquet.block.size": str(GROUP)}
+_TRAVELLING: Final = {"compression": "lz4", **FRUGAL}
 _ROW_BY_ROW: Final = "spark.sql.parquet.enableVectorizedReader"
 """Else Spark keeps 4,096 rows at once, of which each may have megabytes."""
 

@@ -15,8 +15,14 @@ from pipeline.columns import ERRORS, EXCHANGES, ddl
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-GROUP: Final = 16 << 20
-"""Bytes of a row group: each task that reads or writes keeps one of them."""
+FRUGAL: Final = {
+    "parquet.block.size": str(16 << 20),
+    "parquet.page.size.row.check.min": "1",
+    "parquet.page.size.row.check.max": "50",
+}
+"""How Parquet is written by tasks that keep little. Of a row group each task that reads or writes keeps one.
+How many bytes it has got is looked at after as many rows as would fill it, were they like those before, and
+after 10,000: behind small exchanges that many large ones were kept, which no heap had room for."""
 
 REASON: Final = "larger than what Spark makes a VARIANT of: its body is null in exchanges"
 
@@ -32,7 +38,7 @@ def write_exchanges(rows: DataFrame, folders: Sequence[str], place: Path) -> int
     seen = Observation("bodies")
     made = rows.withColumn("body", try_parse_json(col("body")))
     made = made.observe(seen, count_if(col("body").isNull()).alias("lost"))
-    made.write.option("parquet.block.size", str(GROUP)).partitionBy(*folders).parquet(str(place))
+    made.write.options(**FRUGAL).partitionBy(*folders).parquet(str(place))
     return int(seen.get["lost"])
 
 
