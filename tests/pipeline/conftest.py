@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.session import session
+from pipeline.session import QUICK, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 def spark() -> Iterator[SparkSession]:
     """Embedded, small, with few partitions: the data of tests is."""
     settings = {
+        **QUICK,
         "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        # compiling costs more than it saves here
-        "spark.sql.codegen.wholeStage": "false",
+        # else each file has another one beside it, and each of both is a process that sets its mode
+        "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     }
     with session("local[2]", settings) as spark:
         yield spark
