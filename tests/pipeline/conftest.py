@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Embedded, small, with few partitions: the data of tests is."""
-    settings = {
-        **QUICK,
-        "spark.driver.memory": "1g",
-        # else each file has another one beside it, and each of both is a process that sets its mode
-        "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    }
-    with session("local[2]", settings) as spark:
+    with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
         yield spark
 
 
