@@ -1,0 +1,90 @@
+"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from peers.consumer_rewrite.settings import Address
+from peers.consumer_rewrite.strategies import Partition
+
+
+@dataclass(frozen=True)
+class Send:
+    """A broker sends bytes on one of its connections."""
+
+    connection: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Close:
+    """A broker closes a connection, and says why."""
+
+    connection: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """Replace the group's entry, if it still has this version; then call `Broker.written`.
+
+    If it has not, somebody else coordinates the group: nothing that stands behind may be done.
+    """
+
+    group: str
+    data: bytes
+    version: int
+    generation: int
+    """Of the request that is the reason, or the new one: for who looks on."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Read and claim the entries of all groups of a slot, then call `Broker.loaded`."""
+
+    slot: int
+
+
+BrokerAction = Send | Close | Write | Load
+
+
+@dataclass(frozen=True)
+class Connect:
+    """A consumer connects; then call `connected`, or `lost`."""
+
+    address: Address
+
+
+@dataclass(frozen=True)
+class Request:
+    """A consumer sends bytes on its connection."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Disconnect:
+    """A consumer closes its connection."""
+
+
+@dataclass(frozen=True)
+class Consume:
+    """The application gets these partitions and fetches from these offsets on."""
+
+    generation: int
+    start: dict[Partition, int]
+
+
+@dataclass(frozen=True)
+class Halt:
+    """The application stops to fetch; what it consumed is committed next."""
+
+
+@dataclass(frozen=True)
+class Fail:
+    """The consumer is unable to join, and is down."""
+
+    error: str
+
+
+ConsumerAction = Connect | Request | Disconnect | Consume | Halt | Fail
