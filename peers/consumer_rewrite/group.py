@@ -206,7 +206,9 @@ class Group:
         for name in [one for one in self._awaited() if self._members[one].deadline <= now]:
             member = self._lapsed[name] = self._members.pop(name)
             self._prepare(DEAD, cancelable=True)
-            if member.connection is not None:
+            # without the id that it had, a consumer that joins is not to be told from a dead one
+            waits = any(one.asked.connection == member.connection for one in self._waiting)
+            if member.connection is not None and not waits:
                 actions.append(Close(member.connection, f"no heartbeat of {name} in its session"))
         return actions + self._advance(now)
 

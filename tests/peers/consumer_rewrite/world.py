@@ -55,6 +55,8 @@ class Application:
     core: Consumer
     polls: bool = True
     dead: bool = False
+    commits: bool = True
+    """At each poll."""
     link: Link | None = None
     generation: int = -1
     partitions: frozenset[Partition] = frozenset()
@@ -81,6 +83,8 @@ class World:
         self.log: list[tuple[int, str, object]] = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self.incarnation: dict[int, int] = {}
+        self.deaf: set[int] = set()
+        """Brokers that do not hear what the controller says."""
         self._led: dict[int, dict[int, int]] = {}
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -120,7 +124,7 @@ class World:
             node: ("broker", node) for node, broker in self.brokers.items() if broker is not None
         }
         for node, broker in self.brokers.items():
-            if broker is None:
+            if broker is None or node in self.deaf:
                 continue
             broker.cluster(nodes, {s: one.candidate for s, one in leaders.items() if one})
             for slot, leader in leaders.items():
@@ -270,6 +274,8 @@ class World:
         application = self.applications[name]
         for at in application.partitions:
             application.core.positions[at] += 1
+        if application.commits:
+            self._of_consumer(name, application.core.commit(self.now))
         self._of_consumer(name, application.core.poll(self.now))
 
     def _of_broker(self, node: int, actions: list[BrokerAction]) -> None:
