@@ -74,6 +74,9 @@ class Consumer:
         self.topics = frozenset(settings.topics)
         """What it subscribes to, wildcard and all."""
         self.failure: str | None = None
+        """Why it was unable to join."""
+        self.losses = 0
+        """How often it took the other side of its connection for dead."""
         self._address: Address | None = None
         """Where it is connected, or connects to."""
         self._up = False
@@ -160,7 +163,7 @@ class Consumer:
         try:
             for frame in self._frames.take(data):
                 self._response(frame, now)
-                if not self._up:
+                if self._address is None:
                     break
         except (Refused, Malformed):
             self._lose(now)
@@ -215,8 +218,8 @@ class Consumer:
 
     def _lose(self, now: int) -> None:
         """The coordinator is taken to be dead, or the broker that was asked for it."""
+        self.losses += 1
         self._hang_up()
-        self._frames = Frames(FRAME_LIMIT)
         self._coordinator, self._found = None, False
         self._pause = now + self.settings.backoff_ms
         self._step(LOST)
@@ -280,7 +283,9 @@ class Consumer:
 
     def _commit(self, now: int) -> None:
         self._flush = False
-        new = {at: offset for at, offset in self.positions.items() if self._committed.get(at) != offset}
+        new = {
+            at: offset for at, offset in self.positions.items() if self._committed.get(at) != offset
+        }
         if not new or not self.consumer_id:
             return
         topics: dict[str, list[dict[str, Any]]] = {}

@@ -28,6 +28,7 @@ from specs.drafts.rewrite_states import (
     CATCH_UP,
     DOWN,
     ELECTED,
+    ILLEGAL_STATE,
     LOADED,
     NOT_COMPLETE,
     NOT_COORDINATOR,
@@ -35,9 +36,7 @@ from specs.drafts.rewrite_states import (
     RESIGNED,
     REWRITE_COORDINATOR,
     UNKNOWN,
-    UNKNOWN_CONSUMER,
 )
-from specs.drafts.rewrite_states import ILLEGAL_STATE
 from specs.groups.table import NONE
 from specs.malformed import Malformed
 

@@ -31,7 +31,6 @@ from specs.drafts.rewrite_states import (
     REBALANCING,
     RESIGNED,
     REWRITE_COORDINATOR,
-    STEADY,
     TIMEOUT_TOO_HIGH,
     UNKNOWN,
     UNKNOWN_CONSUMER,
@@ -254,7 +253,9 @@ class Group:
     def resigned(self) -> list[Action]:
         """Somebody else coordinates this group: all that wait hear it."""
         self._step(RESIGNED)
-        waiting = [(one.asked, "JoinGroup", {}) for one in (*self._waiting, *self._round)]
+        waiting: list[tuple[Asked, str, Body]] = [
+            (one.asked, "JoinGroup", {}) for one in (*self._waiting, *self._round)
+        ]
         return [
             Answer(asked, api, refusal(api, NOT_COORDINATOR, body))
             for asked, api, body in (*waiting, *self._queued)
@@ -296,7 +297,10 @@ class Group:
         if body["group_generation_id"] != self.record.generation:
             return ILLEGAL_GENERATION
         if self.state != PREPARE:
-            member.deadline, member.connection = now + member.consumer.session_timeout_ms, connection
+            member.deadline, member.connection = (
+                now + member.consumer.session_timeout_ms,
+                connection,
+            )
             return NONE
         if name in self._lapsed:
             if self._told or not self._cancelable:
@@ -309,7 +313,10 @@ class Group:
                 return NONE
         if name not in self._told:
             self._told.add(name)
-            member.deadline, member.connection = now + member.consumer.session_timeout_ms, connection
+            member.deadline, member.connection = (
+                now + member.consumer.session_timeout_ms,
+                connection,
+            )
         return ILLEGAL_GENERATION
 
     def _join(self, asked: Asked, body: Body, now: int) -> list[Action]:
@@ -321,7 +328,9 @@ class Group:
         actions: list[Action] = []
         for before in [one for one in self._waiting if name and one.consumer.consumer_id == name]:
             self._waiting.remove(before)
-            actions.append(Close(before.asked.connection, f"{name} has joined on another connection"))
+            actions.append(
+                Close(before.asked.connection, f"{name} has joined on another connection")
+            )
         topics = frozenset(body["topics"])
         timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
         self._waiting.append(_Join(asked, Consumer(name, timeout, topics, strategy)))
@@ -341,7 +350,9 @@ class Group:
         joined = {one.consumer.consumer_id: one.consumer for one in self._waiting}
         if name and name not in self._members and name not in self._lapsed and name not in joined:
             return UNKNOWN_CONSUMER
-        others = [one.consumer for one in self._waiting if not name or one.consumer.consumer_id != name]
+        others = [
+            one.consumer for one in self._waiting if not name or one.consumer.consumer_id != name
+        ]
         others += [self._members[one].consumer for one in self._awaited() if one != name]
         if any(one.strategy != strategy for one in others):
             return INCONSISTENT_STRATEGY

@@ -9,7 +9,9 @@ from typing import Final
 Partition = tuple[str, int]
 """Topic and number."""
 
-Strategy = Callable[[Sequence[tuple[str, frozenset[str]]], Mapping[str, int]], dict[str, list[Partition]]]
+Strategy = Callable[
+    [Sequence[tuple[str, frozenset[str]]], Mapping[str, int]], dict[str, list[Partition]]
+]
 """(consumer ids with their topics, topic -> its partitions) -> consumer id -> what it owns."""
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 from peers.consumer_rewrite.actions import (
     BrokerAction,
@@ -20,7 +21,6 @@ from peers.consumer_rewrite.actions import (
     Disconnect,
     Fail,
     Halt,
-    Load,
     Request,
     Send,
     Write,
@@ -107,12 +107,14 @@ class World:
         self.elect()
 
     def crash(self, node: int) -> None:
-        """A broker dies: its connections are reset, and others are elected."""
+        """A broker dies: its connections end, and others are elected."""
         if self.brokers[node] is None:
             return
         self.brokers[node] = None
         for link in [one for one in self.links.values() if one.broker == node]:
-            self.cut(link)
+            self._end_there(link, told=False)
+            # what it had sent still arrives
+            self._later(self.latency, partial(self._end_here, link, told=True))
         for elector in self.electors.values():
             elector.leave(node)
         self.elect()
@@ -200,26 +202,27 @@ class World:
         end = self.now + ms
         while True:
             due = self._events[0][0] if self._events else end + 1
-            wakes = [(due, None, None)]
+            wakes: list[tuple[int, Callable[[], None]]] = [(due, self._happen)]
             for node, broker in self.brokers.items():
                 if broker is not None and broker.wake is not None:
-                    wakes.append((max(broker.wake, self.now), node, None))
+                    wakes.append((max(broker.wake, self.now), partial(self._tick, node)))
             for name, one in self.applications.items():
                 if not one.dead and one.polls and one.core.wake is not None:
-                    wakes.append((max(one.core.wake, self.now), None, name))
-            at, node, name = min(wakes, key=lambda wake: wake[0])
+                    wakes.append((max(one.core.wake, self.now), partial(self._poll, name)))
+            at, call = min(wakes, key=lambda wake: wake[0])
             if at > end:
                 break
             self.now = at
-            if node is not None:
-                broker = self.brokers[node]
-                assert broker is not None
-                self._of_broker(node, broker.tick(self.now))
-            elif name is not None:
-                self._poll(name)
-            else:
-                heapq.heappop(self._events)[2]()
+            call()
         self.now = end
+
+    def _happen(self) -> None:
+        heapq.heappop(self._events)[2]()
+
+    def _tick(self, node: int) -> None:
+        broker = self.brokers[node]
+        assert broker is not None
+        self._of_broker(node, broker.tick(self.now))
 
     def until(self, condition: Callable[[], bool], limit: int = 10_000) -> int:
         """Let time pass until something is so; returns how long that took. Raises AssertionError."""
@@ -244,7 +247,8 @@ class World:
         wanted = {(t, n) for t in topics for n in range(self.topics.get(t, 0))}
         owned = [at for one in living for at in one.partitions]
         return (
-            {one.consumer_id for one in record.consumers} == {one.core.consumer_id for one in living}
+            {one.consumer_id for one in record.consumers}
+            == {one.core.consumer_id for one in living}
             and all(one.core.generation == record.generation for one in living)
             and len(owned) == len(wanted)
             and set(owned) == wanted
@@ -296,14 +300,14 @@ class World:
                 link = self.links.get(action.connection)
                 if link is not None:
                     link.open_there = False
-                    self._later(self.latency, lambda link=link: self._end_here(link, told=True))
+                    self._later(self.latency, partial(self._end_here, link, told=True))
             elif isinstance(action, Write):
                 if not self._write(action):
                     self._fence(node)
                     return
-                self._for_life(node, self.write_ms, lambda b, g=action.group: b.written(g, self.now))
+                self._for_life(node, self.write_ms, partial(self._written, action.group))
             else:
-                self._for_life(node, self.load_ms, lambda b, s=action.slot: self._load(b, s))
+                self._for_life(node, self.load_ms, partial(self._load, action.slot))
 
     def _for_life(self, node: int, ms: int, call: Callable[[Broker], list[BrokerAction]]) -> None:
         incarnation = self.incarnation[node]
@@ -338,7 +342,10 @@ class World:
         self.crash(node)
         self.boot(node)
 
-    def _load(self, broker: Broker, slot: int) -> list[BrokerAction]:
+    def _written(self, group: str, broker: Broker) -> list[BrokerAction]:
+        return broker.written(group, self.now)
+
+    def _load(self, slot: int, broker: Broker) -> list[BrokerAction]:
         entries = {}
         for name in self.registry.children("/groups"):
             group = group_of(name)
@@ -364,7 +371,7 @@ class World:
                 if application.link is not None:
                     link = application.link
                     self._end_here(link, told=False)
-                    self._later(self.latency, lambda link=link: self._end_there(link, told=True))
+                    self._later(self.latency, partial(self._end_there, link, told=True))
             elif isinstance(action, Consume):
                 self._consume(name, action)
             elif isinstance(action, Halt):
@@ -453,9 +460,3 @@ class World:
         broker = self.brokers.get(link.broker)
         if told and was_open and broker is not None:
             self._of_broker(link.broker, broker.closed(link.number, self.now))
-
-
-def drop(link: Link) -> Link:
-    """What is sent on it from now on is lost."""
-    link.lossy = True
-    return replace(link)
