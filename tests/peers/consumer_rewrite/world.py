@@ -371,7 +371,8 @@ class World:
                 if application.link is not None:
                     link = application.link
                     self._end_here(link, told=False)
-                    self._later(self.latency, partial(self._end_there, link, told=True))
+                    if not link.lossy:
+                        self._later(self.latency, partial(self._end_there, link, told=True))
             elif isinstance(action, Consume):
                 self._consume(name, action)
             elif isinstance(action, Halt):

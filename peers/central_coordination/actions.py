@@ -1,0 +1,85 @@
+"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from peers.central_coordination.interest import Partition
+from peers.central_coordination.settings import Address
+
+
+@dataclass(frozen=True)
+class Send:
+    """A broker sends bytes on one of its connections."""
+
+    connection: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Close:
+    """A broker closes a connection, and says why."""
+
+    connection: int
+    why: str
+
+
+@dataclass(frozen=True)
+class StoreOffsets:
+    """Write down where consumers stopped: the next offset of each partition."""
+
+    group: str
+    offsets: dict[Partition, int]
+
+
+@dataclass(frozen=True)
+class ReadOffsets:
+    """Read all offsets of a group, then call `Broker.offsets`."""
+
+    group: str
+
+
+@dataclass(frozen=True)
+class Log:
+    """A line for the operator: level FATAL or INFO."""
+
+    level: str
+    text: str
+
+
+BrokerAction = Send | Close | StoreOffsets | ReadOffsets | Log
+
+
+@dataclass(frozen=True)
+class Connect:
+    """A consumer connects; then call `connected`, or `lost`."""
+
+    address: Address
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A consumer sends bytes on its connection: a request of its own while it looks for the
+    coordinator, answers from then on."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Disconnect:
+    """A consumer closes its connection."""
+
+
+@dataclass(frozen=True)
+class StartFetchers:
+    """The application fetches from these offsets on."""
+
+    start: dict[Partition, int]
+
+
+@dataclass(frozen=True)
+class StopFetchers:
+    """The application stops to fetch."""
+
+
+ConsumerAction = Connect | Reply | Disconnect | StartFetchers | StopFetchers

@@ -1,0 +1,114 @@
+"""Whatever is lost, delayed or dies: no start-fetcher gives a partition twice, and the group recovers."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from peers.central_coordination.actions import BrokerAction
+from tests.peers.central_coordination.world import World
+
+NAMES = st.sampled_from("abcd")
+NODES = st.sampled_from((1, 2))
+
+
+class Group(RuleBasedStateMachine):
+    """A group of up to four consumers, two brokers, and all that may befall them."""
+
+    @initialize(latency=st.sampled_from((1, 7, 40)))
+    def begin(self, latency: int) -> None:
+        self.world = World()
+        self.world.latency = latency
+        self.world.add("a")
+
+    @rule(ms=st.sampled_from((1, 3, 10, 30, 100, 301, 700)))
+    def pass_time(self, ms: int) -> None:
+        self.world.run(ms)
+
+    @rule(name=NAMES)
+    def start_consumer(self, name: str) -> None:
+        known = self.world.applications.get(name)
+        if known is None or known.dead:
+            self.world.add(name)
+
+    @rule(name=NAMES)
+    def end_consumer(self, name: str) -> None:
+        known = self.world.applications.get(name)
+        if known is not None and not known.dead:
+            self.world.kill(name)
+
+    @rule(name=NAMES)
+    def pause(self, name: str) -> None:
+        if name in self.world.applications:
+            self.world.pause(name)
+
+    @rule(name=NAMES)
+    def resume(self, name: str) -> None:
+        known = self.world.applications.get(name)
+        if known is not None and not known.dead and not known.polls:
+            self.world.resume(name)
+
+    @rule(name=NAMES, silently=st.booleans())
+    def break_connection(self, name: str, silently: bool) -> None:
+        known = self.world.applications.get(name)
+        if known is not None and known.link is not None:
+            if silently:
+                known.link.lossy = True
+            else:
+                self.world.cut(known.link)
+
+    @rule(node=NODES)
+    def crash(self, node: int) -> None:
+        self.world.crash(node)
+
+    @rule(node=NODES, actions=st.integers(1, 12))
+    def crash_between_actions(self, node: int, actions: int) -> None:
+        left = [actions]
+
+        def crash_before(broker: int, action: BrokerAction) -> bool:
+            left[0] -= broker == node
+            return broker == node and left[0] == 0
+
+        self.world.crash_before = crash_before
+
+    @rule(node=NODES)
+    def boot(self, node: int) -> None:
+        if self.world.brokers[node] is None:
+            self.world.boot(node)
+
+    @rule()
+    def session_of_the_coordinator_ends(self) -> None:
+        self.world.resign()
+
+    @precondition(lambda self: len(self.world.topics["t"]) < 7)
+    @rule()
+    def add_partition(self) -> None:
+        self.world.grow("t", f"9-{len(self.world.topics['t'])}")
+
+    def teardown(self) -> None:
+        """No more faults: within bounded time all that live own all there is, each once."""
+        if not hasattr(self, "world"):
+            return
+        world = self.world
+        world.crash_before = lambda broker, action: False
+        world.latency = 1
+        for node, broker in world.brokers.items():
+            if broker is None:
+                world.boot(node)
+        for name, one in world.applications.items():
+            if not one.dead and not one.polls:
+                world.resume(name)
+        # a group that was given up waits for a change: this is one
+        world.run(2_000)
+        world.grow("t", "last")
+        world.until(world.settled, limit=8_000)
+
+
+Group.TestCase.settings = settings(
+    max_examples=60,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestGroup = Group.TestCase
