@@ -5,7 +5,7 @@
     client.partitions       # what it fetches from, with the next offsets
     await client.stop()
 
-A soft failure, as a long pause of the process, is `client.paused = True`.
+A soft failure, as a long pause of the process, is `client.pause()`, and its end `client.resume()`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from peers.central_coordination.server import now_ms
 from peers.central_coordination.settings import Address, ConsumerSettings
 
 READ: Final = 1 << 16
-STEP: Final = 0.01
-"""Seconds between two looks of a consumer that is paused."""
 
 
 class Client:
@@ -37,11 +35,11 @@ class Client:
     def __init__(self, settings: ConsumerSettings) -> None:
         self.core = Consumer(settings)
         self.fetching = False
-        self.paused = False
-        """Nothing is read, answered or noticed while it is."""
         self.starts = 0
         """How often its fetchers were started."""
         self._inbox: asyncio.Queue[tuple[int, str, bytes]] = asyncio.Queue()
+        self._awake = asyncio.Event()
+        self._awake.set()
         self._link = 0
         self._writer: asyncio.StreamWriter | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -60,6 +58,14 @@ class Client:
         """Begin, in the running event loop."""
         self._task = asyncio.create_task(self._work())
 
+    def pause(self) -> None:
+        """From now on nothing is read, answered or noticed."""
+        self._awake.clear()
+
+    def resume(self) -> None:
+        """Go on with what has come meanwhile."""
+        self._awake.set()
+
     async def stop(self) -> None:
         """Be gone: the document has no goodbye."""
         if self._task is not None:
@@ -73,18 +79,16 @@ class Client:
     async def _work(self) -> None:
         self._do(self.core.start(now_ms()))
         while True:
-            while self.paused:
-                await asyncio.sleep(STEP)
+            await self._awake.wait()
             wake = self.core.wake
             try:
                 seconds = None if wake is None else max(1, wake - now_ms()) / 1e3
                 link, what, data = await asyncio.wait_for(self._inbox.get(), seconds)
             except TimeoutError:
-                if not self.paused:
-                    self._do(self.core.tick(now_ms()))
+                await self._awake.wait()
+                self._do(self.core.tick(now_ms()))
                 continue
-            while self.paused:
-                await asyncio.sleep(STEP)
+            await self._awake.wait()
             if link != self._link:
                 continue
             if what == "data":

@@ -107,10 +107,6 @@ REWRITE_CONSUMER: Final = Table(
 
         (REDISCOVER, "ConsumerMetadata", NONE, PART_OF_GROUP),
         (REDISCOVER, "ConsumerMetadata", OTHER, REDISCOVER),
-        # what was asked before it knew
-        (REDISCOVER, "OffsetCommit", ANY, REDISCOVER),
-        (REDISCOVER, "OffsetFetch", ANY, REDISCOVER),
-        (REDISCOVER, "Heartbeat", ANY, REDISCOVER),
         (REDISCOVER, LOST, NONE, REDISCOVER),
         (REDISCOVER, STOP, NONE, DOWN),
 

@@ -244,7 +244,7 @@ def test_a_soft_failure_during_a_pause() -> None:
     world.pause("a")
     world.run(1_000)
     assert world.settled()  # b has all
-    assert world.applications["a"].fetching  # it does not know yet
+    assert world.applications["a"].owns  # it does not know yet
     world.resume("a")
-    assert not world.applications["a"].fetching
+    assert not world.applications["a"].owns
     world.until(world.settled)

@@ -49,40 +49,40 @@ def shared(clients: list[Client], count: int = 4) -> bool:
 
 def test_a_group_over_sockets_survives_its_coordinator() -> None:
     async def run() -> None:
-        async with Cluster(2, topics=TOPICS) as cluster:
-            async with consumers(cluster.bootstrap, "a", "b") as clients:
-                await until(lambda: shared(clients))
-                for one in clients:
-                    for at in one.partitions:
-                        one.consumed(at, 42)
-                cluster.grow("t", "0-4")
-                await until(lambda: shared(clients, 5))
-                assert (
-                    sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
-                )
-                first = cluster.coordinator
-                assert first is not None
-                await cluster.stop(first.node)
-                await until(lambda: not any(one.fetching for one in clients))
-                await until(lambda: shared(clients, 5))
-                assert (
-                    sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
-                )
+        async with (
+            Cluster(2, topics=TOPICS) as cluster,
+            consumers(cluster.bootstrap, "a", "b") as clients,
+        ):
+            await until(lambda: shared(clients))
+            for one in clients:
+                for at in one.partitions:
+                    one.consumed(at, 42)
+            cluster.grow("t", "0-4")
+            await until(lambda: shared(clients, 5))
+            assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
+            first = cluster.coordinator
+            assert first is not None
+            await cluster.stop(first.node)
+            await until(lambda: not any(one.fetching for one in clients))
+            await until(lambda: shared(clients, 5))
+            assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
 
     asyncio.run(run())
 
 
 def test_a_pause_longer_than_the_session() -> None:
     async def run() -> None:
-        async with Cluster(1, topics=TOPICS) as cluster:
-            async with consumers(cluster.bootstrap, "a", "b") as clients:
-                await until(lambda: shared(clients))
-                clients[0].paused = True
-                await until(lambda: shared(clients[1:]))
-                assert clients[0].fetching  # nobody could tell it
-                clients[0].paused = False
-                await until(lambda: shared(clients))
-                assert clients[0].core.losses == 1
+        async with (
+            Cluster(1, topics=TOPICS) as cluster,
+            consumers(cluster.bootstrap, "a", "b") as clients,
+        ):
+            await until(lambda: shared(clients))
+            clients[0].pause()
+            await until(lambda: shared(clients[1:]))
+            assert clients[0].fetching  # nobody could tell it
+            clients[0].resume()
+            await until(lambda: shared(clients))
+            assert clients[0].core.losses == 1
 
     asyncio.run(run())
 

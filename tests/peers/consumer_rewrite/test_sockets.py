@@ -6,10 +6,16 @@ import asyncio
 import contextlib
 import struct
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
 from barnabas.harness import Harness
+from captures.checks.drafts import DRAFT_CHECKS
+from captures.checks.drafts.reading import step
+from captures.checks.running import run as run_checks
+from captures.conversations import Conversations
+from captures.reader import CaptureReader
 from peers.consumer_rewrite.client import Client
 from peers.consumer_rewrite.record import decode, path_of
 from peers.consumer_rewrite.server import Cluster
@@ -127,7 +133,11 @@ rules:
 """
 
 
-def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again() -> None:
+def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again(
+    tmp_path: Path,
+) -> None:
+    capture = tmp_path / "rewrite.pcapng"
+
     async def run(proxy: Harness) -> None:
         host, _, port = proxy.bootstrap.rpartition(":")
         clients = [client(((host, int(port)),), client_id=name) for name in ("slow", "quick")]
@@ -140,7 +150,7 @@ def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinato
     async def all_of_it() -> None:
         async with Cluster(1, topics={"t": 4}) as cluster:
             host, port = cluster.bootstrap[0]
-            proxy = Harness(f"{host}:{port}", scenario=loads(SLOW))
+            proxy = Harness(f"{host}:{port}", scenario=loads(SLOW), capture=capture)
             await asyncio.to_thread(proxy.__enter__)
             try:
                 await run(proxy)
@@ -150,6 +160,10 @@ def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinato
             assert {"FindCoordinator", "JoinGroup", "Heartbeat", "OffsetFetch"} <= asked
 
     asyncio.run(all_of_it())
+    exchanges = list(Conversations(strays=True).exchanges(CaptureReader(capture)))
+    assert [finding for _, finding in run_checks(exchanges, DRAFT_CHECKS)] == []
+    joins = [seen for one in exchanges if (seen := step(one)) and seen.api == "JoinGroup"]
+    assert {seen.response["group_generation_id"] for seen in joins} >= {1, 2}
 
 
 pytestmark = pytest.mark.timeout(90)
