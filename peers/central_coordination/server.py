@@ -177,6 +177,8 @@ class Cluster:
         return None if leader is None else self.servers.get(leader.candidate)
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self._elector.watch, self._changed)
         for node in range(1, self._count + 1):
             await self.start(node)
         return self
@@ -205,6 +207,11 @@ class Cluster:
         for server in self.servers.values():
             if server.core.coordinates:
                 server.do(server.core.topics(self.topics, now_ms()))
+
+    def _changed(self) -> None:
+        """An election has another outcome. Called in any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(self.tell)
 
     def tell(self) -> None:
         """All hear who coordinates, as the registry would tell them."""

@@ -208,6 +208,9 @@ class Cluster:
         return None if leader is None else leader.candidate
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        for elector in self._electors.values():
+            await asyncio.to_thread(elector.watch, self._changed)
         for node in range(1, self._count + 1):
             await self.start(node)
         return self
@@ -239,6 +242,11 @@ class Cluster:
         self.topics[topic] = count
         for server in self.servers.values():
             server.do(server.core.topics(self.topics, now_ms()))
+
+    def _changed(self) -> None:
+        """An election has another outcome. Called in any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(self.tell)
 
     def tell(self) -> None:
         """The controller tells all brokers who leads."""

@@ -162,3 +162,33 @@ def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -
             await one.stop()
 
     asyncio.run(run())
+
+
+def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
+    connect: Connect,
+) -> None:
+    keeper, other = connect(), connect()
+
+    async def run() -> None:
+        cluster = CentralCluster(
+            2,
+            topics={"t": ("0-0", "0-1")},
+            registry=ZooKeeperRegistry(keeper, "/resigns"),
+            elector=ZooKeeperElector(keeper, "/resigns/coordinator"),
+        )
+        async with cluster:
+            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+            one.start()
+            await until(lambda: len(one.partitions) == 2)
+            first = cluster.coordinator
+            assert first is not None
+            node, *_ = sorted(other.get_children("/resigns/coordinator"))
+            other.delete(f"/resigns/coordinator/{node}")
+            await until(lambda: not first.core.coordinates)
+            await until(lambda: one.starts == 2)
+            following = cluster.coordinator
+            assert following is not None
+            assert following.node != first.node
+            await one.stop()
+
+    asyncio.run(run())
