@@ -5,23 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from peers.central_coordination.interest import Partition
-from peers.central_coordination.settings import Address
-
-
-@dataclass(frozen=True)
-class Send:
-    """A broker sends bytes on one of its connections."""
-
-    connection: int
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Close:
-    """A broker closes a connection, and says why."""
-
-    connection: int
-    why: str
+from peers.dialer import Connect, Disconnect, Transmit
+from peers.listener import Close, Send
 
 
 @dataclass(frozen=True)
@@ -51,26 +36,6 @@ BrokerAction = Send | Close | StoreOffsets | ReadOffsets | Log
 
 
 @dataclass(frozen=True)
-class Connect:
-    """A consumer connects; then call `connected`, or `lost`."""
-
-    address: Address
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A consumer sends bytes on its connection: a request of its own while it looks for the
-    coordinator, answers from then on."""
-
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Disconnect:
-    """A consumer closes its connection."""
-
-
-@dataclass(frozen=True)
 class StartFetchers:
     """The application fetches from these offsets on."""
 
@@ -82,4 +47,4 @@ class StopFetchers:
     """The application stops to fetch."""
 
 
-ConsumerAction = Connect | Reply | Disconnect | StartFetchers | StopFetchers
+ConsumerAction = Connect | Transmit | Disconnect | StartFetchers | StopFetchers

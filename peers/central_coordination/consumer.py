@@ -11,18 +11,13 @@ Times are ms.
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import (
-    Connect,
-    ConsumerAction,
-    Disconnect,
-    Reply,
-    StartFetchers,
-    StopFetchers,
-)
+from peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
 from peers.central_coordination.interest import Partition
-from peers.central_coordination.settings import Address, ConsumerSettings
+from peers.central_coordination.settings import ConsumerSettings
 from peers.central_coordination.wire import read_request, read_response, request, response
+from peers.dialer import Connect, Disconnect, Transmit
 from peers.framing import Frames, Refused
+from peers.listener import Address
 from specs.drafts.central_states import (
     CENTRAL_CONSUMER,
     CONSULTING,
@@ -91,7 +86,7 @@ class Consumer:
         self._deadline = now + self.settings.request_timeout_ms
         settings = self.settings
         if self.state == CONSULTING:
-            self._out.append(Reply(request("ClusterMetadata")))
+            self._out.append(Transmit(request("ClusterMetadata")))
         else:
             body = {
                 "group_id": settings.group_id,
@@ -101,7 +96,7 @@ class Consumer:
                 "auto_offset_reset": settings.auto_offset_reset,
                 "session_timeout_ms": settings.session_timeout_ms,
             }
-            self._out.append(Reply(request("RegisterConsumer", body)))
+            self._out.append(Transmit(request("RegisterConsumer", body)))
         return self._taken()
 
     def lost(self, now: int) -> list[ConsumerAction]:
@@ -216,4 +211,4 @@ class Consumer:
                 (one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]
             }
             self._out.append(StartFetchers(dict(self.positions)))
-        self._out.append(Reply(answer))
+        self._out.append(Transmit(answer))

@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from peers.central_coordination.actions import BrokerAction, Close, Send
+from peers.central_coordination.actions import BrokerAction
 from peers.central_coordination.group import Group, Registered
 from peers.central_coordination.interest import Partition, parse
-from peers.central_coordination.settings import Address, BrokerSettings
+from peers.central_coordination.settings import BrokerSettings
 from peers.central_coordination.wire import read_request, read_response, request, response
 from peers.framing import Frames, Refused
+from peers.listener import Address, Close, Send
 from specs.drafts.central_coordination import AUTO_OFFSET_RESET
 from specs.drafts.central_states import QUEUED
 from specs.malformed import Malformed

@@ -6,16 +6,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from peers.central_coordination.actions import (
-    BrokerAction,
-    Close,
-    Log,
-    ReadOffsets,
-    Send,
-    StoreOffsets,
-)
+from peers.central_coordination.actions import BrokerAction, Log, ReadOffsets, StoreOffsets
 from peers.central_coordination.interest import Interest, Partition, assign
 from peers.central_coordination.wire import request
+from peers.listener import Close, Send
 from specs.drafts.central_states import (
     ALL_STARTED,
     ALL_STOPPED,

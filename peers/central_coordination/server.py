@@ -9,33 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Self
+from typing import Self
 
-from peers.central_coordination.actions import (
-    BrokerAction,
-    Close,
-    ReadOffsets,
-    Send,
-    StoreOffsets,
-)
+from peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.offsets import load, store
-from peers.central_coordination.settings import Address, BrokerSettings
+from peers.central_coordination.settings import BrokerSettings
+from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, MemoryElector, MemoryRegistry, Registry
 
-READ: Final = 1 << 16
-UNSENT_LIMIT: Final = 8 << 20
-"""Bytes that a client may leave unread before its connection is closed."""
-
 Watcher = Callable[[int, BrokerAction], None]
-
-
-def now_ms() -> int:
-    """The clock of the cores."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class BrokerServer:
@@ -46,99 +30,27 @@ class BrokerServer:
     ) -> None:
         self.node = node
         self.core = Broker(node, settings)
-        self.address: Address = ("", 0)
+        self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
         self.said: list[str] = []
         """Lines of its log, and why connections were closed; the latest 100."""
         self._registry = registry
         self._watch = watch
-        self._writers: dict[int, asyncio.StreamWriter] = {}
-        self._numbers = itertools.count(1)
-        self._queue: asyncio.Queue[BrokerAction] = asyncio.Queue()
-        self._timer: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._stopped = False
 
-    async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
-        """Listen. Raises OSError."""
-        self._server = await asyncio.start_server(self._accept, *address)
-        self.address = self._server.sockets[0].getsockname()[:2]
-        self._keep(asyncio.create_task(self._carry_out()))
-
-    async def stop(self) -> None:
-        """Die: everything is closed at once."""
-        self._stopped = True
-        self._server.close()
-        if self._timer is not None:
-            self._timer.cancel()
-        for writer in self._writers.values():
-            writer.transport.abort()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def do(self, actions: list[BrokerAction]) -> None:
-        """Carry out what the core wants, behind what it wanted before."""
-        for action in actions:
-            self._queue.put_nowait(action)
-        self._wake()
-
-    def _keep(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _wake(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        wake = self.core.wake
-        if wake is not None and not self._stopped:
-            delay = max(0, wake - now_ms()) / 1e3
-            self._timer = asyncio.get_running_loop().call_later(
-                delay, lambda: self.do(self.core.tick(now_ms()))
-            )
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101
-        self._keep(task)
-        number = next(self._numbers)
-        self._writers[number] = writer
-        self.core.connected(number)
-        try:
-            with contextlib.suppress(ConnectionError):
-                while data := await reader.read(READ):
-                    self.do(self.core.receive(number, data, now_ms()))
-        except asyncio.CancelledError:
-            pass  # it stops
-        finally:
-            self._writers.pop(number, None)
-            writer.close()
-            if not self._stopped:
-                self.do(self.core.closed(number, now_ms()))
-
-    async def _carry_out(self) -> None:
-        while True:
-            action = await self._queue.get()
-            if self._watch is not None:
-                self._watch(self.node, action)
-            if isinstance(action, Send):
-                writer = self._writers.get(action.connection)
-                if writer is not None and not writer.is_closing():
-                    writer.write(action.data)
-                    if writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
-                        writer.transport.abort()
-            elif isinstance(action, Close):
-                self._say(action.why)
-                writer = self._writers.get(action.connection)
-                if writer is not None:
-                    writer.close()
-            elif isinstance(action, StoreOffsets):
-                await asyncio.to_thread(store, self._registry, action.group, action.offsets)
-            elif isinstance(action, ReadOffsets):
-                found = await asyncio.to_thread(load, self._registry, action.group)
-                self.do(self.core.offsets(action.group, found, now_ms()))
-            else:
-                self._say(f"{action.level} {action.text}")
+    async def _carry_out(self, action: BrokerAction) -> None:
+        if self._watch is not None:
+            self._watch(self.node, action)
+        if isinstance(action, Send):
+            self.listener.send(action)
+        elif isinstance(action, Close):
+            self._say(action.why)
+            self.listener.close(action)
+        elif isinstance(action, StoreOffsets):
+            await asyncio.to_thread(store, self._registry, action.group, action.offsets)
+        elif isinstance(action, ReadOffsets):
+            found = await asyncio.to_thread(load, self._registry, action.group)
+            self.listener.do(self.core.offsets(action.group, found, now_ms()))
+        else:
+            self._say(f"{action.level} {action.text}")
 
     def _say(self, line: str) -> None:
         self.said = [*self.said[-99:], line]
@@ -168,7 +80,7 @@ class Cluster:
     @property
     def bootstrap(self) -> tuple[Address, ...]:
         """Addresses of the brokers that run."""
-        return tuple(server.address for server in self.servers.values())
+        return tuple(server.listener.address for server in self.servers.values())
 
     @property
     def coordinator(self) -> BrokerServer | None:
@@ -185,19 +97,19 @@ class Cluster:
 
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
-            await server.stop()
+            await server.listener.stop()
 
     async def start(self, node: int) -> None:
         """Start a broker, which stands for election. Raises OSError."""
         server = BrokerServer(node, self.settings, self.registry, self._watch)
-        await server.start()
+        await server.listener.start()
         self.servers[node] = server
         await asyncio.to_thread(self._elector.enter, node)
         self.tell()
 
     async def stop(self, node: int) -> None:
         """A broker dies."""
-        await self.servers.pop(node).stop()
+        await self.servers.pop(node).listener.stop()
         await asyncio.to_thread(self._elector.leave, node)
         self.tell()
 
@@ -206,7 +118,7 @@ class Cluster:
         self.topics[topic] = (*self.topics.get(topic, ()), *partitions)
         for server in self.servers.values():
             if server.core.coordinates:
-                server.do(server.core.topics(self.topics, now_ms()))
+                server.listener.do(server.core.topics(self.topics, now_ms()))
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""
@@ -217,10 +129,10 @@ class Cluster:
         """All hear who coordinates, as the registry would tell them."""
         leader = self._elector.leader()
         node = -1 if leader is None else leader.candidate
-        nodes = {one: server.address for one, server in self.servers.items()}
+        nodes = {one: server.listener.address for one, server in self.servers.items()}
         for one, server in self.servers.items():
             server.core.cluster(nodes, node)
             if server.core.coordinates and one != node:
-                server.do(server.core.resigned())
+                server.listener.do(server.core.resigned())
             elif one == node and not server.core.coordinates:
-                server.do(server.core.elected(self.topics, now_ms()))
+                server.listener.do(server.core.elected(self.topics, now_ms()))

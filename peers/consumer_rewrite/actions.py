@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from peers.consumer_rewrite.settings import Address
 from peers.consumer_rewrite.strategies import Partition
-
-
-@dataclass(frozen=True)
-class Send:
-    """A broker sends bytes on one of its connections."""
-
-    connection: int
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Close:
-    """A broker closes a connection, and says why."""
-
-    connection: int
-    why: str
+from peers.dialer import Connect, Disconnect, Transmit
+from peers.listener import Close, Send
 
 
 @dataclass(frozen=True)
@@ -49,25 +34,6 @@ BrokerAction = Send | Close | Write | Load
 
 
 @dataclass(frozen=True)
-class Connect:
-    """A consumer connects; then call `connected`, or `lost`."""
-
-    address: Address
-
-
-@dataclass(frozen=True)
-class Request:
-    """A consumer sends bytes on its connection."""
-
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Disconnect:
-    """A consumer closes its connection."""
-
-
-@dataclass(frozen=True)
 class Consume:
     """The application gets these partitions and fetches from these offsets on."""
 
@@ -87,4 +53,4 @@ class Fail:
     error: str
 
 
-ConsumerAction = Connect | Request | Disconnect | Consume | Halt | Fail
+ConsumerAction = Connect | Transmit | Disconnect | Consume | Halt | Fail

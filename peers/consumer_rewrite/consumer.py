@@ -17,19 +17,13 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
-from peers.consumer_rewrite.actions import (
-    Connect,
-    Consume,
-    ConsumerAction,
-    Disconnect,
-    Fail,
-    Halt,
-    Request,
-)
-from peers.consumer_rewrite.settings import Address, ConsumerSettings
+from peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
+from peers.consumer_rewrite.settings import ConsumerSettings
 from peers.consumer_rewrite.strategies import Partition
 from peers.consumer_rewrite.wire import error_name, read_response, request
+from peers.dialer import Connect, Disconnect, Transmit
 from peers.framing import Frames, Refused
+from peers.listener import Address
 from specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
@@ -322,7 +316,7 @@ class Consumer:
         due = now + limits.get(api, self.settings.request_timeout_ms)
         self._pending.append(_Pending(self._correlation_id, api, due))
         data = request(api, self._correlation_id, self.settings.client_id, body)
-        self._out.append(Request(data))
+        self._out.append(Transmit(data))
 
     def _waits(self, *apis: str) -> bool:
         return any(one.api in apis for one in self._pending)

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from peers.consumer_rewrite.actions import BrokerAction, Close, Load, Send, Write
+from peers.consumer_rewrite.actions import BrokerAction, Load, Write
 from peers.consumer_rewrite.group import Action, Answer, Asked, Body, Group, refusal
 from peers.consumer_rewrite.record import Record, decode
-from peers.consumer_rewrite.settings import Address, BrokerSettings
+from peers.consumer_rewrite.settings import BrokerSettings
 from peers.consumer_rewrite.wire import CODES, read_request, response
 from peers.framing import Frames, Refused
+from peers.listener import Address, Close, Send
 from peers.registry.interface import ABSENT, Entry
 from specs.drafts.rewrite_states import (
     CATCH_UP,

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from peers.consumer_rewrite.actions import Close, Write
+from peers.consumer_rewrite.actions import Write
 from peers.consumer_rewrite.record import Committed, Consumer, Record
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.consumer_rewrite.wire import CODES
+from peers.listener import Close
 from specs.drafts.rewrite_states import (
     ALL_JOINED,
     ANSWERED,

@@ -11,28 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
-import time
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Final, Self
+from typing import Self
 
-from peers.consumer_rewrite.actions import BrokerAction, Close, Load, Send, Write
+from peers.consumer_rewrite.actions import BrokerAction, Load, Write
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import PATH, group_of, path_of
-from peers.consumer_rewrite.settings import Address, BrokerSettings
+from peers.consumer_rewrite.settings import BrokerSettings
+from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
 
-READ: Final = 1 << 16
-UNSENT_LIMIT: Final = 8 << 20
-"""Bytes that a client may leave unread before its connection is closed."""
-
 Watcher = Callable[[int, BrokerAction], None]
-
-
-def now_ms() -> int:
-    """The clock of the cores."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class BrokerServer:
@@ -43,114 +33,37 @@ class BrokerServer:
     ) -> None:
         self.node = node
         self.core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
-        self.address: Address = ("", 0)
+        self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
         self.closed: list[str] = []
         """Why connections were closed, the latest last; 100 of them."""
         self._registry = registry
         self._watch = watch
-        self._writers: dict[int, asyncio.StreamWriter] = {}
-        self._numbers = itertools.count(1)
-        self._queue: asyncio.Queue[BrokerAction] = asyncio.Queue()
-        self._timer: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._stopped = False
 
-    async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
-        """Listen. Raises OSError."""
-        self._server = await asyncio.start_server(self._accept, *address)
-        self.address = self._server.sockets[0].getsockname()[:2]
-        self._keep(asyncio.create_task(self._carry_out()))
-
-    async def stop(self) -> None:
-        """Die: everything is closed at once."""
-        self._stopped = True
-        self._server.close()
-        if self._timer is not None:
-            self._timer.cancel()
-        for writer in self._writers.values():
-            writer.transport.abort()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def do(self, actions: list[BrokerAction]) -> None:
-        """Carry out what the core wants, behind what it wanted before."""
-        for action in actions:
-            self._queue.put_nowait(action)
-        self._wake()
-
-    def _keep(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _wake(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        wake = self.core.wake
-        if wake is not None and not self._stopped:
-            delay = max(0, wake - now_ms()) / 1e3
-            self._timer = asyncio.get_running_loop().call_later(
-                delay, lambda: self.do(self.core.tick(now_ms()))
-            )
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101
-        self._keep(task)
-        number = next(self._numbers)
-        self._writers[number] = writer
-        self.core.connected(number)
-        try:
-            with contextlib.suppress(ConnectionError):
-                while data := await reader.read(READ):
-                    self.do(self.core.receive(number, data, now_ms()))
-        except asyncio.CancelledError:
-            pass  # it stops
-        finally:
-            self._writers.pop(number, None)
-            writer.close()
-            if not self._stopped:
-                self.do(self.core.closed(number, now_ms()))
-
-    async def _carry_out(self) -> None:
-        """One action after the other: an answer leaves when what it speaks of is written."""
-        while True:
-            action = await self._queue.get()
-            if self._watch is not None:
-                self._watch(self.node, action)
-            if self._stopped:
-                return
-            if isinstance(action, Send):
-                writer = self._writers.get(action.connection)
-                if writer is not None and not writer.is_closing():
-                    writer.write(action.data)
-                    if writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
-                        writer.transport.abort()
-            elif isinstance(action, Close):
-                self.closed = [*self.closed[-99:], action.why]
-                writer = self._writers.get(action.connection)
-                if writer is not None:
-                    writer.close()
-            elif isinstance(action, Write):
-                await self._write(action)
-            else:
-                await self._load(action)
+    async def _carry_out(self, action: BrokerAction) -> None:
+        """An answer leaves when what it speaks of is written: the next action waits for this one."""
+        if self._watch is not None:
+            self._watch(self.node, action)
+        if isinstance(action, Send):
+            self.listener.send(action)
+        elif isinstance(action, Close):
+            self.closed = [*self.closed[-99:], action.why]
+            self.listener.close(action)
+        elif isinstance(action, Write):
+            await self._write(action)
+        else:
+            await self._load(action)
 
     async def _write(self, action: Write) -> None:
         path = path_of(action.group)
         if await asyncio.to_thread(self._registry.write, path, action.data, action.version):
-            self.do(self.core.written(action.group, now_ms()))
+            self.listener.do(self.core.written(action.group, now_ms()))
             return
         # Somebody else coordinates this group: nothing of what was to follow may be said. The slot is
         # loaded anew if this broker still leads it; if not, the controller will tell.
-        while not self._queue.empty():
-            self._queue.get_nowait()
-        for writer in self._writers.values():
-            writer.transport.abort()
+        self.listener.abort()
         slot = slot_of(action.group, self.core.settings.slots)
         self.core.resigned(slot, now_ms())
-        self.do(self.core.elected(slot))
+        self.listener.do(self.core.elected(slot))
 
     async def _load(self, action: Load) -> None:
         def claim() -> dict[str, Entry] | None:
@@ -171,7 +84,7 @@ class BrokerServer:
         entries = None
         while entries is None:
             entries = await asyncio.to_thread(claim)
-        self.do(self.core.loaded(action.slot, entries, now_ms()))
+        self.listener.do(self.core.loaded(action.slot, entries, now_ms()))
 
 
 class Cluster:
@@ -200,7 +113,7 @@ class Cluster:
     @property
     def bootstrap(self) -> tuple[Address, ...]:
         """Addresses of the brokers that run."""
-        return tuple(server.address for server in self.servers.values())
+        return tuple(server.listener.address for server in self.servers.values())
 
     def coordinator(self, group: str) -> int | None:
         """The node that leads a group's slot."""
@@ -217,14 +130,14 @@ class Cluster:
 
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
-            await server.stop()
+            await server.listener.stop()
 
     async def start(self, node: int) -> None:
         """Start a broker, which stands for all elections. Raises OSError."""
         server = BrokerServer(node, self.settings, self.registry, self._watch)
-        await server.start()
+        await server.listener.start()
         self.servers[node] = server
-        server.do(server.core.topics(self.topics, now_ms()))
+        server.listener.do(server.core.topics(self.topics, now_ms()))
         for elector in self._electors.values():
             await asyncio.to_thread(elector.enter, node)
         self.tell()
@@ -232,7 +145,7 @@ class Cluster:
     async def stop(self, node: int) -> None:
         """A broker dies, and others are elected."""
         server = self.servers.pop(node)
-        await server.stop()
+        await server.listener.stop()
         for elector in self._electors.values():
             await asyncio.to_thread(elector.leave, node)
         self.tell()
@@ -241,7 +154,7 @@ class Cluster:
         """A topic has so many partitions from now on."""
         self.topics[topic] = count
         for server in self.servers.values():
-            server.do(server.core.topics(self.topics, now_ms()))
+            server.listener.do(server.core.topics(self.topics, now_ms()))
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""
@@ -250,7 +163,7 @@ class Cluster:
 
     def tell(self) -> None:
         """The controller tells all brokers who leads."""
-        nodes = {node: server.address for node, server in self.servers.items()}
+        nodes = {node: server.listener.address for node, server in self.servers.items()}
         leaders = {slot: elector.leader() for slot, elector in self._electors.items()}
         leading = {slot: one.candidate for slot, one in leaders.items() if one is not None}
         for node, server in self.servers.items():
@@ -262,7 +175,7 @@ class Cluster:
                     continue
                 self._terms.pop((node, slot), None)
                 if before is not None:
-                    server.do(server.core.resigned(slot, now_ms()))
+                    server.listener.do(server.core.resigned(slot, now_ms()))
                 if term is not None:
                     self._terms[node, slot] = term
-                    server.do(server.core.elected(slot))
+                    server.listener.do(server.core.elected(slot))

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from peers.consumer_rewrite.strategies import STRATEGIES, Strategy
-
-Address = tuple[str, int]
+from peers.listener import Address
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.central_coordination.actions import Close, Connect, Reply, Send
 from peers.central_coordination.consumer import Consumer
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.interest import parse
 from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
 from peers.central_coordination.wire import request, response
+from peers.dialer import Connect, Transmit
+from peers.listener import Close, Send
 from specs.drafts.central_states import DOWN, FETCHING
 
 REGISTER = request(
@@ -113,7 +114,7 @@ def test_a_conversation(whole: bool) -> None:
     for step in range(8):
         if any(isinstance(action, Connect) for action in waits):
             waits = consumer.connected(step)
-        asked = b"".join(action.data for action in waits if isinstance(action, Reply))
+        asked = b"".join(action.data for action in waits if isinstance(action, Transmit))
         answers = [a for piece in pieces(asked, whole) for a in one.receive(1, piece, step)]
         answers += one.offsets("g", {}, step)
         back = b"".join(action.data for action in answers if isinstance(action, Send))

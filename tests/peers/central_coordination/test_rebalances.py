@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import Close, Log, Send
+from peers.central_coordination.actions import Log
 from peers.central_coordination.coordinator import queue_of
 from peers.central_coordination.wire import read_request
+from peers.listener import Close, Send
 from specs.drafts.central_states import CONSULTING, FETCHING
 from specs.malformed import Malformed
 from tests.peers.central_coordination.world import SETTINGS, World

@@ -12,7 +12,8 @@ import pytest
 from barnabas.harness import Harness
 from peers.central_coordination.client import Client
 from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import Address, ConsumerSettings
+from peers.central_coordination.settings import ConsumerSettings
+from peers.listener import Address
 
 LIMIT = 30
 """Seconds."""
@@ -111,7 +112,7 @@ def test_through_the_proxy() -> None:
         host, _, port = proxy.bootstrap.rpartition(":")
         address = (host, int(port))
         (server,) = cluster.servers.values()
-        server.address = address  # what ClusterMetadata names; nobody rewrites it here
+        server.listener.address = address  # what ClusterMetadata names; nobody rewrites it here
         cluster.tell()
         async with consumers((address,), "a", "b") as clients:
             await until(lambda: shared(clients))

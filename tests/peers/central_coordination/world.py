@@ -13,14 +13,9 @@ from functools import partial
 
 from peers.central_coordination.actions import (
     BrokerAction,
-    Close,
-    Connect,
     ConsumerAction,
-    Disconnect,
     Log,
     ReadOffsets,
-    Reply,
-    Send,
     StartFetchers,
     StopFetchers,
     StoreOffsets,
@@ -29,6 +24,8 @@ from peers.central_coordination.consumer import NOWHERE, Consumer
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.interest import Partition, parse
 from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from peers.dialer import Connect, Disconnect, Transmit
+from peers.listener import Close, Send
 from peers.registry import MemoryElector
 
 SETTINGS = BrokerSettings(min_session_timeout_ms=100, rebalance_threads=2)
@@ -297,7 +294,7 @@ class World:
             self.log.append((self.now, name, action))
             if isinstance(action, Connect):
                 self._connect(name, action.address[1])
-            elif isinstance(action, Reply):
+            elif isinstance(action, Transmit):
                 if application.link is not None:
                     self._to_broker(application.link, action.data)
             elif isinstance(action, Disconnect):

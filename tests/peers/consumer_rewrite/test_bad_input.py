@@ -7,11 +7,11 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.consumer_rewrite.actions import Close, Send
 from peers.consumer_rewrite.consumer import Consumer
 from peers.consumer_rewrite.coordinator import Broker
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.consumer_rewrite.wire import request, response
+from peers.listener import Close, Send
 from specs.drafts.rewrite_states import DOWN
 
 JOIN = request(

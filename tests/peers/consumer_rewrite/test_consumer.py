@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from peers.consumer_rewrite.actions import Connect, Disconnect, Fail, Request
+from peers.consumer_rewrite.actions import Fail
 from peers.consumer_rewrite.consumer import Consumer
 from peers.consumer_rewrite.settings import ConsumerSettings
 from peers.consumer_rewrite.wire import read_request, response
+from peers.dialer import Connect, Disconnect, Transmit
 from specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
@@ -114,7 +115,7 @@ def test_a_response_that_nobody_asked_for_ends_the_connection() -> None:
     core = Consumer(ConsumerSettings("g", (("h", 1),), topics=("t",)))
     core.start(0)
     (asked,) = core.connected(0)
-    assert isinstance(asked, Request)
+    assert isinstance(asked, Transmit)
     number, api, _ = read_request(asked.data[4:])
     body = {"error_code": 0, "node_id": 1, "host": "h", "port": 1}
     (disconnect,) = core.receive(response(api, number + 1, body), 0)

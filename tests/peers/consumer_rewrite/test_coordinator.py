@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from peers.consumer_rewrite.actions import Close, Load, Send, Write
+from peers.consumer_rewrite.actions import Load, Write
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.group import METADATA_LIMIT
 from peers.consumer_rewrite.record import Consumer as Known
 from peers.consumer_rewrite.record import Record, decode
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.consumer_rewrite.wire import error_name, read_response, request
+from peers.listener import Close, Send
 from peers.registry import Entry
 from specs.drafts.rewrite_states import CATCH_UP, DOWN, PREPARE, READY, REBALANCING, STEADY
 
@@ -260,6 +261,20 @@ def test_a_slow_consumer_that_is_back_later_hears_of_the_rebalance_and_may_join_
     table.join(1, "g-0")
     assert table.response(3)["consumer_id"] == "g-1"
     assert table.response(1)["group_generation_id"] == 3
+
+
+def test_who_was_left_out_is_unknown_when_the_round_is_over() -> None:
+    table = Table()
+    two(table)
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(500)
+    table.join(1, "g-0")
+    assert table.response(1)["group_generation_id"] == 3
+    table.join(3, "g-1")
+    assert table.error(3) == "UnknownConsumerId"
+    assert table.beat(3, "g-1", 2) == "UnknownConsumerId"
+    assert table.state == STEADY
 
 
 def test_a_join_that_comes_while_a_round_ends_without_it_begins_the_next_one() -> None:

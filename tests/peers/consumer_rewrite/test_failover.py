@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from peers.consumer_rewrite.actions import BrokerAction, Halt, Request, Send, Write
+from peers.consumer_rewrite.actions import BrokerAction, Halt, Write
 from peers.consumer_rewrite.record import decode, path_of
 from peers.consumer_rewrite.wire import CODES, read_request, read_response
+from peers.dialer import Transmit
+from peers.listener import Send
 from specs.drafts.rewrite_states import READY
 from specs.malformed import Malformed
 from tests.peers.consumer_rewrite.world import World
@@ -166,7 +168,7 @@ def test_while_it_loads_heartbeats_are_put_off_and_nobody_stops() -> None:
     apis = [
         read_request(action.data[4:])[1]
         for _, _, action in world.log[at:]
-        if isinstance(action, Request)
+        if isinstance(action, Transmit)
     ]
     assert "Heartbeat" in apis
     assert "JoinGroup" not in apis

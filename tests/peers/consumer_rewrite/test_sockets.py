@@ -19,7 +19,8 @@ from captures.reader import CaptureReader
 from peers.consumer_rewrite.client import Client
 from peers.consumer_rewrite.record import decode, path_of
 from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import Address, ConsumerSettings
+from peers.consumer_rewrite.settings import ConsumerSettings
+from peers.listener import Address
 from proxy.scenario import loads
 from specs.drafts.rewrite_states import DOWN
 

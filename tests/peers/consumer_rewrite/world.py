@@ -14,22 +14,19 @@ from functools import partial
 
 from peers.consumer_rewrite.actions import (
     BrokerAction,
-    Close,
-    Connect,
     Consume,
     ConsumerAction,
-    Disconnect,
     Fail,
     Halt,
-    Request,
-    Send,
     Write,
 )
 from peers.consumer_rewrite.consumer import Consumer
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import decode, group_of, path_of
-from peers.consumer_rewrite.settings import Address, BrokerSettings, ConsumerSettings
+from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.consumer_rewrite.strategies import Partition
+from peers.dialer import Connect, Disconnect, Transmit
+from peers.listener import Address, Close, Send
 from peers.registry import Entry, MemoryElector, MemoryRegistry
 
 SETTINGS = BrokerSettings(slots=2)
@@ -364,7 +361,7 @@ class World:
             self.log.append((self.now, name, action))
             if isinstance(action, Connect):
                 self._connect(name, action.address)
-            elif isinstance(action, Request):
+            elif isinstance(action, Transmit):
                 if application.link is not None:
                     self._to_broker(application.link, action.data)
             elif isinstance(action, Disconnect):
