@@ -6,7 +6,7 @@ from peers.central_coordination.actions import Log
 from peers.central_coordination.coordinator import queue_of
 from peers.central_coordination.wire import read_request
 from peers.listener import Close, Send
-from specs.drafts.central_states import CONSULTING, FETCHING
+from specs.drafts.central_states import CONSULTING, FETCHING, STARTING
 from specs.malformed import Malformed
 from tests.peers.central_coordination.world import SETTINGS, World
 
@@ -173,6 +173,17 @@ def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     held.polls = True
     world.resume(f"consumer of {names[0]}")
     world.until(lambda: world.settled(names[0]) and world.settled(names[1]))
+
+
+def test_what_changes_during_a_rebalance_is_followed_by_another() -> None:
+    world = settled("a")
+    group = world.coordinator.groups["g"]
+    before = group.rebalances
+    world.grow("t", "2-0")
+    world.until(lambda: group.state == STARTING)  # what is given out is decided
+    world.grow("t", "2-1")
+    world.until(world.settled)
+    assert group.rebalances == before + 2
 
 
 def test_wildcards_take_up_new_topics() -> None:
