@@ -14,14 +14,22 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Self, TypeVar
 
 from peers.client_0_8 import requests
-from peers.client_0_8.errors import LEADER_NOT_AVAILABLE, STALE
 from peers.client_0_8.message_sets import Message
-from peers.client_0_8.requests import Cluster, Fetched, Offsets, Place, Produced
+from peers.client_0_8.requests import Fetched, Offsets, Produced
 from peers.dialogue import Dialogue, Nonsense
+from peers.leaders import (
+    LEADER_NOT_AVAILABLE,
+    STALE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    Address,
+    Cluster,
+    Place,
+    by_leader,
+    cluster,
+    metadata,
+)
 from specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from specs.malformed import Malformed
-
-Address = tuple[str, int]
 
 PAUSE: Final = 0.1
 """Seconds between two questions for a leader."""
@@ -92,7 +100,7 @@ class Client:
         timeout: float = 10.0,
         patience: float = 10.0,
     ) -> None:
-        self.cluster = Cluster({}, {}, {})
+        self.cluster = Cluster({}, {}, {}, {})
         """What the last Metadata response said."""
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
@@ -113,11 +121,11 @@ class Client:
 
     def refresh(self, topics: Iterable[str] = ()) -> Cluster:
         """Ask any broker for metadata. Raises Unreachable."""
-        body = requests.metadata(topics)
+        body = metadata(topics)
         problems = []
         for address in dict.fromkeys((*self.cluster.brokers.values(), *self._bootstrap)):
             try:
-                self.cluster = requests.cluster(self.ask(address, METADATA, body))
+                self.cluster = cluster(self.ask(address, METADATA, body))
             except OSError as problem:
                 problems.append(f"{address[0]}:{address[1]}: {problem}")
             else:
@@ -219,7 +227,7 @@ class Client:
         found: dict[Place, Found],
     ) -> dict[Place, OSError]:
         """Ask everybody, then hear everybody; gives what was lost with its connection."""
-        led, leaderless = requests.by_leader(wanted, self.cluster.leaders)
+        led, leaderless = by_leader(wanted, self.cluster.leaders)
         for place in leaderless:
             found[place] = kind.failed(self._why(place))
         asked: list[tuple[Address, dict[Place, Given]]] = []
@@ -249,8 +257,8 @@ class Client:
     def _why(self, place: Place) -> int:
         """Why nobody leads a partition, as Metadata has it."""
         errors = self.cluster.errors
-        known = any(topic == place[0] for topic, _ in self.cluster.leaders)
-        otherwise = 3 if known else LEADER_NOT_AVAILABLE
+        known = place[0] in self.cluster.partitions
+        otherwise = UNKNOWN_TOPIC_OR_PARTITION if known else LEADER_NOT_AVAILABLE
         return errors.get(place, errors.get(place[0], otherwise))
 
     def _connection(self, address: Address) -> Connection:

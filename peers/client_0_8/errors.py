@@ -47,10 +47,3 @@ ERRORS: Final = (
 )
 # fmt: on
 """The whole table, in the guide's order."""
-
-UNKNOWN_TOPIC_OR_PARTITION: Final = 3
-LEADER_NOT_AVAILABLE: Final = 5
-NOT_LEADER: Final = 6
-
-STALE: Final = frozenset((UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER))
-"""Codes after which other metadata may help: the same is asked again of whoever leads then."""

@@ -1,18 +1,15 @@
 """What is asked of one broker for some of its partitions, and what it answers. Pure functions.
 
-Layouts: the protocol guide of 0.8; v0 of Produce, Fetch, ListOffsets ("Offset API") and Metadata.
+Layouts: the protocol guide of 0.8; v0 of Produce, Fetch and ListOffsets ("Offset API").
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from peers.client_0_8.errors import LEADER_NOT_AVAILABLE
 from peers.client_0_8.message_sets import Message, read_from, write
-
-Place = tuple[str, int]
-"""Topic and partition."""
+from peers.leaders import Place, by_topic
 
 LATEST: Final = -1
 """As a time: the offset of the next message."""
@@ -46,14 +43,6 @@ class Offsets(NamedTuple):
 
     error: int
     offsets: tuple[int, ...]
-
-
-class Cluster(NamedTuple):
-    """What Metadata says. errors: of topics and of partitions, those without one left out."""
-
-    brokers: dict[int, tuple[str, int]]
-    leaders: dict[Place, int]
-    errors: dict[Place | str, int]
 
 
 def produce(
@@ -116,11 +105,6 @@ def offsets(times: Mapping[Place, int], count: int) -> dict[str, Any]:
     return {"replica_id": CONSUMER, "topics": topics}
 
 
-def metadata(topics: Iterable[str]) -> dict[str, Any]:
-    """The body of a Metadata request; no topic means all of them. Brokers may make what they lack."""
-    return {"topics": [{"name": topic} for topic in topics]}
-
-
 def produced(body: Mapping[str, Any]) -> dict[Place, Produced]:
     """What a Produce response says."""
     return {
@@ -150,50 +134,3 @@ def offsets_found(body: Mapping[str, Any]) -> dict[Place, Offsets]:
         for topic in body["topics"]
         for part in topic["partitions"]
     }
-
-
-def cluster(body: Mapping[str, Any]) -> Cluster:
-    """What a Metadata response says. A partition whose leader is -1 has none (LeaderNotAvailable)."""
-    found = Cluster({one["node_id"]: (one["host"], one["port"]) for one in body["brokers"]}, {}, {})
-    for topic in body["topics"]:
-        if topic["error_code"]:
-            found.errors[topic["name"]] = topic["error_code"]
-        for part in topic["partitions"]:
-            place = topic["name"], part["partition_index"]
-            if part["error_code"]:
-                found.errors[place] = part["error_code"]
-            if part["leader_id"] in found.brokers:
-                found.leaders[place] = part["leader_id"]
-            else:
-                found.errors.setdefault(place, LEADER_NOT_AVAILABLE)
-    return found
-
-
-def by_leader(
-    places: Iterable[Place], leaders: Mapping[Place, int]
-) -> tuple[dict[int, list[Place]], list[Place]]:
-    """Places by the node id of their leader, and those that nobody leads.
-
-    >>> by_leader([("a", 0), ("a", 1), ("b", 0)], {("a", 0): 1, ("b", 0): 1})
-    ({1: [('a', 0), ('b', 0)]}, [('a', 1)])
-    """
-    led: dict[int, list[Place]] = {}
-    lost = []
-    for place in places:
-        if place in leaders:
-            led.setdefault(leaders[place], []).append(place)
-        else:
-            lost.append(place)
-    return led, lost
-
-
-def by_topic(parts: Iterable[tuple[Place, Any]]) -> Iterator[tuple[str, list[tuple[int, Any]]]]:
-    """What belongs to partitions, gathered by topic, since a request names each topic once.
-
-    >>> dict(by_topic([(("a", 0), "x"), (("b", 0), "y"), (("a", 1), "z")]))
-    {'a': [(0, 'x'), (1, 'z')], 'b': [(0, 'y')]}
-    """
-    gathered: dict[str, list[tuple[int, Any]]] = {}
-    for (topic, partition), what in parts:
-        gathered.setdefault(topic, []).append((partition, what))
-    return iter(gathered.items())

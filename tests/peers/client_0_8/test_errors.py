@@ -25,7 +25,7 @@ from peers.apache import ApacheCluster
 from peers.client_0_8 import Client, Message, requests
 from peers.client_0_8.errors import ERRORS
 from peers.client_0_8.message_sets import write
-from peers.client_0_8.requests import Place
+from peers.leaders import Place, cluster, metadata
 from proxy.scenario import loads
 from specs.error_codes import ERROR_CODES
 from specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
@@ -43,7 +43,7 @@ SOON = 30.0
 class Bench(NamedTuple):
     """Two brokers, a client that does not try again, and a topic that is on both."""
 
-    cluster: ApacheCluster
+    kafka: ApacheCluster
     client: Client
     place: Place
 
@@ -58,7 +58,7 @@ class Bench(NamedTuple):
     def produce_at(self, node: int, data: bytes, acks: int = 1, timeout_ms: int = 5000) -> int:
         """Append any bytes at a broker, whoever leads; the error."""
         body = requests.produce_bytes({self.place: data}, acks, timeout_ms)
-        answer = self.client.ask(self.cluster.brokers[node], PRODUCE, body)
+        answer = self.client.ask(self.kafka.brokers[node], PRODUCE, body)
         return requests.produced(answer)[self.place].error
 
 
@@ -87,7 +87,7 @@ def a_flipped_bit(bench: Bench) -> int:
 def partition_77(bench: Bench) -> int:
     place = bench.place[0], 77
     body = requests.produce_bytes({place: write(ONE)}, 1, 5000)
-    answer = bench.client.ask(bench.cluster.brokers[bench.leader], PRODUCE, body)
+    answer = bench.client.ask(bench.kafka.brokers[bench.leader], PRODUCE, body)
     return requests.produced(answer)[place].error
 
 
@@ -95,7 +95,7 @@ def answered_by_the_proxy(bench: Bench) -> int:
     """The fault: see above why no broker does it."""
     rule = "rules: [{name: r, match: {api: Produce}, do: {respond: {error: 4}}}]"
     with (
-        Harness(bench.cluster.bootstrap, scenario=loads(f"version: 1\n{rule}\n")) as proxy,
+        Harness(bench.kafka.bootstrap, scenario=loads(f"version: 1\n{rule}\n")) as proxy,
         Client([proxy.proxy.address], patience=0) as client,
     ):
         client.refresh([bench.place[0]])
@@ -112,11 +112,11 @@ def the_follower(bench: Bench) -> int:
 
 
 def all_replicas_while_one_stands_still(bench: Bench) -> int:
-    bench.cluster.pause(bench.follower)
+    bench.kafka.pause(bench.follower)
     try:
         return bench.produce_at(bench.leader, write(ONE), acks=-1, timeout_ms=300)
     finally:
-        bench.cluster.resume(bench.follower)
+        bench.kafka.resume(bench.follower)
 
 
 def shutdown_of_a_broker_that_is_not_there(bench: Bench) -> int:
@@ -129,20 +129,20 @@ def shutdown_of_a_broker_that_is_not_there(bench: Bench) -> int:
 def metadata_without_the_follower(bench: Bench) -> int:
     """The answer to the guide's question: the leader is there, and a replica is not."""
     node = bench.follower
-    bench.cluster.kill(node)
+    bench.kafka.kill(node)
     try:
         error = 0
         until = time.monotonic() + SOON
         while not error and time.monotonic() < until:
-            body = requests.metadata([bench.place[0]])
-            answer = bench.client.ask(bench.cluster.brokers[bench.leader], METADATA, body)
-            found = requests.cluster(answer)
+            body = metadata([bench.place[0]])
+            answer = bench.client.ask(bench.kafka.brokers[bench.leader], METADATA, body)
+            found = cluster(answer)
             error = found.errors.get(bench.place, 0)
             time.sleep(0.1)
         assert found.leaders[bench.place] == bench.leader
         return error
     finally:
-        bench.cluster.start(node)
+        bench.kafka.start(node)
 
 
 def a_larger_message(bench: Bench) -> int:
@@ -169,15 +169,15 @@ TABLE: tuple[tuple[str, int, str, Callable[[Bench], int]], ...] = (
 
 
 @contextmanager
-def bench(cluster: ApacheCluster, topic: str = "errors") -> Iterator[Bench]:
+def bench(kafka: ApacheCluster, topic: str = "errors") -> Iterator[Bench]:
     """A topic whose partition both brokers have and follow."""
-    with Client(cluster.brokers.values(), patience=0) as client:
+    with Client(kafka.brokers.values(), patience=0) as client:
         place = topic, 0
         until = time.monotonic() + SOON
         while True:
             found = client.refresh([topic])
             if place in found.leaders and not found.errors:
-                made = Bench(cluster, client, place)
+                made = Bench(kafka, client, place)
                 # so many acknowledgements come when the follower is in sync again
                 if made.produce_at(made.leader, write(ONE), acks=2, timeout_ms=1000) == 0:
                     break

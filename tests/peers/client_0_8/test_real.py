@@ -10,7 +10,7 @@ import pytest
 from barnabas.harness import Harness
 from peers.apache import ApacheCluster
 from peers.client_0_8 import EARLIEST, LATEST, Client, Message, Produced, Unreachable
-from peers.client_0_8.requests import Place
+from peers.leaders import Place
 
 FEW = [Message(b"k", b"%d" % number) for number in range(5)]
 

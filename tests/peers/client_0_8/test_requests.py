@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from peers.client_0_8 import requests
 from peers.client_0_8.message_sets import Message
-from peers.client_0_8.requests import Cluster, Fetched, Offsets, Produced
+from peers.client_0_8.requests import Fetched, Offsets, Produced
 from specs import api
 
 PLACES = {("a", 0): 5, ("b", 1): 6, ("a", 2): 7}
@@ -42,24 +42,3 @@ def test_answers_by_place() -> None:
     assert requests.fetched({"responses": [{"topic": "a", "partitions": [empty]}]}, {}) == {
         ("a", 0): Fetched(1, -1, (), too_small=False)
     }
-
-
-def test_who_leads_and_what_is_wrong() -> None:
-    parts = [
-        {"error_code": 0, "partition_index": 0, "leader_id": 1},
-        {"error_code": 9, "partition_index": 1, "leader_id": 1},
-        {"error_code": 5, "partition_index": 2, "leader_id": -1},
-        {"error_code": 0, "partition_index": 3, "leader_id": 7},
-    ]
-    body = {
-        "brokers": [{"node_id": 1, "host": "h", "port": 9}],
-        "topics": [
-            {"error_code": 0, "name": "a", "partitions": parts},
-            {"error_code": 5, "name": "new", "partitions": []},
-        ],
-    }
-    assert requests.cluster(body) == Cluster(
-        {1: ("h", 9)},
-        {("a", 0): 1, ("a", 1): 1},
-        {("a", 1): 9, ("a", 2): 5, ("a", 3): 5, "new": 5},
-    )
