@@ -178,7 +178,7 @@ class Stage:
         connected, lost = [], set(self._failed)
         self._failed.clear()
         for node, (_, port) in self._connecting.items():
-            if port - 9000 in self.refused:
+            if port - 9000 in self.refused or port - 9000 not in self.cluster.brokers:
                 lost.add(node)
             else:
                 connected.append(node)
@@ -220,7 +220,7 @@ class Stage:
 
     def settle(self) -> None:
         """Turns, until nothing moves at this moment."""
-        for _ in range(100_000):
+        for _ in range(5_000):
             if not self.turn() and not self._pending():
                 return
         raise AssertionError("it never comes to rest")
