@@ -44,7 +44,7 @@ class Link:
     version: int = 0
     """Of Produce, when it is ready."""
     old: bool = False
-    """It closed the connection when it was asked for its versions, as 0.8 and 0.9 do."""
+    """It did not say which versions it knows: 0.8 closes the connection, 0.9 says nothing."""
     heard: bool = False
     """Whether it has answered anything since it was connected."""
     not_before: float = 0.0

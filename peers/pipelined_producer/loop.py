@@ -12,13 +12,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from peers.dialogue import Answer, Dialogue, Nonsense
+from peers.dialogue import Answer, Nonsense
 from peers.leaders import STALE, Address, Place
 from peers.pipelined_producer.actions import METADATA, Action, Close, Connect, Ready, Report, Write
 from peers.pipelined_producer.batch import PLAIN, Serializers, collate
 from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
 from peers.pipelined_producer.intake import Intake
 from peers.pipelined_producer.link import Link, Sent, State, produce_version
+from peers.pipelined_producer.links import Links
 from peers.pipelined_producer.queues import Batches
 from peers.pipelined_producer.refresher import RETRIABLE, Refresher
 from peers.pipelined_producer.retries import Retries
@@ -46,8 +47,8 @@ class Loop:
     ) -> None:
         self.settings = settings
         self.intake = intake
-        self.links: dict[int, Link] = {}
         self.refresher = Refresher(bootstrap, settings)
+        self.links = Links(settings, self.refresher)
         self.retries = Retries()
         self.hurry = False
         """Whether batches that are not full go at once."""
@@ -68,7 +69,7 @@ class Loop:
 
     def wrote(self, node: int, count: int) -> None:
         """The socket has taken so many bytes of the last Write."""
-        link = self._link(node)
+        link = self.links.get(node)
         if link is None:
             return
         link.outgoing = link.outgoing[count:]
@@ -81,7 +82,7 @@ class Loop:
 
     def give_up(self) -> list[Action]:
         """End: close all connections, and say of everything that is left that it was not sent."""
-        for link in list(self._all_links()):
+        for link in list(self.links.all()):
             if link.state != State.DOWN:
                 self._actions.append(Close(link.node))
             for sent in link.down(self.settings.client_id, math.inf):
@@ -93,72 +94,34 @@ class Loop:
         self.intake.over(sum(isinstance(action, Report) for action in actions))
         return actions
 
-    def wants_write(self) -> set[int]:
-        """The nodes for which there is something to write: what to select for."""
-        found = {link.node for link in self._all_links() if link.up and link.outgoing}
-        refresher = self.refresher
-        if (
-            refresher.link.state == State.READY
-            and not refresher.busy
-            and refresher.link.not_before <= self._now
-            and refresher.needed(self._places(), self._now)
-        ):
-            found.add(METADATA)
-        if self._standing_still:
-            return found & {METADATA}
-        new = self.intake.ripe(self.settings.batch_messages, self._ripe)
-        keyless = {topic for topic, partition in new if partition == UNDESIGNATED}
-        again, held = self.retries.ripe(self._now), self.retries.held()
-        for link in self.links.values():
-            if self._has_room(link) and any(
-                place in again or (place not in held and (place in new or place[0] in keyless))
-                for place in self._open(link)
-            ):
-                found.add(link.node)
-        return found
-
-    def wake(self) -> float | None:
-        """When the next turn is due although nothing comes; None: not before something does."""
-        if self._actions:
-            return self._now
-        settings = self.settings
-        expiry = settings.expiry_ms / 1e3
-        times = [*self.retries.times(expiry), self.refresher.due]
-        oldest = self.intake.oldest()
-        if oldest is not None:
-            times += (oldest + expiry, oldest + settings.linger_ms / 1e3)
-        for link in self._all_links():
-            times += (link.not_before, link.until, *(sent.until for sent in link.in_flight[:1]))
-        return min((time for time in times if self._now < time < math.inf), default=None)
-
     def configure_connections(self) -> None:
         """Connections are made to brokers for which there is something; what is late is given up."""
         for node in self._ready.connected:
             self._connected(node)
-        for link in list(self._all_links()):
+        for link in list(self.links.all()):
             late = link.state != State.DOWN and link.until <= self._now
             if late or any(sent.until <= self._now for sent in link.in_flight[:1]):
                 self._lose(link)
-        if self._standing_still:
+        if self.standing_still:
             return
-        wanted = set(self.intake.waiting()) | self.retries.held()
+        wanted = self.places()
         keyless = {topic for topic, partition in wanted if partition == UNDESIGNATED}
         for node, places in self.refresher.led.items():
-            known = self.links.get(node)
-            if (known is None or known.state == State.DOWN) and any(
+            link = self.links.to(node)
+            if link.state == State.DOWN and any(
                 place in wanted or place[0] in keyless for place in places
             ):
-                self._connect(node, known)
+                self._connect(link)
 
     def handle_responses(self) -> None:
         """All answers that are whole; then the connections that ended."""
         for node, data in self._ready.arrived.items():
-            link = self._link(node)
+            link = self.links.get(node)
             if link is not None:
                 link.dialogue.feed(data)
-        for link in list(self._all_links()):
+        for link in list(self.links.all()):
             gone = link.node in self._ready.lost
-            if self._standing_still and link.node != METADATA and not gone:
+            if self.standing_still and link.node != METADATA and not gone:
                 continue  # nobody reads while metadata are waited for
             try:
                 for answer in link.dialogue.answers():
@@ -172,7 +135,7 @@ class Loop:
         """Ask who leads, if something waits for that or an answer said that it changed."""
         refresher = self.refresher
         link = refresher.link
-        places = self._places()
+        places = self.places()
         refresher.topics |= {topic for topic, _ in places}
         if refresher.busy or link.not_before > self._now:
             return
@@ -196,82 +159,66 @@ class Loop:
     def handle_retries(self) -> None:
         """What is due is sent again before anything new, to whoever leads now."""
         for link in self._writable():
-            if self._has_room(link) and len(self.retries):
-                places = set(self.refresher.led.get(link.node, ())) - self._elsewhere(link)
+            if self.links.has_room(link) and len(self.retries):
+                places = self.links.served(link)
                 self._send(link, self.retries.take(places, self._now))
 
     def handle_new(self) -> None:
         """Poll the queues of the partitions that a broker leads; one request each, if it may be."""
         for link in self._writable():
-            if self._has_room(link):
-                places = self._open(link, new=True)
+            if self.links.has_room(link):
+                places = self.links.served(link, but=self.retries.held())
                 limit = self.settings.batch_messages
-                self._send(link, self.intake.take(places, limit, self._ripe))
+                self._send(link, self.intake.take(places, limit, self.ripe))
+
+    def places(self) -> set[Place]:
+        """The partitions for which there is something, and -1 of topics for what has none yet."""
+        return set(self.intake.waiting()) | self.retries.held()
 
     @property
-    def _standing_still(self) -> bool:
+    def now(self) -> float:
+        """The last turn's time."""
+        return self._now
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do at once."""
+        return not self._actions
+
+    @property
+    def standing_still(self) -> bool:
+        """Whether metadata are waited for, and everything with them."""
         return self.settings.metadata == "blocking" and self.refresher.busy
 
     @property
-    def _ripe(self) -> float:
+    def ripe(self) -> float:
+        """Batches whose first event came until then are not waited for any longer."""
         return math.inf if self.hurry else self._now - self.settings.linger_ms / 1e3 + _NOW
 
     def _later(self, ms: float) -> float:
         return self._now + ms / 1e3
 
-    def _all_links(self) -> Iterator[Link]:
-        yield self.refresher.link
-        yield from self.links.values()
-
-    def _link(self, node: int) -> Link | None:
-        return self.refresher.link if node == METADATA else self.links.get(node)
-
-    def _places(self) -> set[Place]:
-        return set(self.intake.waiting()) | self.retries.held()
-
     def _writable(self) -> Iterator[Link]:
         """Those that take bytes; while metadata are waited for, only that connection."""
-        for link in list(self._all_links()):
+        for link in list(self.links.all()):
             takes = link.up and link.node in self._ready.writable
-            if takes and (link.node == METADATA or not self._standing_still):
+            if takes and (link.node == METADATA or not self.standing_still):
                 yield link
 
-    def _has_room(self, link: Link) -> bool:
-        """Whether another request may be sent to a broker."""
-        if link.state != State.READY or link.node == METADATA or link.outgoing:
-            return False
-        total = self.settings.in_flight_total
-        if total is not None and sum(len(one.in_flight) for one in self.links.values()) >= total:
-            return False
-        return len(link.in_flight) < self.settings.in_flight
-
-    def _elsewhere(self, link: Link) -> set[Place]:
-        """Partitions with something in flight to another broker: they led there until lately."""
-        return {place for one in self.links.values() if one is not link for place in one.flying}
-
-    def _open(self, link: Link, *, new: bool = False) -> list[Place]:
-        """The partitions of which a broker may get something, new or again."""
-        shut = self._elsewhere(link) | (self.retries.held() if new else set())
-        return [place for place in self.refresher.led.get(link.node, ()) if place not in shut]
-
-    def _connect(self, node: int, link: Link | None) -> None:
-        address = self.refresher.view.brokers[node]
-        if link is None:
-            link = self.links[node] = Link(node, address, Dialogue(self.settings.client_id))
-        if link.not_before > self._now:
-            return
-        link.address = address
-        link.state, link.until = State.CONNECTING, self._later(self.settings.answer_timeout_ms)
-        self._actions.append(Connect(node, address))
+    def _connect(self, link: Link) -> None:
+        if link.not_before <= self._now:
+            link.address = self.refresher.view.brokers[link.node]
+            link.state, link.until = State.CONNECTING, self._later(self.settings.answer_timeout_ms)
+            self._actions.append(Connect(link.node, link.address))
 
     def _connected(self, node: int) -> None:
-        link = self._link(node)
+        link = self.links.get(node)
         if link is None or link.state != State.CONNECTING:
             return
         link.state, link.until = State.READY, math.inf
         fixed = self.settings.produce_version
         if node != METADATA and fixed is None and not link.old:
-            link.state, link.until = State.ASKING, self._later(self.settings.answer_timeout_ms)
+            link.state, link.until = State.ASKING, self._later(self.settings.versions_timeout_ms)
             self._write(link, link.dialogue.ask(API_VERSIONS, 0, {}))
         else:
             link.version = fixed or 0
@@ -293,7 +240,7 @@ class Loop:
         data = link.dialogue.ask(PRODUCE, link.version, body, answered=answered, note=request)
         link.depart(request, answered=answered)
         self._write(link, data)
-        self.links[link.node] = self.links.pop(link.node)  # the others come first next time
+        self.links.served_now(link)
 
     def _answered(self, link: Link, answer: Answer) -> None:
         """Raises Nonsense."""
@@ -317,8 +264,8 @@ class Loop:
             for event in (*self.retries.remove(of_it), *self.intake.remove(of_it)):
                 self._report(Outcome(event, problem=_name(error), error=error))
         brokers = self.refresher.view.brokers
-        for node, link in list(self.links.items()):
-            if brokers.get(node) != link.address and link.state != State.DOWN:
+        for link in list(self.links.brokers.values()):
+            if brokers.get(link.node) != link.address and link.state != State.DOWN:
                 self._lose(link)
         self.refresher.stale = False  # what was just closed is known
 

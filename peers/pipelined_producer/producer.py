@@ -17,6 +17,7 @@ from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
 from peers.pipelined_producer.intake import Intake, QueueFull
 from peers.pipelined_producer.loop import Loop
 from peers.pipelined_producer.partitioning import Partitioner, by_hash
+from peers.pipelined_producer.selecting import wake, wants_write
 from peers.pipelined_producer.settings import Settings
 
 _CHUNK: Final = 1 << 18
@@ -143,13 +144,13 @@ class PipelinedProducer:
 
     def _select(self) -> Ready:
         """Wait until something can be done. A connection that is refused at once is lost in this turn."""
-        wanted = self._loop.wants_write()
+        wanted = wants_write(self._loop)
         for node, connection in self._sockets.items():
             writes = node in wanted or node in self._connecting
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writes else 0)
             if self._selector.get_key(connection).events != events:
                 self._selector.modify(connection, events, node)
-        due = self._loop.wake()
+        due = wake(self._loop)
         timeout = _LONGEST if due is None else max(due - time.monotonic(), 0.0)
         found = self._selector.select(0 if self._refused else min(timeout, _LONGEST))
         lost, self._refused = set(self._refused), set()

@@ -31,6 +31,8 @@ class Settings:
     """[request.timeout.ms] How long a broker may wait for other replicas."""
     answer_timeout_ms: int = 30_000
     """After so long without the oldest answer a connection is given up."""
+    versions_timeout_ms: int = 2000
+    """After so long without its versions a broker counts as an old one: 0.9 neither answers nor closes."""
     queue_messages: int = 10_000
     """[queue.buffering.max.messages] Of each queue."""
     outstanding: int = 100_000

@@ -12,6 +12,7 @@ from peers.pipelined_producer.actions import Close, Connect, Ready, Report, Writ
 from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
 from peers.pipelined_producer.intake import Intake
 from peers.pipelined_producer.loop import Loop
+from peers.pipelined_producer.selecting import wake, wants_write
 from peers.pipelined_producer.settings import Settings
 from specs.frames import Frame, decode_frame, encode_frame, request_head
 from specs.keys import API_VERSIONS, PRODUCE
@@ -197,7 +198,7 @@ class Stage:
         actions = self.loop.turn(Ready(connected, arrived, lost, writable), self.now)
         for action in actions:
             self._do(action)
-        for node, link in self.loop.links.items():
+        for node, link in self.loop.links.brokers.items():
             self.most_in_flight[node] = max(self.most_in_flight[node], len(link.in_flight))
         return bool(actions or connected or arrived or lost)
 
@@ -227,14 +228,14 @@ class Stage:
 
     def _pending(self) -> bool:
         """Whether select would return at once."""
-        ready = {node for node in self.loop.wants_write() if node in self.wires}
+        ready = {node for node in wants_write(self.loop) if node in self.wires}
         return bool(ready - self.unwritable)
 
     def wait(self, ms: float) -> None:
         """Let time pass; the loop wakes exactly when it wants to."""
         until = self.now + ms / 1e3
         self.settle()
-        while (due := self.loop.wake()) is not None and due <= until:
+        while (due := wake(self.loop)) is not None and due <= until:
             assert due >= self.now
             self.now = due
             self.settle()

@@ -46,4 +46,4 @@ def test_any_answer_ends_in_a_report_of_every_message(at: int, data: bytes, how:
     stage.wait(6000)
     assert len(stage.outcomes) == 4
     assert stage.intake.outstanding == 0
-    assert all(link.state != "connecting" for link in stage.loop.links.values())
+    assert all(link.state != "connecting" for link in stage.loop.links.brokers.values())

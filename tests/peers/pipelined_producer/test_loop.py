@@ -98,7 +98,7 @@ def test_several_requests_are_in_flight() -> None:
     for value in numbered(10):
         stage.send(value)
     stage.settle()
-    assert len(stage.loop.links[1].in_flight) == 3
+    assert len(stage.loop.links.brokers[1].in_flight) == 3
     stage.cluster.brokers[1].answering = True
     stage.settle()
     assert stage.cluster.logs["t", 0] == [b"first", *numbered(10)]
@@ -111,7 +111,7 @@ def test_the_blocking_producer_has_one_in_flight_over_all_brokers() -> None:
         stage.send(value, partition=number % 3)
     for _ in range(300):
         stage.turn()
-        assert sum(len(link.in_flight) for link in stage.loop.links.values()) <= 1
+        assert sum(len(link.in_flight) for link in stage.loop.links.brokers.values()) <= 1
     in_order(stage, list(numbered(30)))
     assert {frame.version for node in (1, 2, 3) for frame in stage.requests(node)} == {0}
     assert stage.requests(1, API_VERSIONS) == []
@@ -200,6 +200,21 @@ def test_produce_is_what_the_broker_offers(
     assert frame.version == version
     records = frame.body["topic_data"][0]["partition_data"][0]["records"]
     assert [batch.magic for batch in read(records)] == [magic]
+    assert stage.acknowledged == [b"v"]
+
+
+def test_a_broker_that_does_not_say_its_versions_is_old() -> None:
+    """As 0.9 is: it reads no further, and leaves the connection open."""
+    stage = Stage(Settings(versions_timeout_ms=2000), Cluster(2, {"t": 2}))
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"v", partition=1)
+    stage.wait(1900)
+    assert 2 not in stage.closes
+    stage.wait(200)
+    assert 2 in stage.closes
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert [frame.version for frame in stage.requests(2)] == [0]
     assert stage.acknowledged == [b"v"]
 
 

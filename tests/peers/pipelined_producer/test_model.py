@@ -115,7 +115,7 @@ class Producing(RuleBasedStateMachine):
         stage = self.stage
         flying = sum(
             len(events)
-            for link in stage.loop.links.values()
+            for link in stage.loop.links.brokers.values()
             for sent in (*link.in_flight, *([link.writing] if link.writing else ()))
             for events in sent.batches.values()
         )
@@ -123,10 +123,10 @@ class Producing(RuleBasedStateMachine):
         unreported = sum(1 for one in stage.loop._actions)
         assert stage.intake.outstanding == len(self.accepted) - len(stage.outcomes) <= MOST
         assert held <= stage.intake.outstanding <= held + unreported
-        for link in stage.loop.links.values():
+        for link in stage.loop.links.brokers.values():
             assert len(link.in_flight) <= stage.settings.in_flight
         if stage.settings.in_flight_total is not None:
-            assert sum(len(link.in_flight) for link in stage.loop.links.values()) <= 1
+            assert sum(len(link.in_flight) for link in stage.loop.links.brokers.values()) <= 1
 
     @invariant()
     def each_is_reported_once_and_what_was_acknowledged_is_there(self) -> None:
