@@ -145,12 +145,14 @@ class Stage:
         cluster: Cluster | None = None,
         *,
         chunk: int = 1 << 20,
+        bootstrap: tuple[int, ...] = (1,),
         **loop: Any,
     ) -> None:
         self.settings = settings or Settings()
         self.cluster = cluster or Cluster()
         self.intake = Intake(self.settings)
-        self.loop = Loop([("b1", 9001)], self.settings, self.intake, **loop)
+        addresses = [(f"b{node}", 9000 + node) for node in bootstrap]
+        self.loop = Loop(addresses, self.settings, self.intake, **loop)
         self.now = 1000.0
         self.outcomes: list[Outcome] = []
         self.wires: dict[int, Wire] = {}

@@ -11,7 +11,8 @@ from peers.pipelined_producer.actions import METADATA
 from peers.pipelined_producer.batch import Serializers, plain
 from peers.pipelined_producer.loop import STEPS
 from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
-from specs.keys import API_VERSIONS
+from specs.frames import Frame, encode_frame
+from specs.keys import API_VERSIONS, PRODUCE
 from specs.keys import METADATA as METADATA_KEY
 from specs.records import read
 from tests.peers.pipelined_producer.stage import Cluster, Stage, numbered, parts
@@ -315,6 +316,47 @@ def test_blocking_metadata_hold_up_everybody() -> None:
     assert stage.cluster.logs["u", 0] == [b"u"]
 
 
+@pytest.mark.parametrize(
+    ("metadata", "heard"), [("blocking", []), ("non-blocking", [b"in flight"])]
+)
+def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_block(
+    metadata: str, heard: list[bytes]
+) -> None:
+    settings = Settings(metadata=metadata)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", *heard]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+def test_metadata_are_asked_of_one_address_after_the_other() -> None:
+    stage = Stage(Settings(reconnect_backoff_ms=10), Cluster(3, {"t": 1}), bootstrap=(2, 1, 3))
+    stage.refused |= {2, 3}
+    stage.send(b"v", partition=0)
+    stage.wait(100)
+    assert stage.acknowledged == [b"v"]
+
+
+def test_who_was_served_last_comes_last() -> None:
+    stage = Stage(replace(BLOCKING_0_8, batch_messages=1), Cluster(2, {"t": 2}))
+    for number, value in enumerate(numbered(10)):
+        stage.send(value, partition=number % 2)
+    stage.settle()
+    partitions = [outcome.event.partition for outcome in stage.outcomes]
+    assert partitions in ([0, 1] * 5, [1, 0] * 5)
+
+
 def test_metadata_are_asked_of_another_if_one_is_silent() -> None:
     stage = Stage(Settings(answer_timeout_ms=1000, metadata="blocking"), Cluster(2, {"t": 2}))
     stage.send(b"first", partition=1)
@@ -357,6 +399,45 @@ def test_a_moved_leader_is_followed() -> None:
     stage.wait(500)
     assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
     assert stage.problems == {}
+
+
+def test_nothing_goes_to_a_new_leader_while_something_is_in_flight_to_the_old_one() -> None:
+    stage = Stage(
+        Settings(in_flight=3, metadata_refresh_ms=300), Cluster(3, {"t": 1}), bootstrap=(3,)
+    )
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    stage.cluster.leaders["t", 0] = 2
+    stage.wait(400)  # it is known by now
+    stage.send(b"2")
+    stage.wait(100)
+    assert stage.requests(2) == []
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
+    assert stage.acknowledged == [b"0", b"1", b"2"]
+
+
+def test_an_answer_for_other_partitions_ends_the_connection() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    (link,) = stage.loop.links.brokers.values()
+    header = {"correlation_id": link.dialogue.waiting[0].correlation_id}
+    frame = Frame("response", PRODUCE, link.version, header, {"responses": []})
+    stage.wires[1].waiting.clear()
+    stage.wires[1].answers += encode_frame(frame)
+    stage.settle()
+    assert stage.closes == [1]
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.acknowledged == [b"0", b"1"]
 
 
 # retries and expiry
