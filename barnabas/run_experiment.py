@@ -81,7 +81,7 @@ def run(name: str, out: Path, *, short: bool) -> None:
         },
         "measured": measured,
     }
-    (out / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+    (out / f"{name}.json").write_text(_lines(document, 3) + "\n")
     (out / f"{name}.md").write_text(text(found, document))
     output.out.print(f"{out / name}.md", markup=False)
 
@@ -118,6 +118,23 @@ def _known(name: str) -> Experiment:
         return experiment(name)
     except LookupError as problem:
         raise Trouble(f"{problem}; see `barnabas experiment list`") from None
+
+
+def _lines(value: Any, levels: int) -> str:
+    """JSON with line breaks in so many levels only: a run is a line.
+
+    >>> print(_lines({"runs": [{"a": 1}, {"a": [2, 3]}]}, 2))
+    {"runs": [
+    {"a": 1},
+    {"a": [2, 3]}
+    ]}
+    """
+    if not levels or not value or not isinstance(value, dict | list):
+        return json.dumps(value)
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(key)}: {_lines(one, levels - 1)}" for key, one in value.items())
+        return "{" + ",\n".join(parts) + "}"
+    return "[\n" + ",\n".join(_lines(one, levels - 1) for one in value) + "\n]"
 
 
 def _proxy(bootstrap: str, scenario: str, folder: Path) -> AbstractContextManager[Between]:
