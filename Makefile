@@ -2,14 +2,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-more test-all lint bench compat clean
+.PHONY: help demo test test-more test-all lint bench compat rediscover fuzz-self clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
 	@echo "make test      all tests that Python wheels can run"
-	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka)"
+	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
 	@echo "make lint      ruff, mypy, import contracts"
-	@echo "make bench     speed of the proxy, the codecs, reading captures and with real Kafka, as ratios of one run"
+	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
+	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
+	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
@@ -29,11 +31,11 @@ demo: $(VENV)/.stamp-demo
 
 # a file of tests stays in one process: what they share is made once
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m "not needs_tshark and not needs_chromium and not needs_apache"
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
 
 # one at a time: clusters of several JVMs need the machine, and their clients have deadlines
 test-more: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache"
+	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache or needs_go"
 
 test-all: test test-more
 
@@ -48,6 +50,17 @@ bench: $(VENV)/.stamp-bench
 
 compat: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.compat
+
+# a fixed seed and a limit of time: what it finds is a bug of ours. FUZZ_SECONDS: for each of the three
+FUZZ_SECONDS ?= 40
+fuzz-self: $(VENV)/.stamp-test
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && for target in decoder:specs decoder:captures proxy; do \
+	  campaign=decoders; [ $$target = proxy ] && campaign=own-proxy; \
+	  $(BIN)/barnabas fuzz run $$campaign --target $$target --seconds $(FUZZ_SECONDS) --db "$$folder/$$campaign.fuzz.db" || exit $$?; \
+	done
+
+rediscover: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.rediscover
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-OURS: Final = ("barnabas", "captures", "experiments", "peers", "pipeline", "proxy", "specs")
+OURS: Final = ("barnabas", "captures", "experiments", "fuzz", "peers", "pipeline", "proxy", "specs")
 """The top-level packages of the wheel."""
 
 ROOT: Final = str(Path(__file__).resolve().parent.parent)

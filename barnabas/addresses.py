@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 from barnabas.trouble import Trouble
 
 
@@ -80,15 +78,3 @@ def format_address(address: tuple[str, int]) -> str:
     """
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can connect to an address.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
-    [True, True, True, False, False]
-    """
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

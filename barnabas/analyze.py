@@ -15,6 +15,7 @@ from barnabas.output import Output
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from pipeline.errors import UnavailableError, reason
+from pipeline.folders import ON_REQUEST, plain
 from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ OURS: Final = frozenset(
         "errors",
         "connections",
         "notes",
+        *ON_REQUEST,
         "analyses",
         "report.html",
         "report.part",
+        "tables.sql",
         "_runs",
         "_state",
         "_checkpoint",
@@ -52,6 +55,8 @@ class Wanted(NamedTuple):
     settings: Mapping[str, str] = {}
     tls_keys: Path | None = None
     as_json: bool = False
+    also: Sequence[str] = ()
+    """Tables of ON_REQUEST."""
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:
@@ -64,6 +69,9 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
         parse_master(wanted.master)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
+    for table in wanted.also:
+        if table not in ON_REQUEST:
+            raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
     files = capture_files(wanted.captures)
     opened(*files, keys=read_keys(wanted.tls_keys))
     free(wanted.out)
@@ -90,6 +98,10 @@ def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
 def free(out: Path) -> None:
     """Raises Trouble if the folder is of something else, or can't be."""
     try:
+        plain(out.resolve())
+    except ValueError as problem:
+        raise Trouble(f"--out: {problem}") from None
+    try:
         out.mkdir(parents=True, exist_ok=True)
         others = sorted(path.name for path in out.iterdir() if path.name not in OURS)
     except FileExistsError:
@@ -101,19 +113,26 @@ def free(out: Path) -> None:
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    little = wanted.master is None and sum(path.stat().st_size for path in files) < LITTLE
-    with session_of(wanted, progress, little=little) as spark:
+    size = sum(path.stat().st_size for path in files) if wanted.master is None else None
+    with session_of(wanted, progress, size) as spark:
         return _work(spark, wanted, files, progress)
 
 
 @contextmanager
-def session_of(wanted: Wanted, progress: Shown, *, little: bool = False) -> Iterator[SparkSession]:
-    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later."""
-    from pipeline.session import QUICK, session
+def session_of(wanted: Wanted, progress: Shown, size: int | None = None) -> Iterator[SparkSession]:
+    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
+
+    size: bytes that it is for, if that is known and it is ours to set up.
+    """
+    from pipeline.session import LIGHT, LIGHT_UP_TO, QUICK, session
+
+    ours: Mapping[str, str] = {}
+    if size is not None and size < LIGHT_UP_TO:
+        ours = QUICK if size < LITTLE else LIGHT
 
     progress.step(0, 1, "starting Spark")
     try:
-        with session(wanted.master, {**(QUICK if little else {}), **wanted.settings}) as spark:
+        with session(wanted.master, {**ours, **wanted.settings}) as spark:
             yield spark
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
@@ -136,7 +155,7 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     with watched(spark, progress.tasks):
         try:
-            write(spark, files, out, progress.step, secrets=secrets)
+            write(spark, files, out, progress.step, secrets=secrets, also=wanted.also)
             return analyze_tables(spark, out, progress.step)
         except (PySparkException, Py4JError) as problem:
             raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from None

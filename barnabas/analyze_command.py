@@ -17,6 +17,7 @@ ANALYZE_EXAMPLES: Final = (
     "--conf spark.executor.memory=4g\n\n"
     "  barnabas analyze captures/ --out /shared/analysis --master sc://spark.example.org\n\n"
     "  barnabas analyze run.pcapng --out analysis --json | jq .findings\n\n"
+    "  barnabas analyze run.pcapng --out analysis --tables packets,frames\n\n"
     "  barnabas analyze --follow captures/ --out analysis"
 )
 """What stands below its help."""
@@ -46,6 +47,15 @@ def analyze_command(
             help="Where Spark runs: local[N], spark://HOST:PORT, sc://HOST:PORT (Spark Connect) "
             "...; here, on all cores, if absent. A cluster must see the captures and DIR by "
             "the same paths.",
+        ),
+    ] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(
+            "--tables",
+            metavar="NAMES",
+            help="Tables to write beside the others: packets, frames or packets,frames. They have "
+            "more rows than all others.",
         ),
     ] = None,
     conf: Annotated[
@@ -79,7 +89,8 @@ def analyze_command(
         if not (equals and name.startswith("spark.")):
             raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
         settings[name] = value
-    wanted = Wanted(captures, out, master, settings, tls_keys, as_json)
+    also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
+    wanted = Wanted(captures, out, master, settings, tls_keys, as_json, also)
     if follow:
         from barnabas.analyze_follow import follow as follow_folder
 

@@ -13,6 +13,7 @@ from barnabas.analyze import Wanted, free, printed, session_of
 from barnabas.analyze_progress import Shown, shown
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, Trouble
+from pipeline.folders import plain
 from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
@@ -45,8 +46,14 @@ def _folder(wanted: Wanted) -> Path:
         raise Trouble(
             "--follow takes one folder: that of `barnabas proxy --capture FOLDER --rotate 256MiB`"
         )
+    try:
+        plain(wanted.captures[0].resolve())
+    except ValueError as problem:
+        raise Trouble(f"--follow: {problem}") from None
     if wanted.tls_keys is not None:
         raise Trouble("--tls-keys can't be had with --follow: what a proxy captures is plain")
+    if wanted.also:
+        raise Trouble("--tables can't be had with --follow: analyze the folder when it is complete")
     try:
         kind = parse_master(wanted.master).kind
     except ValueError as problem:

@@ -13,7 +13,9 @@ from barnabas.analyze_command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.capture_commands import capture_app
 from barnabas.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.ctl import ctl_app
+from barnabas.experiment_command import experiment_app
 from barnabas.explore_command import EXPLORE_EXAMPLES, explore_command
+from barnabas.fuzz_command import fuzz_app
 from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command
 from barnabas.replay_command import REPLAY_EXAMPLES, replay_command
 from barnabas.scenario_commands import scenario_app
@@ -34,6 +36,8 @@ app.add_typer(scenario_app, name="scenario")
 app.add_typer(spec_app, name="spec")
 app.add_typer(peers_app, name="peers")
 app.add_typer(ctl_app, name="ctl")
+app.add_typer(experiment_app, name="experiment")
+app.add_typer(fuzz_app, name="fuzz")
 
 
 def _version(value: bool) -> None:

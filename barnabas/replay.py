@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from barnabas.addresses import format_address, is_loopback
+from barnabas.addresses import format_address
 from barnabas.capture_input import exchanges, known_topics, opened, watched
 from barnabas.compared import document, where
 from barnabas.loop import run
@@ -25,6 +25,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.exchange import Exchange
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
+from peers.ownership import OPTION, is_loopback
 from peers.replay.authentication import Credentials, authenticate
 from peers.replay.cluster import LiveCluster, Unreachable
 from peers.replay.connection import Address, LiveConnection
@@ -199,7 +200,7 @@ def _check_own(asked: Replay, address: Address) -> None:
     if not asked.own and not is_loopback(address[0]):
         raise Trouble(
             f"{format_address(address)} is not this machine: a replay writes to its target; "
-            "if it is yours, say --i-own-this-target"
+            f"if it is yours, say {OPTION}"
         )
 
 

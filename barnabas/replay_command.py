@@ -10,6 +10,7 @@ import typer
 from barnabas.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines, TlsKeys
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import Trouble
+from peers.ownership import OPTION
 
 if TYPE_CHECKING:
     from peers.replay.authentication import Credentials
@@ -55,7 +56,7 @@ def replay_command(
     ] = False,
     own: Annotated[
         bool,
-        typer.Option("--i-own-this-target", help="Brokers may be on other machines than this one."),
+        typer.Option(OPTION, help="Brokers may be on other machines than this one."),
     ] = False,
     broker_tls: BrokerTls = False,
     broker_ca: BrokerCa = None,

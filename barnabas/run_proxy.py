@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from barnabas.addresses import format_address, is_loopback
+from barnabas.addresses import format_address
 from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
@@ -21,6 +21,7 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 from captures.exchange import Exchange
 from captures.rotation import Rotation
 from captures.writer import CaptureWriter
+from peers.ownership import is_loopback
 from proxy.control.reload import ScenarioFile
 from proxy.history import History
 from proxy.options import Options

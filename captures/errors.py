@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from specs.contents import api
-from specs.layout import Layout
+from specs.layout import Layout, Slot
 
 
 def first_error(key: int, version: int, body: bytes) -> int:
@@ -16,20 +16,80 @@ def first_error(key: int, version: int, body: bytes) -> int:
     `version` is that of the body's layout. Only the error codes are read.
     Raises Malformed, or LookupError for an unknown API or version.
     """
-    return next((code for code in _error_codes(key, version, body) if code), 0)
+    return next(iter(codes_of(key, version, body)), 0)
 
 
 def error_codes(key: int, version: int, body: bytes) -> set[int]:
-    """All error codes in a response's body; `version` is that of its layout.
+    """All error codes in a response's body, 0 too; `version` is that of its layout.
 
     Raises Malformed or LookupError.
     """
-    return set(_error_codes(key, version, body))
+    return set(_codes(api(key).response.codec(version).project(*error_paths(key, version))(body)))
 
 
-def _error_codes(key: int, version: int, body: bytes) -> Iterator[int]:
-    paths = error_paths(key, version)
-    return _codes(api(key).response.codec(version).project(*paths)(body))
+def codes_of(key: int, version: int, body: bytes) -> list[int]:
+    """All error codes other than 0 in a response's body, in order; `version` is that of its layout.
+
+    Only they are read. Raises Malformed or LookupError.
+    """
+    values = api(key).response.codec(version).project(*error_paths(key, version))(body)
+    return codes_in(values, key, version)
+
+
+def codes_in(response: dict[str, Any], key: int, version: int) -> list[int]:
+    """All error codes other than 0 in a decoded response, in order.
+
+    >>> codes_in({"error_code": 5, "responses": [{"partitions": [{"error_code": 3}]}]}, 1, 7)
+    [5, 3]
+    """
+    found: list[int] = []
+    _collect(response, _error_tree(key, version), found.append)
+    return found
+
+
+_Tree = tuple[tuple[str, Any], ...]
+"""Names of fields that are error codes (with None), or have some in them."""
+
+
+@functools.cache
+def _error_tree(key: int, version: int) -> _Tree:
+    return _inside(api(key).response.layout(version))
+
+
+def _inside(layout: Layout) -> _Tree:
+    found: list[tuple[str, Any]] = []
+    for slot in layout.slots:
+        inner = slot.node.element or slot.node
+        if inner.struct is not None:
+            deeper = _inside(inner.struct)
+            if deeper:
+                found.append((slot.name, deeper))
+        elif _is_code(slot):
+            found.append((slot.name, None))
+    return tuple(found)
+
+
+def _collect(struct: dict[str, Any], tree: _Tree, add: Callable[[int], None]) -> None:
+    for name, inside in tree:
+        value = struct.get(name)
+        if not value:
+            continue
+        if isinstance(value, int):
+            add(value)
+        elif inside is None:  # an array of codes
+            for code in filter(None, value):
+                add(code)
+        elif isinstance(value, dict):
+            _collect(value, inside, add)
+        else:
+            for item in value:
+                if item is not None:
+                    _collect(item, inside, add)
+
+
+def _is_code(slot: Slot) -> bool:
+    inner = slot.node.element or slot.node
+    return inner.kind == "int16" and slot.name.endswith("error_code")
 
 
 @functools.cache
@@ -47,7 +107,7 @@ def _error_paths(layout: Layout, prefix: str) -> Iterator[str]:
         inner = slot.node.element or slot.node
         if inner.struct is not None:
             yield from _error_paths(inner.struct, f"{prefix}{slot.name}.")
-        elif inner.kind == "int16" and slot.name.endswith("error_code"):
+        elif _is_code(slot):
             yield prefix + slot.name
 
 

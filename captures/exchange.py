@@ -293,10 +293,20 @@ class Exchange:
         return self._response  # type: ignore[no-any-return]
 
     @property
+    def decoded(self) -> bool:
+        """Whether somebody has asked for the decoded bodies: then they cost nothing more."""
+        return self._request is not _UNREAD and self._response is not _UNREAD
+
+    @property
     def undecodable(self) -> str:
         """Why a body could not be decoded; empty if both could (this decodes them)."""
         _ = self.request, self.response
         return "; ".join(f"{direction}: {reason}" for direction, reason in self._reasons.items())
+
+    def reason(self, direction: Direction) -> str:
+        """Why that body could not be decoded; empty if it could, or there is none (this decodes it)."""
+        _ = self.request if direction == "request" else self.response
+        return self._reasons.get(direction, "")
 
     @property
     def error(self) -> str | None:

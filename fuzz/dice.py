@@ -1,48 +1,53 @@
 """The draws of one case: a function of (seed, case number) and of nothing else.
 
-`random.Random` takes longer to seed than a case may take to make; here a hash gives the bits.
+`random.Random` takes longer to seed than a case may take to make. Here a hash of the seed, kept, and the
+number are mixed (SplitMix64's finisher: Steele, Lea and Flood 2014), and a linear congruential generator goes
+on from there (Knuth's MMIX); of its 64 bits the upper ones are used.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-_BITS: Final = 512
+_MASK: Final = (1 << 64) - 1
+_FACTOR: Final = 6364136223846793005
+_STEP: Final = 1442695040888963407
+_SMALL: Final = 1 << 20
+
+
+@functools.lru_cache(maxsize=4096)
+def _root(seed: str | bytes) -> int:
+    data = seed.encode() if isinstance(seed, str) else seed
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
 
 
 class Dice:
     """Numbers that look random: the same ones for the same seed (any text or bytes) and number.
 
     >>> [Dice("campaign", 7).below(100) for _ in range(2)]
-    [46, 46]
+    [70, 70]
     """
 
-    __slots__ = ("_bits", "_left", "_next", "_root")
+    __slots__ = ("_state",)
 
     def __init__(self, seed: str | bytes, number: int) -> None:
-        root = seed.encode() if isinstance(seed, str) else seed
-        self._root = root + number.to_bytes(8, "big", signed=True)
-        self._next = 0
-        self._bits = 0
-        self._left = 0
+        mixed = (_root(seed) + number * 0x9E3779B97F4A7C15) & _MASK
+        mixed = ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & _MASK
+        self._state = mixed ^ mixed >> 31
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1; limit is at least 1 and at most 2^64."""
-        # 16 bits more than needed, so that what a remainder prefers is out of sight
-        width = limit.bit_length() + 16
-        if self._left < width:
-            digest = blake2b(self._root + self._next.to_bytes(4, "big")).digest()
-            self._bits = int.from_bytes(digest, "big")
-            self._left = _BITS
-            self._next += 1
-        value = self._bits & ((1 << width) - 1)
-        self._bits >>= width
-        self._left -= width
-        return value % limit
+        self._state = state = (self._state * _FACTOR + _STEP) & _MASK
+        if limit <= _SMALL:
+            return (state >> 24) * limit >> 40
+        self._state = more = (state * _FACTOR + _STEP) & _MASK
+        return (state >> 32 << 32 | more >> 32) % limit
 
     def between(self, low: int, high: int) -> int:
         """A number from low to high, both included."""
@@ -58,7 +63,7 @@ class Dice:
 
     def some_bytes(self, size: int) -> bytes:
         """So many bytes."""
-        out = bytearray()
+        out = b""
         while len(out) < size:
-            out += self.below(1 << 64).to_bytes(8, "big")
-        return bytes(out[:size])
+            out += blake2b(self.below(1 << 64).to_bytes(8, "big")).digest()
+        return out[:size]

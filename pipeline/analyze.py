@@ -13,6 +13,7 @@ from pipeline.report.collecting import collect, overview
 from pipeline.report.digests import DIGESTS
 from pipeline.report.page import page
 from pipeline.report.parts import Overview, Result
+from pipeline.statements import FILE, script
 from pipeline.tables import TABLES, read
 
 if TYPE_CHECKING:
@@ -65,4 +66,5 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     part = written.with_suffix(".part")
     part.write_text(text, "utf-8")
     part.replace(written)  # who reads it has the old one or the new one
+    (out / FILE).write_text(script(out), "utf-8")
     return Outcome(seen, results, written)

@@ -6,19 +6,23 @@ name stands beside it, as the field that earlier versions have there (null: not 
 
 from __future__ import annotations
 
+import functools
 import json
-import math
 import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from captures.context.completing import complete, gaps
+import pyarrow as pa
+
+from captures.context.completing import gaps
 from captures.context.pairs import TOPIC, places, structs
 from captures.exchange import SASL_TOKEN, Exchange, body_version
 from specs.codec import Unfit
+from specs.codec.json_text import Write, json_writer
 from specs.contents import NAMES, api
 from specs.frames import Direction
-from specs.jsonform import from_json, text_uuid
+from specs.jsonform import Way, text_uuid, ways_of
+from specs.secrets import secret_paths
 
 DIRECTIONS: Final[tuple[Direction, Direction]] = ("request", "response")
 
@@ -36,36 +40,47 @@ def body_text(exchange: Exchange, names: Names | None = None) -> str:
     >>> body_text(Exchange(0, 1, "", None, None, 3, 0, 0, 12, request_body=b"\\0\\0\\0\\1\\0\\1t"))
     '{"request":{"topics":[{"name":"t"}]},"response":null}'
     """
-    found = exchange.row(DIRECTIONS)
-    if names is not None and exchange.key in NAMES:
-        for direction in DIRECTIONS:
-            if found[direction] is not None:
-                version = _version(exchange, direction)
-                complete(found[direction], exchange.key, version, direction, names)
-    try:
-        return _json(found)
-    except ValueError:  # quotas may be NaN or infinite, which JSON has no number for
-        return _json(_finite(found))
+    request, response = (_text(exchange, direction, names) for direction in DIRECTIONS)
+    return f'{{"request":{request},"response":{response}}}'
 
 
-def _version(exchange: Exchange, direction: Direction) -> int:
-    body = exchange.request_body if direction == "request" else exchange.response_body
-    return body_version(exchange.key, exchange.version, direction, body or b"")
+def body_texts(batch: pa.RecordBatch, names: Names | None = None) -> list[str]:
+    """The same of a batch of exchanges that travel, see `pipeline.columns.RAW`."""
+    wanted = ("key", "version", "request_body", "response_body")
+    rows = zip(*(batch[name].to_pylist() for name in wanted), strict=True)
+    return [
+        body_text(
+            Exchange(
+                0, 0, "", None, None, key, version, 0, 0, request_body=sent, response_body=came
+            ),
+            names,
+        )
+        for key, version, sent, came in rows
+    ]
 
 
-def _json(found: Any) -> str:
-    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _text(exchange: Exchange, direction: Direction, names: Names | None) -> str:
+    asked = direction == "request"
+    values = exchange.request if asked else exchange.response
+    if values is None:
+        return "null"
+    body = exchange.request_body if asked else exchange.response_body
+    version = body_version(exchange.key, exchange.version, direction, body or b"")
+    write = _writer(exchange.key, version, direction, completed=names is not None)
+    return write(values, names or {})
 
 
-def _finite(value: Any) -> Any:
-    match value:
-        case dict():
-            return {name: _finite(inner) for name, inner in value.items()}
-        case list():
-            return [_finite(item) for item in value]
-        case float() if not math.isfinite(value):
-            return str(value)
-    return value
+@functools.lru_cache(4096)
+def _writer(key: int, version: int, direction: Direction, *, completed: bool) -> Write:
+    message = api(key).message(direction)
+    named = [
+        (place.path, place.id, place.name)
+        for place in (gaps(key, version, direction) if completed else ())
+        if place.name is not None
+    ]
+    secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
+    origin = f"{NAMES[key]} {direction} v{version}"
+    return json_writer(message.layout(version), origin, secrets, named)
 
 
 def bodies(
@@ -105,12 +120,20 @@ def _bytes(
                 names[topic] = name
             if place in completed and place.name:
                 struct.pop(place.name, None)
-    layout = api(key).message(direction).layout(version)
-    nodes = {slot.name: slot.node for slot in layout.slots}
+    names_of, ways = _ways(key, version, direction)
     try:
         body = {
-            name: from_json(value, nodes[name]) for name, value in values.items() if name in nodes
+            name: ways[name](value) if name in ways else value
+            for name, value in values.items()
+            if name in names_of
         }
         return api(key).message(direction).codec(version).encode(body)
     except (ValueError, Unfit):
         return None
+
+
+@functools.cache
+def _ways(key: int, version: int, direction: Direction) -> tuple[frozenset[str], dict[str, Way]]:
+    """The names of the fields, and how those come out of JSON that need more than that."""
+    layout = api(key).message(direction).layout(version)
+    return frozenset(slot.name for slot in layout.slots), ways_of(layout)

@@ -97,6 +97,8 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
+    if master.kind == "embedded":  # elsewhere our packages come only with the first task
+        ours["spark.python.daemon.module"] = "pipeline.forking"
     if master.here:
         ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
     return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])

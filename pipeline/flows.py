@@ -28,6 +28,7 @@ from captures.tls.decryption import Decryption, Seen
 from captures.tls.keylog import KeyLog
 from captures.usual import Usual
 from pipeline.ends import endpoints
+from pipeline.frame_rows import Frames
 from pipeline.outcomes import Place
 from pipeline.plan import Epoch
 from pipeline.rows import NO_RESPONSE, row, software_of
@@ -59,6 +60,8 @@ class Reading(NamedTuple):
     packets: int
     secrets: tuple[bytes, ...] = ()
     """Key logs."""
+    frames: bool = False
+    """Whether there is an outcome of each frame, too: then none is passed over quickly."""
 
     @property
     def context(self) -> bool:
@@ -70,11 +73,29 @@ _CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id
 """Columns that names learnt elsewhere complete."""
 
 
+_ENDS: Final = (Opened, Closed)
+"""What ends the connection that had the number before."""
+KEPT: Final = 64 << 20
+"""Bytes of a file that stay mapped into a worker's memory behind where it reads."""
+
+
 class Files:
     """The bytes of files, mapped into memory when they are first asked for."""
 
     def __init__(self) -> None:
         self._maps: dict[str, mmap.mmap] = {}
+        self._let_go: dict[str, int] = {}
+        """Up to where pages were let go."""
+
+    def passed(self, path: str, place: int) -> None:
+        """A flow was read up to a place. Pages that were looked at would stay: all of the file, in the end.
+
+        They are still in the system's cache, from where the next flow has them again.
+        """
+        if not 0 <= place - self._let_go.get(path, 0) < KEPT:
+            self._let_go[path] = place
+            if hasattr(mmap, "MADV_DONTNEED"):
+                self._maps[path].madvise(mmap.MADV_DONTNEED)
 
     def __getitem__(self, path: str) -> mmap.mmap:
         if path not in self._maps:
@@ -120,7 +141,9 @@ class _Flow:
         decryption = Decryption(keys, self._seen, self._left_out)
         numbers = self._numbers()
         self._join = Join(self._ours, 0, self._left_out, decryption, self._linked, numbers)
-        self._conversations = Conversations(strays=True)
+        self._frames = Frames() if reading.frames else None
+        seen = self._frames.seen if self._frames else None
+        self._conversations = Conversations(strays=True, seen=seen)
         self._context = Context()
         self._connections: dict[int, dict[str, Any]] = {}
         """What is said of those that are open."""
@@ -169,8 +192,12 @@ class _Flow:
             self._at, self._flow, self._within = number * 4, 0, 0
             for event in events:
                 yield from self._event(event, number)
+                if self._frames is not None:
+                    yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
             if self._created:
                 yield from self._flows()
+        if row.path is not None:
+            files.passed(row.path, packets[-1][2])
 
     def _absorb(
         self, packets: Sequence[Plain], index: int, data: memoryview, names: tuple[bytes, bytes]
@@ -197,6 +224,7 @@ class _Flow:
         for event in self._join.end():
             self._flow = self._opened(event)
             yield from self._event(event, 0)
+            yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
         for (port, kind), count in sorted(self._left_out.items()):
             reasons = ", ".join(sorted(self._seen.unread)) if kind == "TLS" else ""
             what = f"{count} conversation{'s' * (count > 1)} on port {port}"
@@ -211,6 +239,7 @@ class _Flow:
             self._flow, opened, _ = said.get("place", (0, 0, 0))
             self._within = opened << 24
             yield from self._closing(connection, self._conversations.end_of(connection), None)
+            yield from self._cut_out(connection, over=True)
             yield from self._connection(connection)
         yield from self._learnt()
 
@@ -218,6 +247,12 @@ class _Flow:
         """When the flow of an event began, by which what the end brings is in order."""
         number = event.connection
         return number - OWN if number >= OWN else number
+
+    def _cut_out(self, connection: int, *, over: bool) -> Iterator[Outcome]:
+        """The frames of which all is known."""
+        if self._frames is not None:
+            for one in self._frames.done(connection, over=over):
+                yield self._outcome("frame", connection, one)
 
     def _event(self, event: Event, packet: int) -> Iterator[Outcome]:
         number = event.connection
@@ -269,6 +304,8 @@ class _Flow:
 
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[Outcome]:
         number = exchange.connection
+        if self._frames is not None:
+            self._frames.exchange(exchange)
         if exchange.key == STRAY:
             reason = (
                 f"a response to correlation id {exchange.correlation_id}, which nobody asked for"

@@ -18,12 +18,31 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 from urllib.parse import unquote
 
+ON_REQUEST: Final = ("packets", "frames")
+"""Tables that are not written unless somebody asks for them."""
+
 _RUNS: Final = "_runs"
 _READY: Final = ".ready"
 _SOURCE: Final = "_source"
 _LOCK: Final = "_lock"
 _ESCAPED: Final = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]")
 """What Spark writes as %XX in the names of such folders."""
+
+
+_PATTERN: Final = re.compile(r"[][{}*?\\]")
+"""What makes a pattern of a path that Spark is given."""
+
+
+def plain(path: Path) -> Path:
+    """The path itself. Raises ValueError if Spark would take it for a pattern.
+
+    >>> plain(Path("/tmp/run-1"))
+    PosixPath('/tmp/run-1')
+    """
+    found = _PATTERN.search(str(path))
+    if found:
+        raise ValueError(f"Spark takes the {found[0]} in {path} for a pattern: use another name")
+    return path
 
 
 class Run(NamedTuple):

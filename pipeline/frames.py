@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from captures.tls.keylog import KeyLog
-from pipeline.columns import Column
+from pipeline.columns import Column, ddl
 from pipeline.flows import Files, Outcome, Reading, outcomes
 from pipeline.outcomes import HEAD, schema_ddl, travelling
+from pipeline.packet_rows import packet_rows
 from pipeline.plan import Plan, plan
 from pipeline.ranges import Range
 from pipeline.rows import batch
@@ -72,13 +73,32 @@ def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
     return _numbers(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
 
 
+def packets(spark: SparkSession, made: Plan, columns: tuple[Column, ...]) -> DataFrame:
+    """The rows of packet_rows.py of all pieces, with these columns."""
+    pieces, names = made.pieces, tuple(column.name for column in columns)
+
+    def read(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                yield from packet_rows(pieces[number], names)
+
+    return _numbers(spark, len(pieces)).mapInArrow(read, ddl(columns))
+
+
 def outcome_rows(
-    found: DataFrame, made: Plan, columns: tuple[str, ...], partitions: int
+    found: DataFrame,
+    made: Plan,
+    columns: tuple[str, ...],
+    partitions: int,
+    *,
+    frames: bool = False,
 ) -> DataFrame:
-    """What the flows come to: rows with the columns of outcomes.py, of exchanges these."""
+    """What the flows come to: rows with the columns of outcomes.py, of exchanges these.
+
+    frames: whether there is a row of each frame, too."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
-    reading = Reading(names, tuple(made.epochs), made.packets, tuple(made.secrets))
+    reading = Reading(names, tuple(made.epochs), made.packets, tuple(made.secrets), frames)
 
     def read(batches: Batches) -> Batches:
         keys = KeyLog()

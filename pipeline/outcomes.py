@@ -27,7 +27,9 @@ class Place(NamedTuple):
 
 
 HEAD: Final = (
-    Column("kind", "string", "exchange, error, connection, flow, loss, topic, producer, broker"),
+    Column(
+        "kind", "string", "exchange, error, frame, connection, flow, loss, topic, producer, broker"
+    ),
     Column("epoch", "int", "see plan.Epoch"),
     Column("of", "bigint", "its connection, by a number that is none yet: see completing.py"),
     Column("at", "bigint", "see Place"),

@@ -40,6 +40,12 @@ PACKETS: Final = (
 )
 """One row a packet. A fragment has no segment here: `exchanges` puts datagrams together."""
 
+WRITTEN: Final = (
+    Column("capture", "string", "which capture it is of"),
+    *(column for column in PACKETS if column.name != "data"),
+)
+"""Those of a written table: its bytes are where file and offset say."""
+
 _TCP: Final = frozenset(("source", "target", "seq", "ack", "flags", "payload"))
 _MOST: Final = 8 << 20
 """Bytes of packets in a batch, if they are asked for."""

@@ -181,7 +181,7 @@ def _epochs(
                         made.epochs[-1] = made.epochs[-1]._replace(end=numbered + before)
                         _goes_on(meta, made)
                     elif meta:
-                        made.notes.append((_began(meta), {"barnabas": "section", **meta}))
+                        made.notes.append((_began(meta), {**meta, "barnabas": "section"}))
                     ours = bool(meta)
                     made.epochs.append(Epoch(ours, 0))
                     here.append((section.file_offset, len(made.epochs) - 1))

@@ -6,25 +6,33 @@ What can't be read is null; `undecodable` says why.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from datetime import UTC, date, datetime, timedelta
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from captures.context import Context
-from captures.context.naming import group_of
+from captures.context.completing import gaps
+from captures.context.members import CONSUMER, SHARE, STREAMS
+from captures.context.naming import GROUP_ID, PATHS, group_of
 from captures.context.reading import fields
-from captures.errors import error_codes
+from captures.errors import codes_in, codes_of
 from captures.exchange import SASL_TOKEN, Exchange, body_version
 from captures.topics import topics_of
+from pipeline.bodies import DIRECTIONS
 from pipeline.columns import EXCHANGES, Column, arrow
 from pipeline.hot.contents import HOT, MADE
 from pipeline.hot.topics import name_of
-from specs.contents import NAMES
+from specs.codec import has_path
+from specs.contents import NAMES, api
 from specs.entities import entity_paths, named
-from specs.keys import API_VERSIONS
+from specs.error_codes import error_name
+from specs.frames import Direction
+from specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 from specs.malformed import Malformed
 
 NO_RESPONSE: Final = "no response (acks=0)"
@@ -32,47 +40,37 @@ NO_RESPONSE: Final = "no response (acks=0)"
 LATEST: Final = (1 << 63) - 1
 """The last ns that fits in a column, in 2262; what claims to be later is a broken clock's."""
 
+_DAY: Final = 86_400 * 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL: Final = tuple(column.name for column in EXCHANGES)
 
 PLAIN: Final[dict[str, Callable[[Exchange], Any]]] = {
     "ts": lambda x: _time(x.ts),
     "ts_ns": lambda x: min(x.ts, LATEST),
-    "day": lambda x: _time(x.ts).date(),
-    "connection": lambda x: x.connection,
-    "ordinal": lambda x: x.ordinal,
-    "client_address": lambda x: x.client_address,
-    "server_address": lambda x: x.server_address,
-    "client_id": lambda x: x.client_id,
-    "named_broker": lambda x: x.broker,
-    "api": lambda x: x.api,
-    "key": lambda x: x.key,
-    "version": lambda x: x.version,
-    "correlation_id": lambda x: x.correlation_id,
-    "request_size": lambda x: x.request_size,
-    "response_size": lambda x: x.response_size,
-    "latency_ms": lambda x: x.latency_ms,
-    "broker_ms": lambda x: x.broker_ms,
-    "error": lambda x: x.error,
-    "error_codes": lambda x: _error_codes(x),
+    "day": lambda x: _date(x.ts),
+    **{
+        name: attrgetter(name)
+        for name in (
+            *("connection", "ordinal", "client_address", "server_address", "client_id"),
+            *("api", "key", "version", "correlation_id", "request_size", "response_size"),
+            *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
+            *("sasl", "losses", "request_body", "response_body"),
+            *("request_place", "response_place"),
+        )
+    },
+    "named_broker": attrgetter("broker"),
     "rules": lambda x: list(x.rules),
-    "note": lambda x: x.note,
-    "request_packet": lambda x: x.request_packet,
-    "response_packet": lambda x: x.response_packet,
     "undecodable": lambda x: _undecodable(x),
-    "sasl": lambda x: x.sasl,
-    "losses": lambda x: x.losses,
-    "request_body": lambda x: x.request_body,
-    "response_body": lambda x: x.response_body,
     "payload": lambda x: json.dumps(x.payload) if x.payload else "",
-    "begun_ns": lambda x: x.begun,
-    "request_place": lambda x: x.request_place,
-    "response_place": lambda x: x.response_place,
+    "begun_ns": attrgetter("begun"),
 }
 """Columns that an exchange has by itself."""
 
 NAMED: Final = ("group", "transactional_id")
 """Columns that stand in requests under names that are found in the layouts."""
+
+ERRORS: Final = ("error", "error_codes")
+"""Columns that are read off together."""
 
 _ABOUT: Final = frozenset((*MADE, *NAMED))
 _MADE: Final = frozenset((*MADE, "transactional_id"))
@@ -97,15 +95,20 @@ def row(
     >>> row(Exchange(1500, 1, "a:1", "me", 7, 3, 1, 5, 20), columns=("ts_ns", "api", "latency_ms"))
     {'ts_ns': 1500, 'api': 'Metadata', 'latency_ms': None}
     """
-    about = {} if _ABOUT.isdisjoint(columns) else _about(exchange, context, columns)
-    found: dict[str, Any] = {}
-    for name in columns:
-        plain = PLAIN.get(name)
-        if plain is not None:
-            found[name] = plain(exchange)
-        elif name in _ABOUT:
+    plan = _plan(tuple(columns))
+    found = plan.empty.copy()
+    for name, plain in plan.plain:
+        found[name] = plain(exchange)
+    if plan.errors:
+        error, codes = _errors(exchange)
+        for name in plan.errors:
+            found[name] = error if name == "error" else codes
+    if plan.about:
+        about = _about(exchange, context, plan)
+        for name in plan.about:
             found[name] = about.get(name)
-        elif name == "broker":
+    for name in plan.given:
+        if name == "broker":
             found[name] = exchange.broker if context is None else context.brokers.node(exchange)
         elif name == "capture":
             found[name] = capture
@@ -116,6 +119,37 @@ def row(
     return found
 
 
+class _Plan(NamedTuple):
+    """How rows with some columns are made: thought of once, not for each."""
+
+    empty: dict[str, Any]
+    """The columns in order."""
+    plain: tuple[tuple[str, Callable[[Exchange], Any]], ...]
+    """In the order of PLAIN: `undecodable`, which decodes whole bodies, is before what uses that."""
+    errors: tuple[str, ...]
+    about: tuple[str, ...]
+    given: tuple[str, ...]
+    """What neither of these makes."""
+    made: bool
+    """Whether a function of HOT is needed."""
+    whole: bool
+    """Whether all of the bodies is decoded in any case: then nothing of them is decoded apart."""
+
+
+@functools.lru_cache(64)
+def _plan(columns: tuple[str, ...]) -> _Plan:
+    order = sorted(columns, key=lambda name: name != "undecodable")
+    return _Plan(
+        dict.fromkeys(columns),
+        tuple((name, PLAIN[name]) for name in order if name in PLAIN),
+        tuple(name for name in columns if name in ERRORS),
+        tuple(name for name in columns if name in _ABOUT),
+        tuple(name for name in columns if name not in (*PLAIN, *ERRORS, *_ABOUT)),
+        not _MADE.isdisjoint(columns),
+        "undecodable" in columns,
+    )
+
+
 def batch(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...]) -> pa.RecordBatch:
     """Rows as an Arrow batch with these columns; what a row lacks is null.
 
@@ -124,7 +158,8 @@ def batch(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...]) -> pa.
     """
     kept = list(rows)
     schema = arrow(columns)
-    arrays = [pa.array([one.get(field.name) for one in kept], field.type) for field in schema]
+    lists = ([one.get(name) for one in kept] for name in schema.names)
+    arrays = [pa.array(each, kind) for each, kind in zip(lists, schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -175,35 +210,80 @@ def software_of(exchange: Exchange) -> str | None:
     return " ".join(filter(None, (found or {}).values())) or None
 
 
-def _about(exchange: Exchange, context: Context | None, columns: Collection[str]) -> dict[str, Any]:
-    if exchange.key not in NAMES:
+def _about(exchange: Exchange, context: Context | None, plan: _Plan) -> dict[str, Any]:
+    key = exchange.key
+    if key not in NAMES:
         return {}
+    columns = plan.about
     names = {} if context is None else context.topics
     found: dict[str, Any] = {}
-    hot = HOT.get(exchange.key)
-    if hot is not None and not _MADE.isdisjoint(columns):
-        request = fields(exchange, "request", *hot.request) or {}
-        response = (hot.response and fields(exchange, "response", *hot.response)) or {}
+    hot = HOT.get(key)
+    if hot is not None and plan.made:
+        request = _fields(exchange, "request", hot.request, whole=plan.whole)
+        response = _fields(exchange, "response", hot.response, whole=plan.whole)
         found = hot.make(request, response, names)
     if "topics" in columns:
         topics = found.get("topics")
         if topics is None:
-            topics = topics_of(exchange, names)
-        if context is not None:
+            topics = topics_of(exchange, names) if _says_topics(key, exchange.version) else set()
+        if context is not None and key in _CONTINUED:
             topics = topics | _completed(exchange, context)
         found["topics"] = sorted(topics)
     if "partitions" in columns:
         found.setdefault("partitions", [])
     if "group" in columns:
         body = exchange.request_body
-        found["group"] = (body and group_of(exchange.key, exchange.version, body)) or None
+        asked = body and _says_group(key, exchange.version)
+        found["group"] = (asked and group_of(key, exchange.version, body or b"")) or None
     if "transactional_id" in columns:
-        transaction = _transaction(exchange)
+        transaction = _transaction(exchange, whole=plan.whole)
         if transaction is None and context is not None and found.get("producer_id") is not None:
             transaction = context.producers.get(found["producer_id"])
         found["transactional_id"] = transaction
     found["member"] = found.get("member") or None
     return found
+
+
+def _fields(
+    exchange: Exchange, direction: Direction, paths: tuple[str, ...], *, whole: bool
+) -> dict[str, Any]:
+    """At least these fields of a body; none if it can't be read or is absent.
+
+    What is decoded as a whole has the same values there, and needs no decoding of its own.
+    """
+    if not paths:
+        return {}
+    if whole:
+        found = exchange.request if direction == "request" else exchange.response
+        if found is not None:
+            return found
+    return fields(exchange, direction, *paths) or {}
+
+
+@functools.lru_cache(4096)
+def _says_topics(key: int, version: int) -> bool:
+    """Whether messages of this kind may name a topic, or may have another version's layout."""
+    try:
+        return key == API_VERSIONS or any(
+            entity_paths("topic", key, direction, version) or gaps(key, version, direction)
+            for direction in DIRECTIONS
+        )
+    except LookupError:
+        return True
+
+
+@functools.lru_cache(4096)
+def _says_group(key: int, version: int) -> bool:
+    """Whether requests of this kind may name a group."""
+    try:
+        layout = api(key).request.layout(version)
+    except LookupError:
+        return True
+    return any(has_path(layout, path) for path in PATHS.get(key, GROUP_ID))
+
+
+_CONTINUED: Final = frozenset((FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE, CONSUMER, SHARE, STREAMS))
+"""APIs whose messages may leave out topics that were named before."""
 
 
 def _completed(exchange: Exchange, context: Context) -> set[str]:
@@ -215,28 +295,41 @@ def _completed(exchange: Exchange, context: Context) -> set[str]:
     return set(member.subscribed or ()) if member is not None else set()
 
 
-def _transaction(exchange: Exchange) -> str | None:
+def _transaction(exchange: Exchange, *, whole: bool) -> str | None:
     key, version = exchange.key, exchange.version
-    try:
-        paths = entity_paths("transactional_id", key, "request", version)
-    except LookupError:  # a version that nobody knows
+    paths = _transaction_paths(key, version)
+    if not paths:
         return None
-    values = fields(exchange, "request", *map(".".join, paths)) if paths else None
+    values = _fields(exchange, "request", paths, whole=whole)
+    if values.get(paths[0], 0) is None:  # the usual case
+        return None
     found = named("transactional_id", key, "request", version, values) if values else set()
     return (found.pop() or None) if len(found) == 1 else None
 
 
-def _error_codes(exchange: Exchange) -> list[int] | None:
-    if exchange.error is None:
-        return None
-    if not exchange.error or exchange.response_body is None:
-        return []
+@functools.lru_cache(4096)
+def _transaction_paths(key: int, version: int) -> tuple[str, ...]:
+    try:
+        return tuple(map(".".join, entity_paths("transactional_id", key, "request", version)))
+    except LookupError:  # a version that nobody knows
+        return ()
+
+
+def _errors(exchange: Exchange) -> tuple[str | None, list[int] | None]:
+    """What stands in ERRORS."""
     body = exchange.response_body
+    if body is None or exchange.key not in NAMES:
+        return None, None
     version = body_version(exchange.key, exchange.version, "response", body)
     try:
-        return sorted(error_codes(exchange.key, version, body) - {0})
+        response = exchange.response if exchange.decoded else None
+        if response is None:
+            codes = codes_of(exchange.key, version, body)
+        else:
+            codes = codes_in(response, exchange.key, version)
     except (Malformed, LookupError):
-        return None
+        return None, None
+    return (error_name(codes[0]), sorted(set(codes))) if codes else ("", [])
 
 
 def _undecodable(exchange: Exchange) -> str | None:
@@ -248,6 +341,11 @@ def _undecodable(exchange: Exchange) -> str | None:
     return exchange.undecodable
 
 
+@functools.lru_cache(64)
+def _day(days: int) -> date:
+    return (_EPOCH + timedelta(days)).date()
+
+
 def _time(ns: int) -> datetime:
     return _EPOCH + timedelta(microseconds=min(ns, LATEST) // 1000)
 
@@ -256,3 +354,7 @@ def _end(exchange: Exchange) -> int | None:
     if exchange.latency_ms is not None:
         return exchange.ts + round(exchange.latency_ms * 1e6)
     return exchange.ts if exchange.note == NO_RESPONSE else None
+
+
+def _date(ns: int) -> date:
+    return _day(min(ns, LATEST) // _DAY)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-PACKAGES: Final = ("specs", "captures", "pipeline")
+PACKAGES: Final = ("specs", "captures", "pipeline", "peers", "fuzz")
 """What runs on workers."""
 
-NEEDED: Final = ("construct", "cramjam", "crc32c", "jmespath", "pyarrow", "pandas")
+NEEDED: Final = ("construct", "cramjam", "crc32c", "jmespath", "numpy", "pyarrow", "pandas")
 """Modules of others that it imports; they have native parts and can't be shipped."""
 
 _ROOT: Final = Path(__file__).parent.parent

@@ -4,11 +4,13 @@
     spark.read.format("kafka-capture").option("table", "errors").load("capture.pcapng")
     spark.readStream.format("kafka-capture").option("table", "files").load("folder")
 
-Options: table (`packets`, `errors`: regions of files that can't be read, `notes`, `files`), size (bytes
-that a task reads), pushdown (`true`: conditions on number, ts_ns and size are met before a row is made,
-which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are made.
-Exchanges need all packets of a connection in one place, which
-no data source can bring about: `pipeline.tables` does.
+Options: table (`packets`, `frames`, `errors`: regions of files that can't be read, `notes`, `files`), size
+(bytes that a task reads), pushdown (`true`: conditions on number, ts_ns and size are met before a row is
+made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
+made.
+Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
+`pipeline.tables` does. Here one task reads the frames of a capture, one after the other as the pure
+reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a task.
 
 A stream reads a folder: what is new are files that are closed, which is when they have their names
 (`*.pcap`, `*.pcapng`, packed or not; not `*.part`). Its offset is which files were read, so it goes on where
@@ -17,6 +19,8 @@ it ended. Each file is a capture of its own to it.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -32,7 +36,10 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from captures.pcapng import CaptureError
+from captures.reader import CaptureReader
 from pipeline.columns import ERRORS, Column, ddl
+from pipeline.frame_rows import FRAMES, frame_rows
 from pipeline.packet_rows import COMPARED, OPERATORS, PACKETS, Comparison, packet_rows
 from pipeline.plan import Piece, Plan, plan, sorted_paths
 from pipeline.ranges import SIZE, ranges
@@ -50,6 +57,7 @@ FILES: Final = (
 
 TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "packets": PACKETS,
+    "frames": FRAMES,
     "errors": ERRORS,
     "notes": NOTES,
     "files": FILES,
@@ -57,6 +65,9 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 
 SUFFIXES: Final = (".pcap", ".pcapng")
 PACKED: Final = (".gz", ".zst")
+
+_ROWS: Final = 4000
+"""Of frames, in a batch."""
 
 
 class KafkaCapture(DataSource):
@@ -88,22 +99,30 @@ class KafkaCapture(DataSource):
 class _Part(InputPartition):
     """What one task reads."""
 
-    def __init__(self, piece: Piece | None, rows: Sequence[dict[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        piece: Piece | None = None,
+        rows: Sequence[dict[str, Any]] = (),
+        captures: Sequence[Path] = (),
+    ) -> None:
         super().__init__(None)
         self.piece = piece
         self.rows = rows
+        self.captures = captures
 
 
 def _parts(table: str, paths: Sequence[Path], size: int) -> list[_Part]:
     """A capture's tasks."""
     if table == "files":
-        return [_Part(None, [{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
+        return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
+    if table == "frames":
+        return [_Part(captures=sorted_paths(paths))]
     made = _planned(paths, size)
     if table == "packets":
-        return [_Part(piece) for piece in made.pieces] or [_Part(None)]
+        return [_Part(piece) for piece in made.pieces] or [_Part()]
     capture = sorted_paths(paths)[0].name if paths else ""
     make = fault_rows if table == "errors" else note_rows
-    return [_Part(None, make(made, capture))]
+    return [_Part(rows=make(made, capture))]
 
 
 def _planned(paths: Sequence[Path], size: int) -> Plan:
@@ -115,9 +134,21 @@ def _read(
 ) -> Iterator[pa.RecordBatch]:
     if part.piece is not None:
         yield from packet_rows(part.piece, names, conditions)
-    else:
-        by_name = {column.name: column for column in TABLES[table]}
-        yield batch(part.rows, tuple(by_name[name] for name in names))
+        return
+    by_name = {column.name: column for column in TABLES[table]}
+    columns = tuple(by_name[name] for name in names)
+    rows: Iterable[dict[str, Any]] = part.rows
+    if part.captures:
+        rows = _undamaged(frame_rows(CaptureReader(*part.captures), part.captures[0].name))
+    coming = iter(rows)
+    while some := list(itertools.islice(coming, _ROWS)):
+        yield batch(some, columns)
+
+
+def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those before the first damage: of that, `errors` has a row."""
+    with contextlib.suppress(CaptureError):
+        yield from rows
 
 
 class _Reader(DataSourceReader):

@@ -23,6 +23,7 @@ from pipeline.columns import ERRORS, EXCHANGES, RAW, Column, arrow, ddl
 from pipeline.following import closed
 from pipeline.rows import batch, exchange
 from pipeline.smaller import CONNECTIONS, NOTES
+from pipeline.variants import lost_bodies, write_exchanges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -127,8 +128,6 @@ def _flush(
 
 def _write_exchanges(spark: SparkSession, run: Path, names: Names) -> None:
     """The table with the bodies decoded."""
-    from pyspark.sql.functions import col, parse_json
-
     columns = (*EXCHANGES, _BODY)
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -139,5 +138,6 @@ def _write_exchanges(spark: SparkSession, run: Path, names: Names) -> None:
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
 
     rows = spark.read.schema(ddl((*EXCHANGES, *RAW))).parquet(str(run / "_raw"))
-    rows = rows.mapInArrow(decode, ddl(columns)).withColumn("body", parse_json(col("body")))
-    rows.write.partitionBy(*FOLDERS).parquet(str(run / "exchanges"))
+    place = run / "exchanges"
+    if write_exchanges(rows.mapInArrow(decode, ddl(columns)), FOLDERS, place):
+        lost_bodies(spark, place).write.mode("append").parquet(str(run / "errors"))

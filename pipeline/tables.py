@@ -2,29 +2,35 @@
 
 exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
 by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see `smaller.py`.
+packets, frames: on request, since they have more rows than all others.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pipeline import folders
-from pipeline.bodies import body_text
+from pipeline.bodies import body_texts
 from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
-from pipeline.frames import outcome_rows, parallelism, planned, segment_rows
+from pipeline.frame_rows import FRAMES, frame_row
+from pipeline.frames import outcome_rows, packets, parallelism, planned, segment_rows
 from pipeline.outcomes import ALL, Place
+from pipeline.packet_rows import WRITTEN
 from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
-from pipeline.rows import batch, exchange
+from pipeline.rows import batch
 from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
+from pipeline.variants import FRUGAL, lost_bodies, write_exchanges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +40,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "errors": ERRORS,
     "connections": CONNECTIONS,
     "notes": NOTES,
+    "packets": WRITTEN,
+    "frames": FRAMES,
 }
 """By name; exchanges have `body` behind their columns."""
 
@@ -46,12 +54,10 @@ LARGE, SMALL = 256 << 20, 4 << 20
 ROWS, BODIES = 50_000, 32 << 20
 """Exchanges, and bytes of captures, that are written by one task: each writes files of its own."""
 
-GROUP: Final = 16 << 20
-"""Bytes of a row group: each task that reads or writes keeps one of them."""
 PART: Final = 2 << 20
 """Bytes of frames whose bodies are made JSON at once; that is several times as long."""
 
-_TRAVELLING: Final = {"compression": "lz4", "parquet.block.size": str(GROUP)}
+_TRAVELLING: Final = {"compression": "lz4", **FRUGAL}
 _ROW_BY_ROW: Final = "spark.sql.parquet.enableVectorizedReader"
 """Else Spark keeps 4,096 rows at once, of which each may have megabytes."""
 
@@ -85,18 +91,24 @@ def write(
     name: str | None = None,
     secrets: Sequence[bytes] = (),
     size: int = SIZE,
+    bodies: bool = True,
+    also: Collection[str] = (),
 ) -> Written:
     """Write what capture files hold into the tables in a folder. The files are read as one capture.
 
     What the tables had of this capture is replaced, of others nothing changes. If the run is killed, the
     tables are as they were, or the next run ends what was begun. name: what the capture is called
     (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
-    files that a task reads.
+    files that a task reads. bodies: whether `body` is made; without it it is null, and all takes far less.
+    also: tables of `folders.ON_REQUEST`; of those that are not asked for, what there was of this capture
+    goes.
 
-    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none.
+    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none or `out` is no
+    plain path.
     """
     if not captures:
         raise ValueError("no capture files")
+    folders.plain(out)
     step = iter(range(len(STEPS)))
 
     def begin() -> None:
@@ -115,15 +127,23 @@ def write(
         made.secrets += secrets
         begin()
         travelling = run.folder / "_travelling"
-        found = _flows(spark, paths, made)
+        found = _flows(spark, paths, made, ALL if bodies else EXCHANGES, frames="frames" in also)
         found.write.options(**_TRAVELLING).parquet(str(travelling))
         found = spark.read.schema(found.schema).parquet(str(travelling))
         begin()
-        facts, counts = gather(_said(found), made.epochs), _counts(found)
+        facts, counts = gather(_said(travelling), made.epochs), _counts(travelling)
         begin()
         tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
-        _write_exchanges(found, tasks, facts, capture, run.folder)
+        lost = _write_exchanges(found, tasks, facts, capture, run.folder, bodies=bodies)
+        if lost:
+            errors = lost_bodies(spark, run.folder / "exchanges", capture)
+            errors.drop("capture").write.parquet(str(run.folder / "errors"))
         _write_smaller(found, counts, facts, made, capture, run.folder)
+        if "packets" in also:
+            packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
+        for table in folders.ON_REQUEST:
+            if table not in also and folders.folder_of(out, table, capture).exists():
+                (run.folder / table).mkdir()
         folders.finish(out, run, capture, str(paths[0].resolve()))
     except BaseException:
         folders.give_up(run)
@@ -134,7 +154,7 @@ def write(
         capture,
         made.packets,
         counts.get("exchange", 0),
-        counts.get("error", 0) + len(made.faults),
+        counts.get("error", 0) + len(made.faults) + lost,
         counts.get("connection", 0),
     )
 
@@ -150,53 +170,84 @@ def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
     return spark.read.schema(schema).parquet(str(out / table))
 
 
-def _flows(spark: SparkSession, paths: Sequence[Path], made: Plan) -> DataFrame:
-    """All that travels: exchanges with their bodies, and what is said beside them."""
+def _flows(
+    spark: SparkSession,
+    paths: Sequence[Path],
+    made: Plan,
+    wanted: tuple[Column, ...],
+    *,
+    frames: bool,
+) -> DataFrame:
+    """All that travels: exchanges with these columns, and what is said beside them."""
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
     shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
-    columns = tuple(column.name for column in ALL)
-    return outcome_rows(segment_rows(spark, made, carry=carry), made, columns, shares)
+    columns = tuple(column.name for column in wanted)
+    rows = segment_rows(spark, made, carry=carry)
+    return outcome_rows(rows, made, columns, shares, frames=frames)
 
 
 _NAMES: Final = ("topic", "producer", "broker")
 """What many flows say alike."""
 
 
-def _said(found: DataFrame) -> Iterator[Said]:
-    from pyspark.sql.functions import col, when
+def _said(travelling: Path) -> Iterator[Said]:
+    """Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read."""
+    wanted = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
+    columns = ["kind", "epoch", "of", *Place._fields, "said"]
+    names = set()
+    for part in _dataset(travelling).to_batches(columns=columns, filter=wanted):
+        for row in part.to_pylist():
+            kind, text = row["kind"], row["said"]
+            if kind in _NAMES:
+                if (kind, text) in names:
+                    continue
+                names.add((kind, text))
+            said = json.loads(text) if kind in _NAMES else {}
+            place = Place(row["at"], row["flow"], row["within"])
+            yield Said(kind, row["epoch"], row["of"], place, said)
 
-    names = when(col("kind").isin(*_NAMES), col("said")).alias("said")
-    small = found.where(col("kind").isin("connection", "flow", "loss", *_NAMES))
-    for row in small.select("kind", "epoch", "of", *Place._fields, names).distinct().collect():
-        said = json.loads(row["said"]) if row["said"] else {}
-        place = Place(row["at"], row["flow"], row["within"])
-        yield Said(row["kind"], row["epoch"], row["of"], place, said)
+
+def _counts(travelling: Path) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for part in _dataset(travelling).to_batches(columns=["kind"]):
+        for one in part["kind"].value_counts().to_pylist():
+            found[one["values"]] += one["counts"]
+    return found
 
 
-def _counts(found: DataFrame) -> dict[str, int]:
-    return {row["kind"]: row["count"] for row in found.groupBy("kind").count().collect()}
+def _dataset(folder: Path) -> ds.Dataset:
+    return ds.dataset([str(path) for path in sorted(folder.glob("*.parquet"))])
 
 
-def _write_exchanges(found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path) -> None:
-    from pyspark.sql.functions import col, try_parse_json
+def _write_exchanges(
+    found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path, *, bodies: bool
+) -> int:
+    """Returns how many bodies are not there though they were asked for, see variants.py."""
+    from pyspark.sql.functions import col
+
+    def hot(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        completion = Completion(facts, capture)
+        for one in batches:
+            yield completion.complete(one, EXCHANGES)
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         completion = Completion(facts, capture)
         for one in (part for whole in batches for part in parts(whole)):
             full = completion.complete(one, ALL)
-            texts = [body_text(exchange(row), facts.topics) for row in full.to_pylist()]
+            texts = body_texts(full, facts.topics)
             arrays = [full[column.name] for column in EXCHANGES]
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
 
     schema = arrow((*EXCHANGES, _BODY))
     rows = found.where(col("kind") == "exchange").coalesce(tasks)
-    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY)))
-    rows = rows.withColumn("body", try_parse_json(col("body"))).drop("capture")
-    rows.write.option("parquet.block.size", str(GROUP)).partitionBy(*FOLDERS[1:]).parquet(
-        str(run / "exchanges")
-    )
+    if bodies:
+        rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY))).drop("capture")
+        return write_exchanges(rows, FOLDERS[1:], run / "exchanges")
+    rows = rows.mapInArrow(hot, ddl(EXCHANGES)).drop("capture")
+    rows.write.options(**FRUGAL).partitionBy(*FOLDERS[1:]).parquet(str(run / "exchanges"))
+    return 0
 
 
 def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -218,13 +269,22 @@ def _write_smaller(
 ) -> None:
     if counts.get("error"):
         errors = _smaller(found, "error", ERRORS, error_row, facts, capture)
-        errors.drop("capture").write.parquet(str(run / "errors"))
+        errors.drop("capture").write.mode("append").parquet(str(run / "errors"))
+    if counts.get("frame"):
+        frames = _smaller(found, "frame", FRAMES, _frame_row, facts, capture)
+        frames.drop("capture").write.parquet(str(run / "frames"))
     if counts.get("connection"):
         connections = _smaller(found, "connection", CONNECTIONS, connection_row, facts, capture)
         connections.drop("capture").write.parquet(str(run / "connections"))
     _add(run / "errors", ERRORS, fault_rows(made, capture))
     _add(run / "connections", CONNECTIONS, [])
     _add(run / "notes", NOTES, note_rows(made, capture))
+
+
+def _frame_row(
+    said: dict[str, Any], epoch: int, of: int, facts: Facts, capture: str
+) -> dict[str, Any]:
+    return frame_row(said, facts.connections[epoch, of], capture)
 
 
 def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:

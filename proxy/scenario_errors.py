@@ -41,19 +41,23 @@ class ScenarioError(ValueError):
 
 
 def explain(
-    error: ValidationError, document: Document, root: type[BaseModel], faults: tuple[Fault, ...]
+    error: ValidationError,
+    document: Document,
+    root: type[BaseModel],
+    faults: tuple[Fault, ...] = (),
+    whole: str = "the scenario",
 ) -> Iterator[tuple[int, str]]:
-    """Each problem with its line."""
+    """Each problem with its line. whole: what the document is called."""
     for detail in error.errors(include_url=False):
         loc = detail["loc"]
         if detail["type"] == SAID:
             text = detail["msg"]
         elif detail["type"] == "missing":
-            text = f"{loc[-1]!r} is missing in {_place(loc[:-1])}"
+            text = f"{loc[-1]!r} is missing in {_place(loc[:-1], whole)}"
         elif detail["type"] == "extra_forbidden":
-            text = unknown("key", str(loc[-1]), _names(loc, root, faults), _place(loc[:-1]))
+            text = unknown("key", str(loc[-1]), _names(loc, root, faults), _place(loc[:-1], whole))
         else:
-            text = f"{_place(loc)}: {_phrase(detail)}"
+            text = f"{_place(loc, whole)}: {_phrase(detail)}"
         yield document.line(loc), text
 
 
@@ -68,10 +72,10 @@ def unknown(what: str, name: str, known: tuple[str, ...], place: str) -> str:
     return f"unknown {what} {name!r} in {place}{hint}"
 
 
-def _place(loc: Loc) -> str:
+def _place(loc: Loc, whole: str) -> str:
     names = [step for step in loc if isinstance(step, str)]
     if not names:
-        return "the scenario"
+        return whole
     if names == ["rules"] and len(loc) > 1:
         return "the rule"
     return names[-1]

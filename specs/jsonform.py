@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import base64
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from specs.layout import Node
+from specs.layout import Layout, Node
+
+Way = Callable[[Any], Any]
+"""From the JSON form of a value to the value. Raises ValueError."""
 
 
 def uuid_text(value: uuid.UUID) -> str:
@@ -55,20 +60,52 @@ def from_json(value: Any, node: Node) -> Any:
 
     What is not written otherwise in JSON comes back as it is: the codec says if it does not fit.
     """
-    match node.kind, value:
-        case (("bytes" | "records"), str()):
-            return base64.b64decode(value, validate=True)
-        case "uuid", str():
-            return uuid_of(value)
-        case "array", list() | tuple() if node.element is not None:
-            return [from_json(item, node.element) for item in value]
-        case "struct", dict() if node.struct is not None:
-            nodes = {slot.name: slot.node for slot in node.struct.slots}
-            return {
-                name: from_json(inner, nodes[name]) if name in nodes else inner
-                for name, inner in value.items()
-            }
-    return value
+    way = way_of(node)
+    return value if way is None else way(value)
+
+
+def way_of(node: Node) -> Way | None:
+    """`from_json` of a node, to be kept by who has many values of it; None: all come back as they are."""
+    match node.kind:
+        case "bytes" | "records":
+            return _bytes
+        case "uuid":
+            return _uuid
+        case "array" if node.element is not None:
+            element = way_of(node.element)
+            return None if element is None else partial(_array, element)
+        case "struct" if node.struct is not None:
+            ways = ways_of(node.struct)
+            return partial(_struct, ways) if ways else None
+    return None
+
+
+def ways_of(layout: Layout) -> dict[str, Way]:
+    """Those of the fields of a structure that need one, by name."""
+    found = {slot.name: way_of(slot.node) for slot in layout.slots}
+    return {name: way for name, way in found.items() if way is not None}
+
+
+def _bytes(value: Any) -> Any:
+    return base64.b64decode(value, validate=True) if isinstance(value, str) else value
+
+
+def _uuid(value: Any) -> Any:
+    return uuid_of(value) if isinstance(value, str) else value
+
+
+def _array(way: Way, value: Any) -> Any:
+    return [way(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _struct(ways: dict[str, Way], value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    found = dict(value)
+    for name, way in ways.items():
+        if name in found:
+            found[name] = way(found[name])
+    return found
 
 
 def uuid_of(text: str) -> uuid.UUID:

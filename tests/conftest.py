@@ -8,6 +8,8 @@ from collections.abc import Generator
 
 import pytest
 
+from fuzz.errors import CannotRun
+from fuzz.targets.clients.contents import find
 from peers.apache.artifacts import class_path
 from peers.apache.errors import UnavailableError
 from peers.apache.java import java
@@ -48,4 +50,17 @@ def _kafka_at_hand(request: pytest.FixtureRequest) -> None:
         for version in marker.args:
             class_path(release(version).coordinates)
     except UnavailableError as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.fixture(autouse=True)
+def _go_at_hand(request: pytest.FixtureRequest) -> None:
+    """Tests marked `needs_go("sarama@1.46.2")` are skipped where that can't be built."""
+    marker = request.node.get_closest_marker("needs_go")
+    if marker is None:
+        return
+    try:
+        for name in marker.args:
+            find(name).prepare()
+    except CannotRun as problem:
         pytest.skip(str(problem))

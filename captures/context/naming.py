@@ -19,7 +19,7 @@ PATHS: Final[dict[int, tuple[str, ...]]] = {
 }
 """By API key, where it is not a `group_id` at the top."""
 
-_GROUP_ID: Final = ("group_id",)
+GROUP_ID: Final = ("group_id",)
 _SHARE_GROUP: Final = (0, 2)
 """Types of FindCoordinator's keys: a group, and a share group's partition (group:topic:number)."""
 
@@ -31,7 +31,7 @@ def group_of(key: int, version: int, body: bytes) -> str | None:
     'g'
     """
     try:
-        project = api(key).request.codec(version).project(*PATHS.get(key, _GROUP_ID))
+        project = api(key).request.codec(version).project(*PATHS.get(key, GROUP_ID))
         found = project(body)
     except (LookupError, Malformed):
         return None

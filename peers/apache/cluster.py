@@ -61,7 +61,8 @@ class ApacheCluster:
 
     version: "4.3.1"; see peers.apache.versions for those seen working. settings: added to each
     broker's server.properties, see peers.apache.settings.server_properties. mode: for versions that
-    know ZooKeeper and KRaft. timeout: seconds that a start may take, downloads not counted.
+    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. timeout: seconds that a
+    start may take, downloads not counted.
 
     Raises UnknownVersionError or ValueError for what can't be, and when started UnavailableError if
     Java or the artifacts can't be had, BootError if a JVM does not come up.
@@ -74,11 +75,13 @@ class ApacheCluster:
         *,
         settings: Mapping[str, str] | None = None,
         mode: Mode | None = None,
+        flags: Sequence[str] = (),
         timeout: float = 90.0,
     ) -> None:
         if nodes < 1:
             raise ValueError(f"a cluster of {nodes} brokers")
-        self.release = release(version)
+        found = release(version)
+        self.release = found._replace(flags=(*found.flags, *flags))
         self.mode = mode or self.release.modes[0]
         if self.mode not in self.release.modes:
             raise UnknownVersionError(f"Kafka {version} does not run with {self.mode}")
@@ -132,7 +135,7 @@ class ApacheCluster:
             keeper = boot.zookeeper(plan, jars, directory / "zookeeper", guard)
             stack.callback(keeper.end)
             keeper.start()
-            _wait(keeper, partial(probe.keeps, plan.zookeeper_port), deadline)
+            ready_or_raise(keeper, partial(probe.keeps, plan.zookeeper_port), deadline)
             self.zookeeper, self._zookeeper_port = keeper, plan.zookeeper_port
         self.nodes = {}
         for node in plan.nodes:
@@ -144,7 +147,7 @@ class ApacheCluster:
             broker.jvm.start()
         everybody = set(self.nodes)
         for broker in self.nodes.values():
-            _wait(broker.jvm, partial(self._known, everybody, broker.port), deadline)
+            ready_or_raise(broker.jvm, partial(self._known, everybody, broker.port), deadline)
 
     def _known(self, nodes: set[int], port: int) -> bool:
         """Whether the broker at a port counts these in."""
@@ -175,14 +178,14 @@ class ApacheCluster:
         port, jvm = self.nodes[node].port, self.nodes[node].jvm
         if self.zookeeper is not None:
             # until the session of one that was killed is over, old versions end or hang
-            _wait(
+            ready_or_raise(
                 self.zookeeper, lambda: not probe.registered(self._zookeeper_port, node), deadline
             )
         jvm.start()
-        _wait(jvm, partial(self._known, {node}, port), deadline)
+        ready_or_raise(jvm, partial(self._known, {node}, port), deadline)
 
 
-def _wait(jvm: Jvm, ready: Callable[[], bool], deadline: float) -> None:
+def ready_or_raise(jvm: Jvm, ready: Callable[[], bool], deadline: float) -> None:
     """Until a process is ready. Raises BootError if it ends before, or is not at the deadline."""
     begun = time.monotonic()
     while not ready():

@@ -55,6 +55,8 @@ class Jvm:
         self._guard = guard
         self._process: subprocess.Popen[bytes] | None = None
         self._from = 0
+        self.exit_code: int | None = None
+        """How the last process ended (negative: by that signal); None before one has."""
 
     @property
     def pid(self) -> int | None:
@@ -129,6 +131,7 @@ class Jvm:
     def _ended(self, process: subprocess.Popen[bytes]) -> None:
         self._guard.leave(process.pid)
         self._process = None
+        self.exit_code = process.returncode
 
     def said(self) -> str:
         """What it printed since it was last started."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from pipeline.analyses.buckets import bucketed
-from pipeline.analyses.expressions import asked, error_text
+from pipeline.analyses.expressions import asked, error_text, without_negotiation
 from pipeline.columns import Column
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ COLUMNS: Final = (
 def errors(exchanges: DataFrame) -> DataFrame:
     """Which errors did whom meet, when? Some belong to healthy operation: a client that is new to a
     group, or asks a broker that no longer leads."""
-    refused = asked(exchanges).select(
+    refused = without_negotiation(asked(exchanges)).select(
         "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
     )
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from captures.exchange import STRAY
@@ -19,6 +20,21 @@ NS: Final = 1_000_000
 def asked(exchanges: DataFrame) -> DataFrame:
     """Without responses that answer no request, where a table has them."""
     return exchanges.where(F.col("key") > STRAY)
+
+
+def without_negotiation(exchanges: DataFrame) -> DataFrame:
+    """Without ApiVersions requests that were too new where the client went on with another one on its
+    connection: so the two agree on a version (KIP-511), and nothing is wrong."""
+    behind = (
+        Window.partitionBy("capture", "connection")
+        .orderBy("ts_ns", "ordinal")
+        .rowsBetween(1, Window.unboundedFollowing)
+    )
+    agreed = F.coalesce(F.bool_or(F.col("error") == "").over(behind), F.lit(False))
+    negotiates = (F.col("error") == "UNSUPPORTED_VERSION") & (F.col("version") > 0) & agreed
+    greetings = exchanges.where("api = 'ApiVersions'").withColumn("negotiates", negotiates)
+    others = exchanges.where("api <> 'ApiVersions'")
+    return others.unionByName(greetings.where("negotiates is not true").drop("negotiates"))
 
 
 def host() -> Column:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import answered_ns, asked, host, ms
+from pipeline.analyses.expressions import answered_ns, asked, host, ms, without_negotiation
 from pipeline.columns import Column
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def retries(exchanges: DataFrame) -> DataFrame:
     """Who loads brokers with requests that fail? A client should pause behind an error, longer each time
     (retry.backoff.ms, KIP-580); many at once may be all that a broker in trouble can bear.
 
-    Attempts are a client's failures with one API and error, whatever they ask for. An ApiVersions request
-    that is too new is refused once on each connection, which is as it should be (KIP-511).
+    Attempts are a client's failures with one API and error, whatever they ask for, but for those by which
+    it agrees with the broker on a version.
     """
     attempts = Window.partitionBy("capture", "host", "client_id", "api", "error").orderBy(
         "ts_ns", "connection", "ordinal"
@@ -46,8 +46,8 @@ def retries(exchanges: DataFrame) -> DataFrame:
     pause = ms(F.col("ts_ns") - F.lag("end_ns").over(attempts))
     begins = F.coalesce(F.col("pause_ms") > APART_MS, F.lit(True)).cast("int")
     return (
-        asked(exchanges)
-        .where("error <> '' and api <> 'ApiVersions'")
+        without_negotiation(asked(exchanges))
+        .where("error <> ''")
         .withColumn("host", host())
         .withColumn("end_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("pause_ms", pause)

@@ -20,8 +20,9 @@ COLUMNS: Final = (
     Column("api", "string", "name of the API"),
     Column("version", "int", "version of the request"),
     Column("count", "bigint", "requests of it"),
-    Column("removed_in", "string", "the release that no longer offers it, or null"),
+    Column("removed_in", "string", "the release from which on brokers refuse it, or null"),
     Column("last_ts", "timestamp", "when it was last used"),
+    Column("listed", "boolean", "whether they go on listing it in ApiVersions; null: not removed"),
 )
 
 BETWEEN_BROKERS: Final = (
@@ -31,7 +32,8 @@ BETWEEN_BROKERS: Final = (
 """They went to the controllers' own listener, and are not gone."""
 
 OFFERED_IN_NAME_ONLY: Final = (("Produce", 0), ("Produce", 1), ("Produce", 2))
-"""4.0 lists them, because librdkafka gives up without them, and refuses them (KAFKA-18659)."""
+"""4.0 lists them, since librdkafka compresses only where it sees them, and answers UNSUPPORTED_VERSION to
+whoever sends them (KAFKA-18659, apache/kafka pull request 18727; KIP-896)."""
 
 
 def removed() -> dict[tuple[str, int], str]:
@@ -65,6 +67,7 @@ def versions(exchanges: DataFrame) -> DataFrame:
             for part in (f"{name} {version}", release)
         )
     )
+    in_name_only = [f"{name} {version}" for name, version in OFFERED_IN_NAME_ONLY]
     place = F.concat_ws(" ", "api", F.col("version").cast("string"))
     return (
         asked(exchanges)
@@ -72,5 +75,6 @@ def versions(exchanges: DataFrame) -> DataFrame:
         .groupBy("client_id", "software", "api", "version")
         .agg(F.count("*").alias("count"), F.max("ts").alias("last_ts"))
         .withColumn("removed_in", F.try_element_at(gone, place))
+        .withColumn("listed", F.when(F.col("removed_in").isNotNull(), place.isin(in_name_only)))
         .select(*(column.name for column in COLUMNS))
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import asked
+from pipeline.analyses.expressions import asked, without_negotiation
 from pipeline.report.digests import Digest
 from pipeline.report.parts import Overview, Result
 
@@ -36,12 +36,12 @@ def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
             F.nullif(F.count_distinct("broker"), F.lit(0)), F.count_distinct("server_address")
         ).alias("brokers"),
         F.count_distinct("group").alias("groups"),
-        F.count(F.when(F.col("error") != "", 1)).alias("errors"),
         F.count(F.when(F.col("undecodable") != "", 1)).alias("undecodable"),
     ).first()
     assert row is not None  # noqa: S101 - a sum of nothing is a row too
     topics = seen.select(F.explode("topics").alias("topic")).distinct().count()
-    return Overview(captures, topics=topics, **row.asDict())
+    errors = without_negotiation(seen).where("error <> ''").count()
+    return Overview(captures, topics=topics, errors=errors, **row.asDict())
 
 
 def collect(read: Read, digest: Digest) -> Result:

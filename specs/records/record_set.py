@@ -46,7 +46,7 @@ def read(data: bytes | memoryview, *, max_output: int = MAX_OUTPUT) -> Iterator[
     [(7, b'v')]
     """
     view = memoryview(data)
-    for index, (position, size, _) in enumerate(_walk(view)):
+    for index, (position, size, _) in enumerate(places(view)):
         yield read_batch(
             view[position : position + size],
             index=index,
@@ -65,7 +65,7 @@ def summary(data: bytes | memoryview) -> Summary:
     codecs: list[str] = []
     known = True
     try:
-        for position, size, magic in _walk(data):
+        for position, size, magic in places(data):
             batches += 1
             end = position + size
             codec = codec_name(data[position + (22 if magic > 1 else 17)])
@@ -83,7 +83,7 @@ def summary(data: bytes | memoryview) -> Summary:
     return Summary(batches, records if known else None, len(data), tuple(codecs), len(data) - end)
 
 
-def _walk(data: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
+def places(data: bytes | memoryview) -> Iterator[tuple[int, int, int]]:
     """Position, size and magic of each whole batch; raises Malformed at what is no batch."""
     position = index = 0
     while len(data) - position >= _SIZE_ENDS:

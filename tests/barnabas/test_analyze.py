@@ -57,10 +57,26 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     assert found.code == MISUSE
 
 
+@pytest.mark.parametrize("name", ["a[1]", "a*", "a?", "{a,b}", "a\\b"])
+def test_a_folder_that_spark_takes_for_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name / "out"
+    found = trouble(Wanted([CAPTURE], out))
+    assert str(found).startswith("--out: Spark takes the ")
+    assert str(found).endswith(f" in {out} for a pattern: use another name")
+    assert found.code == MISUSE
+    assert not out.exists()
+
+
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("")
     assert "is a file" in str(trouble(Wanted([CAPTURE], out)))
+
+
+def test_tables_on_request_are_packets_and_frames(tmp_path: Path) -> None:
+    found = trouble(Wanted([CAPTURE], tmp_path / "out", also=("packets", "bytes")))
+    assert str(found) == "--tables bytes: only packets, frames are written on request"
+    assert found.code == MISUSE
 
 
 def test_what_is_no_master_is_misuse(tmp_path: Path) -> None:

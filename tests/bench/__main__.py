@@ -15,8 +15,11 @@ from tests.bench import (
     batches,
     codecs,
     endurance,
+    executing,
     generation,
     machine,
+    mutating,
+    pipelining,
     proxies,
     reading,
     real_kafka,
@@ -34,6 +37,9 @@ examples:
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
   python -m tests.bench --only replay              a capture into a sink
   python -m tests.bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
+  python -m tests.bench --only pipeline            captures to tables on Spark, beside tshark
+  python -m tests.bench --only pipeline --sizes 64 512 2048
+  python -m tests.bench --only fuzz                cases of the fuzzer, beside boofuzz
   python -m tests.bench --long                     only this: is memory flat over 10 million frames?
 """
 
@@ -42,14 +48,14 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench",
-        description="Speed of the proxy, of the codecs and of reading captures, as ratios of one run.",
+        description="Speed of proxy, codecs, fuzzer, reading captures and pipeline, as ratios of one run.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument(
         "--only",
-        choices=("proxy", "codec", "real", "rules", "replay", "reading"),
+        choices=("proxy", "codec", "real", "rules", "replay", "reading", "pipeline", "fuzz"),
         help="measure one of them",
     )
     parser.add_argument(
@@ -57,6 +63,19 @@ def main() -> None:
         type=int,
         metavar="N",
         help=f"TCP payload of each capture that is read ({reading.MIB_READ}; --quick: {reading.MIB_QUICK})",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help="MiB of TCP payload of the captures that become tables"
+        f" ({' '.join(map(str, pipelining.SIZES))}; --quick: {' '.join(map(str, pipelining.QUICK))})",
+    )
+    parser.add_argument(
+        "--kind",
+        choices=pipelining.KINDS,
+        help="only captures as this one writes them become tables (both)",
     )
     parser.add_argument(
         "--long",
@@ -114,6 +133,21 @@ def main() -> None:
             read, remark = reading.measure((rounds + 1) // 2, mib << 20, status.update)
         console.print(*reading.tables(read, remark), sep="\n")
         found["reading"] = reading.as_json(read)
+    if asked.only in (None, "pipeline") and not asked.long:
+        sizes = asked.sizes or (pipelining.QUICK if asked.quick else pipelining.SIZES)
+        kinds = (asked.kind,) if asked.kind else pipelining.KINDS
+        with console.status("pipeline") as status:
+            tabled, remark = pipelining.measure(1 + rounds // 5, sizes, kinds, status.update)
+        console.print(*pipelining.tables(tabled, remark), sep="\n")
+        found["pipeline"] = pipelining.as_json(tabled)
+    if asked.only in (None, "fuzz") and not asked.long:
+        with console.status("fuzz") as status:
+            makers, remark = mutating.measure(rounds, 3 * seconds, status.update)
+        console.print(mutating.table(makers, remark))
+        with console.status("fuzz: cases executed") as status:
+            executed, remark = executing.measure((rounds + 1) // 2, status.update)
+        console.print(executing.table(executed, remark))
+        found["fuzz"] = mutating.as_json(makers) | {"executed": executing.as_json(executed)}
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:

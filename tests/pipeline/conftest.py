@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.session import session
+from pipeline.session import QUICK, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Embedded, small, with few partitions: the data of tests is."""
-    settings = {
-        "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        # compiling costs more than it saves here
-        "spark.sql.codegen.wholeStage": "false",
-    }
-    with session("local[2]", settings) as spark:
+    with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
         yield spark
 
 

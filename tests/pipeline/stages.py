@@ -53,8 +53,9 @@ def in_memory(
     order: Callable[[list[Any]], list[Any]] = list,
     columns: tuple[str, ...] = NAMES,
     capture: str = "c",
+    frames: bool = False,
 ) -> Done:
-    """All stages; `order` is that in which pieces are read."""
+    """All stages; `order` is that in which pieces are read; frames: there is an outcome of each."""
     made = planned(paths, size)
     rows = [
         one
@@ -64,7 +65,7 @@ def in_memory(
     ]
     rows.sort(key=lambda one: (one["flow"], one["first"]))
     wanted = tuple(column.name for column in travelling(columns))
-    reading = Reading(wanted, made.epochs, made.packets, tuple(made.secrets))
+    reading = Reading(wanted, made.epochs, made.packets, tuple(made.secrets), frames)
     keys = KeyLog()
     for text in reading.secrets:
         keys.add(text)

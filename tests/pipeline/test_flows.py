@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from captures.tcp import ACK, PSH, SYN, Segment
 from captures.tls.keylog import KeyLog
 from captures.writer import CaptureWriter
+from pipeline import flows
 from pipeline import segments as segments_module
 from pipeline.flows import Files, Reading, outcomes
 from pipeline.runs import unpack
@@ -288,3 +289,31 @@ def test_what_is_said_is_json(tmp_path: Path) -> None:
     for path in SAMPLES:
         for one in in_memory([path]).said:
             json.dumps(one.said)
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
+def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
+    size = 3 * flows.KEPT
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(size)
+
+    def resident() -> int:
+        """KiB of this process's memory that are the file's."""
+        lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+        return sum(
+            next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+            for line in lines
+            if line.endswith(str(path))
+        )
+
+    files = flows.Files()
+    data = files[str(path)]
+    most = 0
+    for at in range(0, size, 4 << 20):
+        assert not any(data[at : at + (4 << 20)])
+        most = max(most, resident())
+        files.passed(str(path), at)
+    assert (flows.KEPT >> 10) * 0.9 < most < (flows.KEPT >> 10) * 1.3
+    files.passed(str(path), 0)  # another flow, from the beginning on
+    assert resident() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
 from pathlib import Path
 from random import Random
@@ -195,3 +196,10 @@ def test_an_interface_described_in_the_middle_holds_in_all_ranges_behind_it(tmp_
     path = tmp_path / "f"
     path.write_bytes(data)
     assert packets(planned([path], 100)) == read_plainly(path)
+
+
+def test_a_section_is_a_section_whatever_it_says_of_itself(tmp_path: Path) -> None:
+    path = tmp_path / "f.pcapng"
+    path.write_bytes(section(json.dumps({"barnabas": 1}), "") + interface(101))
+    ((_, note),) = planned([path], 1 << 20).notes
+    assert note["barnabas"] == "section"

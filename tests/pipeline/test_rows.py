@@ -13,7 +13,7 @@ from captures.context import Context
 from captures.exchange import SASL_TOKEN, Exchange
 from pipeline.columns import EXCHANGES, RAW
 from pipeline.hot.contents import HOT, MADE
-from pipeline.rows import LATEST, PLAIN, batch, exchange, row, software_of
+from pipeline.rows import ERRORS, LATEST, PLAIN, batch, exchange, row, software_of
 from specs.contents import api
 from tests.pipeline.given import hot, said, sample
 from tests.samples.recipes import SAMPLES
@@ -41,9 +41,23 @@ def test_each_column_is_the_same_whatever_else_is_asked_for(name: str) -> None:
             assert row(one, context, columns=(column,)) == {column: value}
 
 
+def test_what_is_decoded_as_a_whole_gives_the_same_columns_as_single_fields() -> None:
+    asked = {"topic_data": [{"name": "t", "partition_data": [{"index": 1, "records": b""}]}]}
+    told = {"index": 1, "base_offset": 5, "error_code": 3}
+    answered = {"responses": [{"name": "t", "partition_responses": [told]}]}
+    for broken in (False, True):  # what stands behind a field may be unreadable
+        apart, whole = (said("Produce", 8, asked, answered) for _ in range(2))
+        for one in (apart, whole):
+            one.response_body = (one.response_body or b"")[: -4 if broken else None]
+        found = row(whole)
+        assert bool(found.pop("undecodable")) is broken
+        assert row(apart, columns=tuple(found)) == found
+        assert (found["error_codes"], found["partitions"][0]["offset"]) == ([3], 5)
+
+
 def test_every_column_is_made_somewhere() -> None:
     others = {"capture", "software", "broker", "end_ns", "group", "transactional_id"}
-    assert {*PLAIN, *MADE} | others == {*ALL}
+    assert {*PLAIN, *ERRORS, *MADE} | others == {*ALL}
 
 
 def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.types import StructType
 
+from captures.reader import CaptureReader
+from pipeline.frame_rows import frame_rows
 from pipeline.source import KafkaCapture, closed
 from tests.pipeline.generated import generated
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
@@ -54,6 +56,21 @@ def test_headers_of_tcp(tmp_path: Path) -> None:
     assert sum(row["payload"] or 0 for row in found) > 1000
     assert {row["source"].rpartition(":")[0] for row in found if row["source"]} == {"127.0.0.1"}
     assert all((row["seq"] is None) == (row["source"] is None) for row in found)
+
+
+def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    schema = "connection bigint, direction string, place bigint, packet bigint, paired boolean"
+    names = "connection direction place packet paired"
+    right = [
+        {name: row.get(name) for name in names.split()}
+        for row in frame_rows(CaptureReader(path), path.name)
+    ]
+    assert rows({"path": str(path), "table": "frames"}, names, schema) == right
+    damaged = tmp_path / path.name
+    damaged.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    found = rows({"path": str(damaged), "table": "frames"}, names, schema)
+    assert len(right) > len(found) > 5
 
 
 def test_what_is_damaged_is_a_row(tmp_path: Path) -> None:

@@ -12,10 +12,16 @@ import pytest
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from pipeline import tables
+from pipeline.analyses.contents import ANALYSES
 from pipeline.bodies import body_text
-from pipeline.columns import EXCHANGES
+from pipeline.columns import EXCHANGES, ddl
+from pipeline.folders import ON_REQUEST
+from pipeline.frame_rows import FRAMES, frame_rows
+from pipeline.packet_rows import WRITTEN, packet_rows
 from pipeline.plan import sorted_paths
-from pipeline.tables import read, write
+from pipeline.rows import batch
+from pipeline.statements import script
+from pipeline.tables import TABLES, read, write
 from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
 
@@ -55,7 +61,7 @@ def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert written.exchanges == len(right(files(), ""))
     assert written.packets == planned(files(), 1 << 26).packets
     write(spark, [SAMPLES_BY_NAME["transactions.pcapng"]], folder, size=12_000)
-    write(spark, files()[::-1], folder)
+    write(spark, files()[::-1], folder, size=10_000, also=ON_REQUEST)
     return folder
 
 
@@ -69,10 +75,24 @@ def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, ou
         assert rows(spark, out, capture) == right(paths, capture)
 
 
-def test_a_table_can_be_created_and_bodies_be_asked(spark: SparkSession, out: Path) -> None:
-    spark.sql(f"CREATE TABLE exchanges USING parquet LOCATION '{out / 'exchanges'}'")
+def test_tables_are_created_by_the_statements_and_bodies_be_asked(
+    spark: SparkSession, out: Path
+) -> None:
+    """As they are, and again: then they only bring what is new."""
+    (out / "analyses").mkdir()
+    latency = spark.createDataFrame([], ddl(ANALYSES[0].columns))
+    latency.write.parquet(str(out / "analyses" / "latency"))
+    spark.sql("CREATE DATABASE made")
+    spark.catalog.setCurrentDatabase("made")
     try:
-        spark.sql("MSCK REPAIR TABLE exchanges")
+        for _ in range(2):
+            for statement in script(out).split(";\n")[:-1]:
+                spark.sql(statement)
+        for table in TABLES:
+            known, right = spark.table(table), read(spark, out, table)
+            assert sorted(known.columns) == sorted(right.columns)
+            assert known.count() == right.count()
+        assert spark.table("analysis_latency").columns == [one.name for one in ANALYSES[0].columns]
         found = spark.sql(
             "SELECT DISTINCT variant_get(body, '$.request.transactional_id', 'string') AS id "
             "FROM exchanges WHERE api = 'InitProducerId' AND capture = 'transactions.pcapng'"
@@ -84,9 +104,9 @@ def test_a_table_can_be_created_and_bodies_be_asked(spark: SparkSession, out: Pa
             if one.api == "InitProducerId"
         }
         assert {row["id"] for row in found.collect()} == wanted
-        assert spark.table("exchanges").schema["day"].dataType.simpleString() == "date"
     finally:
-        spark.sql("DROP TABLE exchanges")
+        spark.catalog.setCurrentDatabase("default")
+        spark.sql("DROP DATABASE made CASCADE")
 
 
 def test_bodies_are_those_of_the_exchanges(spark: SparkSession, out: Path) -> None:
@@ -119,6 +139,51 @@ def test_the_smaller_tables(spark: SparkSession, out: Path) -> None:
     assert any("barnabas" in json.loads(row["said"]) for row in notes)
 
 
+def test_frames_are_written_on_request_and_are_the_pure_readers(
+    spark: SparkSession, out: Path
+) -> None:
+    capture = sorted_paths(files())[0].name
+    found = read(spark, out, "frames").select(*(column.name for column in FRAMES))
+    right = batch(frame_rows(CaptureReader(*sorted_paths(files())), capture), FRAMES)
+    assert content(found.toArrow()) == content(right)
+    exchanges = {
+        (row["connection"], row["request_packet"], row["response_packet"], row["api"])
+        for row in read(spark, out, "exchanges").where(f"capture = '{capture}'").collect()
+        if row["response_packet"]
+    }
+    assert exchanges == {
+        (row["connection"], row["packet"], row["partner_packet"], row["api"])
+        for row in found.where("direction = 'request' and paired").collect()
+    }
+
+
+def test_so_are_packets(spark: SparkSession, out: Path) -> None:
+    names = tuple(column.name for column in WRITTEN)
+    found = read(spark, out, "packets").select(*names)
+    pieces = planned(files(), 1 << 26).pieces
+    right = pa.Table.from_batches(
+        one for piece in pieces for one in packet_rows(piece, names[1:])
+    ).add_column(0, "capture", [[sorted_paths(files())[0].name] * found.count()])
+    assert content(found.toArrow()) == content(right)
+
+
+def content(table: pa.Table | pa.RecordBatch) -> list[str]:
+    return sorted(map(str, table.to_pylist()))
+
+
+def test_what_is_not_asked_for_again_goes(spark: SparkSession, tmp_path: Path) -> None:
+    """Else it would be of another run than the tables beside it."""
+    path = SAMPLES_BY_NAME["midway.pcap"]
+    write(spark, [path], tmp_path, also=ON_REQUEST)
+    assert {table: read(spark, tmp_path, table).count() > 0 for table in ON_REQUEST} == {
+        "packets": True,
+        "frames": True,
+    }
+    write(spark, [path], tmp_path, also=("packets",))
+    assert read(spark, tmp_path, "packets").count() > 0
+    assert read(spark, tmp_path, "frames").count() == 0
+
+
 def test_no_capture_is_a_misuse(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no capture files"):
         write(spark, [], tmp_path)
@@ -142,3 +207,10 @@ def test_batches_with_large_bodies_are_cut() -> None:
     parts = list(tables.parts(whole))
     assert [len(part) for part in parts] == [2, 1, 2]
     assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()
+
+
+def test_without_bodies_all_else_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    write(spark, [path], tmp_path, bodies=False)
+    assert rows(spark, tmp_path, path.name) == right([path], path.name)
+    assert not read(spark, tmp_path, "exchanges").where("body IS NOT NULL").count()

@@ -1,4 +1,4 @@
-"""Versions in use, and those that a newer Kafka no longer offers."""
+"""Versions in use, and those that a newer Kafka refuses."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _said(old: Sequence[Row]) -> list[Said]:
     return [
         Said(
             "bad",
-            f"Kafka {release} no longer offers what {listed(map(_client, some))} use:"
+            f"Kafka {release} no longer takes what {listed(map(_client, some))} use:"
             f" {listed(map(_version, some))}",
         )
         for release, some in sorted(by_release.items())
@@ -110,7 +110,7 @@ def _table(found: Sequence[Row]) -> Table:
         "api": "API",
         "version": "version",
         "count": "exchanges",
-        "removed_in": "no longer offered from",
+        "removed_in": "refused from",
         "last_ts": "last seen",
     }
     ranked = sorted(found, key=lambda row: (not row["removed_in"], -row["count"]))

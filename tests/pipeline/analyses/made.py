@@ -88,6 +88,18 @@ def metadata(at: float, *, error: int | None = 0, **more: Any) -> Exchange:
     return exchange("Metadata", 1, asked, None if error is None else answer, at=at, **more)
 
 
+def greeting(at: float, version: int, *, refused: bool = False, **more: Any) -> Exchange:
+    """An ApiVersions request, and its answer; refused: it is too new, which is said as v0 has it."""
+    software = {"client_software_name": "rd", "client_software_version": "2"} if version > 2 else {}
+    answer: dict[str, Any] = {"error_code": 0, "api_keys": []}
+    if version:
+        answer["throttle_time_ms"] = 0
+    found = exchange("ApiVersions", version, software, answer, at=at, **more)
+    if refused:
+        found.response_body = bytes.fromhex("0023 00000001 0012 0000 0003")
+    return found
+
+
 def group_beat(
     at: float,
     epoch: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.analyses.errors import errors
-from tests.pipeline.analyses.made import commit, metadata
+from tests.pipeline.analyses.made import commit, greeting, metadata
 from tests.pipeline.analyses.tables import rows, table
 
 if TYPE_CHECKING:
@@ -26,3 +26,26 @@ def test_each_error_counts_once_a_response(spark: SparkSession) -> None:
     }
     (two,) = [row for row in told if row["count"] == 2]
     assert (two["last_ts"] - two["first_ts"]).total_seconds() == 0.003
+
+
+def test_to_agree_on_a_version_is_no_error(spark: SparkSession) -> None:
+    """As librdkafka does it: with v4 and v3 refused it asks with v0."""
+    healthy = [
+        greeting(1, 4, refused=True),
+        greeting(2, 3, refused=True),
+        greeting(3, 0),
+        greeting(1, 3, refused=True, connection=2),
+        greeting(2, 2, connection=2),
+    ]
+    gives_up = greeting(1, 4, refused=True, connection=3, client="gives up")
+    silent = greeting(2, 3, connection=3, client="gives up")
+    silent.response_body = silent.response_size = silent.latency_ms = None
+    oldest = [
+        greeting(1, 0, refused=True, connection=4, client="oldest"),
+        greeting(2, 0, connection=4, client="oldest"),
+    ]
+    told = errors(table(spark, rows([*healthy, gives_up, silent, *oldest]))).collect()
+    assert {(row["client_id"], row["api"], row["error"], row["count"]) for row in told} == {
+        ("gives up", "ApiVersions", "UNSUPPORTED_VERSION", 1),
+        ("oldest", "ApiVersions", "UNSUPPORTED_VERSION", 1),
+    }

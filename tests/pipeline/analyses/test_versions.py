@@ -19,13 +19,13 @@ def asked(at: int, key: int, version: int) -> Exchange:
 def test_what_an_upgrade_takes_away(spark: SparkSession) -> None:
     calls = [(1, 1, 3), (2, 1, 3), (3, 1, 4), (4, 0, 2), (5, 0, 3), (6, 4, 7), (7, -1, 0)]
     found = versions(table(spark, rows(asked(*call) for call in calls))).collect()
-    names = ("client_id", "api", "version", "count", "removed_in")
+    names = ("client_id", "api", "version", "count", "removed_in", "listed")
     assert {tuple(row[name] for name in names) for row in found} == {
-        ("old", "Fetch", 3, 2, "4.0"),
-        ("old", "Fetch", 4, 1, None),
-        ("old", "Produce", 2, 1, "4.0"),
-        ("old", "Produce", 3, 1, None),
-        ("old", "LeaderAndIsr", 7, 1, "4.0"),
+        ("old", "Fetch", 3, 2, "4.0", False),
+        ("old", "Fetch", 4, 1, None, None),
+        ("old", "Produce", 2, 1, "4.0", True),
+        ("old", "Produce", 3, 1, None, None),
+        ("old", "LeaderAndIsr", 7, 1, "4.0", False),
     }
 
 

@@ -93,7 +93,7 @@ def test_one_band_is_drawn_for_each_generation() -> None:
 def test_versions_that_are_gone_are_bad_and_first_in_the_table() -> None:
     shown = drawn("versions")
     assert [sentence.text for sentence in shown.said] == [
-        "Kafka 4.0 no longer offers what payments use: Produce v2, Fetch v3"
+        "Kafka 4.0 no longer takes what payments use: Produce v2, Fetch v3"
     ]
     assert [row["removed_in"] for row in shown.tables[0].rows[:3]] == ["4.0", "4.0", None]
 

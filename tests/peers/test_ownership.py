@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.addresses import is_loopback
+from peers.ownership import is_loopback
 
 
 @pytest.mark.parametrize(

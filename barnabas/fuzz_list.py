@@ -1,0 +1,50 @@
+"""`barnabas fuzz list`: ready campaigns, and all that a campaign may name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+
+from barnabas.fuzz_campaigns import READY, campaign_of, ready
+from barnabas.fuzz_targets import KINDS
+from fuzz.corpora import CORPORA
+from fuzz.mutators.contents import MUTATORS
+from fuzz.oracles.contents import ORACLES
+from fuzz.sessions.contents import SESSIONS
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """(what it is, its name, what it is about)."""
+    for name in ready():
+        path = READY / f"{name}.yaml"
+        yield "campaign", name, campaign_of(path.read_text("utf-8"), path.name).about.strip()
+    for kind in KINDS:
+        yield "target", kind.example, kind.about
+    for mutator in MUTATORS:
+        yield "mutator", mutator.name, mutator.about
+    for oracle in ORACLES:
+        yield "oracle", oracle.name, f"{oracle.about} ({', '.join(sorted(oracle.roles))})"
+    for session in SESSIONS:
+        yield "session", session.name, session.about
+    for corpus in CORPORA:
+        yield "corpus", corpus.name, corpus.about
+
+
+def fuzz_list(*, as_json: bool = False) -> None:
+    """Print them: a table for a person, or a line of JSON each."""
+    if as_json:
+        for what, name, about in rows():
+            print(json.dumps({"what": what, "name": name, "about": about}))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    before = ""
+    for what, name, about in rows():
+        table.add_row(what if what != before else "", name, about)
+        before = what
+    Console(highlight=False, markup=False).print(table)

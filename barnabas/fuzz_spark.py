@@ -1,0 +1,74 @@
+"""`barnabas fuzz run --spark`: a round's cases in shards on Spark, each worker with a target of its own.
+
+One round at a time: only between rounds do energies change. What shards found comes back as a table, and
+is kept as any batch is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from barnabas.fuzz_targets import KINDS
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+from fuzz.assembling import Assembled
+from fuzz.errors import CannotRun
+from fuzz.running import Batch, RunRound
+from fuzz.shards import SCHEMA, Job, job_of, shards, tally_of
+from fuzz.targets.contents import TARGETS, target_of
+from fuzz.targets.target import Target
+from pipeline.errors import UnavailableError, reason
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SMALLEST: Final = 50
+"""Cases of a shard: a target must be started for it."""
+
+SETTINGS: Final = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
+
+
+@contextmanager
+def on_spark(
+    master: str, settings: Mapping[str, str], found: Assembled, own: bool
+) -> Iterator[RunRound]:
+    """Runs rounds on Spark, until the end of the `with`. master: "" is this machine. Raises Trouble."""
+    from pipeline.session import session
+
+    try:
+        with session(master or None, {**SETTINGS, **settings}) as spark:
+            ours = found.campaign.target.partition(":")[0] in {kind.name for kind in TARGETS}
+            yield rounds(spark, job_of(found, own, target_of if ours else _target_of))
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+def rounds(spark: SparkSession, job: Job) -> RunRound:
+    """What runs a round on this session. Its shards' batches come as one: a round is kept whole."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
+        count = max(1, min(_parallelism(spark), len(numbers) // SMALLEST))
+        ids = spark.range(numbers.start, numbers.stop, 1, count)
+        try:
+            rows = ids.mapInArrow(shards(job, dict(energies)), SCHEMA).collect()
+        except (PySparkException, Py4JError) as problem:
+            raise CannotRun(f"Spark gave up: {reason(problem)}") from None
+        yield Batch(numbers.stop, tally_of((row["kind"], row["said"]) for row in rows))
+
+    return run_round
+
+
+def _target_of(text: str, own: bool) -> Target:
+    """Of kinds that only barnabas has: workers must have it, too."""
+    return target_of(text, own, KINDS)
+
+
+def _parallelism(spark: SparkSession) -> int:
+    from pyspark.sql.utils import is_remote
+
+    return 16 if is_remote() else spark.sparkContext.defaultParallelism

@@ -1,0 +1,50 @@
+"""Exchanges of the consumer rewrite: their bodies as the draft has them, not as Kafka does."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from captures.checks.finding import answered
+from captures.exchange import Exchange
+from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from specs.groups.table import NONE
+from specs.malformed import Malformed
+
+_APIS: Final = {
+    api.key: api
+    for api in REWRITE_0_8_2.apis
+    if api.name in ("JoinGroup", "Heartbeat", "OffsetCommit", "LeaveGroup")
+}
+_NAMES: Final = {error.code: error.name for error in REWRITE_0_8_2.errors} | {0: NONE}
+
+
+class Step(NamedTuple):
+    """A request of a consumer and what came back."""
+
+    api: str
+    request: dict[str, Any]
+    response: dict[str, Any]
+    answer: str
+    """The draft's name of the error, or NONE; of several the first."""
+    end: int
+    """When the consumer had it, in ns since the epoch."""
+
+
+def step(exchange: Exchange) -> Step | None:
+    """An exchange as one of the rewrite; None: it is none, or not whole."""
+    api, end = _APIS.get(exchange.key), answered(exchange)
+    request, response = exchange.request_body, exchange.response_body
+    if api is None or exchange.version != api.version or None in (request, response, end):
+        return None
+    assert request is not None and response is not None and end is not None  # noqa: S101, PT018
+    try:
+        asked = api.request.codec(api.version).decode(request)
+        came = api.responses[0].codec(api.version).decode(response)
+    except Malformed:
+        return None
+    if api.name == "OffsetCommit":
+        codes = [one["error_code"] for at in came["responses"] for one in at["partition_responses"]]
+    else:
+        codes = [came["error_code"]]
+    code = next(filter(None, codes), 0)
+    return Step(api.name, asked, came, _NAMES.get(code, "Unknown"), end)

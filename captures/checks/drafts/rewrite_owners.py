@@ -1,0 +1,81 @@
+"""`rewrite_owners`: what the coordinator of the rewrite gives out it gives once in a generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from captures.checks.drafts.reading import Step, step
+from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from specs.groups.table import NONE
+
+HOLDS = "the draft rewrite-0.8.2; groups of which a JoinGroup was seen"
+
+
+@dataclass(slots=True)
+class _Generation:
+    number: int
+    losses: int
+    since: int
+    """When the first consumer knew of it, in ns since the epoch."""
+    evidence: Evidence
+    owners: dict[tuple[str, int], tuple[str, Evidence]] = field(default_factory=dict)
+
+
+def rewrite_owners(_: NoSettings) -> See:
+    """Two owners of a partition, generations that go back, commits of another one that were taken."""
+    groups: Memory[str, _Generation] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        seen = step(exchange)
+        if seen is None or seen.answer != NONE:
+            return
+        group = seen.request["group_id"]
+        known = groups.get(group)
+        if known is not None and known.losses != exchange.losses:
+            known = groups.pop(group, None) and None
+        if seen.api == "JoinGroup":
+            number = seen.response["group_generation_id"]
+            if known is None or number > known.number:
+                known = _Generation(number, exchange.losses, seen.end, evidence(exchange))
+                groups[group] = known
+            if number < known.number:
+                if exchange.ts > known.since:
+                    yield Finding(
+                        "error",
+                        f"group {group}: generation {number} behind generation {known.number}",
+                        "A coordinator has lost what the registry had, or is a former one.",
+                        (known.evidence, evidence(exchange)),
+                    )
+                return
+            yield from _owned(exchange, seen, group, known)
+        elif seen.api == "OffsetCommit" and known is not None:
+            number = seen.request["group_generation_id"]
+            if number != known.number and exchange.ts > known.since:
+                yield Finding(
+                    "error",
+                    f"group {group}: a commit of generation {number} was taken in generation "
+                    f"{known.number}",
+                    "The coordinator must refuse it with IllegalGeneration, older or newer.",
+                    (known.evidence, evidence(exchange)),
+                )
+
+    return see
+
+
+def _owned(exchange: Exchange, seen: Step, group: str, known: _Generation) -> Iterator[Finding]:
+    name = seen.response["consumer_id"]
+    for topic in seen.response["assigned_partitions"]:
+        for number in topic["partitions"]:
+            owner = known.owners.setdefault((topic["topic"], number), (name, evidence(exchange)))
+            if owner[0] != name:
+                yield Finding(
+                    "error",
+                    f"group {group}: {owner[0]} and {name} both own {topic['topic']}-{number} in "
+                    f"generation {known.number}",
+                    "A partition has one owner in a generation.",
+                    (owner[1], evidence(exchange)),
+                )

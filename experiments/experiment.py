@@ -1,0 +1,43 @@
+"""An experiment: a question, how it is put to real systems, and how what came of it is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+Measured = dict[str, Any]
+"""What was observed, as JSON has it: all that `write` needs, so that a result can be written again."""
+
+
+class Between(Protocol):
+    """A proxy in a process of its own."""
+
+    bootstrap_server: str
+    """HOST:PORT for clients."""
+    capture: Path
+    """What passed; whole when the proxy has stopped."""
+
+
+Proxy = Callable[[str, str, Path], AbstractContextManager[Between]]
+"""Bootstrap servers, a scenario's text and an empty folder -> a proxy, from `with` to its end."""
+
+
+class Bench(NamedTuple):
+    """What an experiment gets. step: is told how far it is (done, of how many, what)."""
+
+    proxy: Proxy
+    folder: Path
+    short: bool
+    """Fewer repetitions and arms: to see that it works, not to conclude anything."""
+    step: Callable[[int, int, str], None]
+
+
+class Experiment(NamedTuple):
+    """versions: of Apache Kafka. write: a pure function from what was measured to Markdown."""
+
+    question: str
+    versions: tuple[str, ...]
+    run: Callable[[Bench], Measured]
+    write: Callable[[Measured], str]

@@ -1,0 +1,32 @@
+"""The contents page of experiments: a literal tuple, so that none is imported before it is run."""
+
+from __future__ import annotations
+
+import importlib
+from difflib import get_close_matches
+from typing import Final
+
+from experiments.experiment import Experiment
+
+EXPERIMENTS: Final = (
+    ("pipelined-throughput", "pipelined_throughput"),
+    ("pipelined-order", "pipelined_order"),
+    ("pipelined-queues", "pipelined_queues"),
+)
+"""(name, module): the module has it as EXPERIMENT."""
+
+
+def experiment(name: str) -> Experiment:
+    """An experiment by its name. Raises LookupError, in words.
+
+    >>> experiment("pipelined")
+    Traceback (most recent call last):
+    LookupError: there is no experiment 'pipelined'; did you mean 'pipelined-order'?
+    """
+    for known, module in EXPERIMENTS:
+        if known == name:
+            found: Experiment = importlib.import_module(f"experiments.written.{module}").EXPERIMENT
+            return found
+    near = get_close_matches(name, [known for known, _ in EXPERIMENTS], 1, cutoff=0.4)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise LookupError(f"there is no experiment {name!r}{hint}")

@@ -1,0 +1,103 @@
+"""What the experiments with producers share: a run through the proxy, and what its capture says."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from captures.conversations import Conversations
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from peers.client_0_8 import Client
+from peers.leaders import Address
+from peers.pipelined_producer import Outcome, PipelinedProducer, Settings
+
+PATIENCE = 120.0
+"""Seconds after which a run is given up."""
+
+Run = dict[str, Any]
+
+
+def make_topic(brokers: Iterable[Address], topic: str) -> None:
+    """Have a topic made, and wait until each partition has a leader. Raises TimeoutError."""
+    until = time.monotonic() + PATIENCE
+    with Client(brokers, patience=0) as client:
+        while topic not in (found := client.refresh([topic])).partitions or found.errors:
+            if time.monotonic() > until:
+                raise TimeoutError(f"{topic} has no leaders")
+            time.sleep(0.1)
+
+
+def produce(
+    bootstrap: Address, settings: Settings, client_id: str, topic: str, partitions: int, count: int
+) -> Run:
+    """Send numbered messages of 100 bytes to the partitions in turn, and wait until all is reported.
+
+    Connections, versions and metadata are there before the clock starts. Gives seconds, whether
+    each partition has them in the order in which they were sent, and how many were not acknowledged.
+    """
+    told: list[Outcome] = []
+    producer = PipelinedProducer([bootstrap], replace(settings, client_id=client_id))
+    with closing(producer):
+        for partition in range(partitions):
+            producer.send(topic, b"first", partition=partition)
+        if producer.flush(PATIENCE):
+            raise TimeoutError(f"{client_id}: nothing gets through")
+        begun = time.perf_counter()
+        for number in range(count):
+            value = b"%0100d" % number
+            producer.send(
+                topic, value, partition=number % partitions, told=told.append, wait=PATIENCE
+            )
+        left = producer.flush(PATIENCE)
+        seconds = time.perf_counter() - begun
+    if left:
+        raise TimeoutError(f"{client_id}: {left} of {count} messages are not reported")
+    return {
+        "seconds": round(seconds, 4),
+        "messages": count,
+        "in_order": in_order(told),
+        "problems": dict(Counter(one.problem for one in told if one.problem is not None)),
+    }
+
+
+def in_order(told: Iterable[Outcome]) -> bool:
+    """Whether what was acknowledged lies in each partition in the order in which it was sent."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for one in told:
+        if one.problem is None:
+            found[one.event.partition].append((int(one.event.value), one.offset))
+    return all(
+        before[1] < after[1] for each in found.values() for before, after in pairwise(sorted(each))
+    )
+
+
+def produced(capture: Path) -> dict[str, list[Exchange]]:
+    """The Produce exchanges of a capture, by client id, in the order in which they began."""
+    found: dict[str, list[Exchange]] = defaultdict(list)
+    for one in Conversations().exchanges(CaptureReader(capture)):
+        if one.api == "Produce":
+            found[one.client_id or ""].append(one)
+    return {name: sorted(each, key=lambda one: one.ts) for name, each in found.items()}
+
+
+def most_under_way(exchanges: Sequence[Exchange], *, by_connection: bool) -> int:
+    """How many requests waited for their answers at a time, on one connection or on all."""
+    spans: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for one in exchanges:
+        span = (one.ts, one.ts + (one.latency_ms or 0) * 1e6)
+        spans[one.connection if by_connection else 0].append(span)
+    return max(
+        (
+            sum(begin <= at < end for begin, end in each)
+            for each in spans.values()
+            for at, _ in each
+        ),
+        default=0,
+    )

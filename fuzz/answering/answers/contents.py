@@ -1,0 +1,47 @@
+"""The contents page: which function answers which API. All others are answered by `otherwise`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from fuzz.answering.answers.ask import Ask
+from fuzz.answering.answers.commits import offset_commit, offset_fetch
+from fuzz.answering.answers.consumer_groups import consumer_group_heartbeat
+from fuzz.answering.answers.fetch import fetch
+from fuzz.answering.answers.groups import heartbeat, join_group, leave_group, sync_group
+from fuzz.answering.answers.metadata import describe_cluster, find_coordinator, metadata
+from fuzz.answering.answers.offsets import list_offsets, offset_for_leader_epoch
+from fuzz.answering.answers.produce import (
+    add_partitions_to_txn,
+    end_txn,
+    init_producer_id,
+    produce,
+)
+from fuzz.answering.cluster import Cluster
+from specs import keys
+
+Answer = Callable[[Cluster, Ask], dict[str, Any]]
+"""The values of a response; what its version has no fields for is left out."""
+
+ANSWERS: Final[tuple[tuple[int, Answer], ...]] = (
+    (keys.PRODUCE, produce),
+    (keys.FETCH, fetch),
+    (keys.LIST_OFFSETS, list_offsets),
+    (keys.METADATA, metadata),
+    (keys.OFFSET_COMMIT, offset_commit),
+    (keys.OFFSET_FETCH, offset_fetch),
+    (keys.FIND_COORDINATOR, find_coordinator),
+    (keys.JOIN_GROUP, join_group),
+    (keys.HEARTBEAT, heartbeat),
+    (keys.LEAVE_GROUP, leave_group),
+    (keys.SYNC_GROUP, sync_group),
+    (keys.INIT_PRODUCER_ID, init_producer_id),
+    (keys.OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch),
+    (keys.ADD_PARTITIONS_TO_TXN, add_partitions_to_txn),
+    (keys.END_TXN, end_txn),
+    (keys.TXN_OFFSET_COMMIT, offset_commit),
+    (keys.DESCRIBE_CLUSTER, describe_cluster),
+    (keys.CONSUMER_GROUP_HEARTBEAT, consumer_group_heartbeat),
+)
+"""(API key, what answers it). AddOffsetsToTxn and the calls of admin clients have nothing to say."""

@@ -1,0 +1,141 @@
+"""The core: a broker in a valid state. Bytes in, replies out; no sockets, no clock.
+
+One broker is one session: it is made anew for each case, and has as many connections as the client makes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from captures.framing import FRAME_LIMIT
+from fuzz.answering.answers.ask import Ask
+from fuzz.answering.answers.contents import ANSWERS
+from fuzz.answering.answers.fetch import empty
+from fuzz.answering.answers.otherwise import otherwise
+from fuzz.answering.cluster import Cluster
+from fuzz.answering.fitting import encoded
+from fuzz.answering.offer import EVERYTHING, Offer
+from fuzz.answering.planted import Planted
+from fuzz.case import Delivery
+from peers.recorded.offered import offered
+from specs.contents import api
+from specs.frames import RequestHead, Short, request_head
+from specs.headers import RESPONSE_HEADER, response_header_version
+from specs.keys import API_VERSIONS, FETCH
+from specs.malformed import Malformed
+
+_ANSWERS: Final = dict(ANSWERS)
+_SIZE: Final = struct.Struct(">i")
+
+
+class Reply(NamedTuple):
+    """What goes back on a connection, behind what went before it.
+
+    chunks: written one by one. wait_ms: how long a broker would wait with it for records to come.
+    closes: nothing comes behind it. case: whether it is the case's answer.
+    """
+
+    chunks: tuple[bytes, ...]
+    delivery: Delivery = "whole"
+    wait_ms: int = 0
+    closes: bool = False
+    case: bool = False
+
+
+CLOSE: Final = Reply((), closes=True)
+
+
+@dataclass(slots=True)
+class Broker:
+    """What is behind all connections of a session: the cluster, what is offered, and the case's answer.
+
+    asked: (API key, version) -> how many requests there were.
+    """
+
+    cluster: Cluster = field(default_factory=Cluster)
+    offer: Offer = field(default_factory=lambda: EVERYTHING)
+    planted: Planted | None = None
+    asked: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def answer(self, frame: bytes) -> Reply | None:
+        """The reply to a request (without its size); None for a Produce that wants none."""
+        try:
+            head = request_head(frame, 0, len(frame))
+        except (Short, Malformed):
+            return CLOSE
+        self.asked[head.key, head.version] += 1
+        valid = self._valid(
+            head, frame
+        )  # also where another is put in its place: it has its effect
+        planted = self.planted
+        if valid is not None and planted is not None and planted.takes(head.key, head.version):
+            return self._planted(planted, head)
+        return valid
+
+    def _valid(self, head: RequestHead, frame: bytes) -> Reply | None:
+        if head.key == API_VERSIONS:
+            return _framed(head, offered(head.version, self.offer))
+        low, high = self.offer.get(head.key, (0, -1))
+        if not low <= head.version <= high:
+            return CLOSE
+        try:
+            body = api(head.key).request.codec(head.version).decode(frame[head.body :])
+        except Malformed:
+            return CLOSE
+        ask = Ask(head.version, head.client_id or "", body)
+        values = self._values(head.key, ask)
+        if head.acks == 0:
+            return None
+        wait = body["max_wait_ms"] if head.key == FETCH and empty(values) else 0
+        return _framed(head, encoded(head.key, head.version, "response", values), wait)
+
+    def _values(self, key: int, ask: Ask) -> dict[str, Any]:
+        found = _ANSWERS.get(key)
+        return otherwise(self.cluster, key, ask) if found is None else found(self.cluster, ask)
+
+    def _planted(self, planted: Planted, head: RequestHead) -> Reply:
+        where = self.cluster.host, self.cluster.port
+        chunks = planted.chunks(head.correlation_id, *where)
+        delivery = planted.case.delivery
+        if delivery == "burst":
+            chunks = (b"".join(chunks),)
+        return Reply(chunks, delivery, closes=delivery == "half_open", case=True)
+
+
+def _framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:
+    version = response_header_version(head.key, head.version)
+    header = RESPONSE_HEADER.codec(version).encode({"correlation_id": head.correlation_id})
+    return Reply((_SIZE.pack(len(header) + len(body)) + header + body,), wait_ms=wait_ms)
+
+
+class Connection:
+    """One connection to a broker: takes the stream apart."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._buffer = bytearray()
+        self._closed = False
+
+    def receive(self, data: bytes) -> list[Reply]:
+        """The replies to what is complete with this. Nothing more after one that closes."""
+        if self._closed:
+            return []
+        self._buffer += data
+        replies = []
+        while not self._closed and len(self._buffer) >= _SIZE.size:
+            (size,) = _SIZE.unpack_from(self._buffer)
+            if not 8 <= size <= FRAME_LIMIT:
+                reply: Reply | None = CLOSE
+            elif len(self._buffer) < _SIZE.size + size:
+                break
+            else:
+                frame = bytes(self._buffer[_SIZE.size : _SIZE.size + size])
+                del self._buffer[: _SIZE.size + size]
+                reply = self._broker.answer(frame)
+            if reply is not None:
+                replies.append(reply)
+                self._closed = reply.closes
+        return replies

@@ -1,0 +1,143 @@
+"""What the bench's broker knows: one broker, one topic with records, groups of one member, producers.
+
+All of it is the same in every run (ids are counted, times are fixed), so what a broker says to a
+request depends on the requests before it and on nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from specs import records
+from specs.records import Record
+
+TOPIC: Final = "bench"
+TOPIC_ID: Final = uuid.UUID(int=0xBA2ABA5)
+PARTITIONS: Final = 2
+CLUSTER_ID: Final = "barnabas-fuzz-answering"
+NODE: Final = 0
+EPOCH: Final = 0
+"""Of the leader of every partition."""
+TIME: Final = 1_700_000_000_000
+"""Milliseconds; all records are of about then."""
+FIRST_PRODUCER: Final = 4000
+
+
+class Part(NamedTuple):
+    """Records that stand in one batch; of compression "none" where a format has no better."""
+
+    records: tuple[Record, ...]
+    compression: str = "none"
+    is_transactional: bool = False
+    is_control: bool = False
+    producer_id: int = -1
+
+
+def _records(first: int, count: int) -> tuple[Record, ...]:
+    return tuple(
+        Record(
+            first + i,
+            TIME + first + i,
+            b"key-%d" % i if i % 2 else None,
+            b"value-%d" % (first + i),
+            (("trace", b"\x01\x02"), ("empty", None)) if i % 3 == 1 else (),
+        )
+        for i in range(count)
+    )
+
+
+PARTS: Final = (Part(_records(0, 4)), Part(_records(4, 3), "gzip"))
+"""What stands in each partition at first."""
+
+
+@dataclass(slots=True)
+class Log:
+    """A partition: its batches, and the offset behind the last."""
+
+    parts: list[Part] = field(default_factory=lambda: list(PARTS))
+    end: int = 7
+
+    def append(self, found: tuple[Record, ...]) -> int:
+        """Take records in; the offset of the first."""
+        base = self.end
+        moved = tuple(one._replace(offset=base + i, sequence=-1) for i, one in enumerate(found))
+        if moved:
+            self.parts.append(Part(moved))
+        self.end += len(moved)
+        return base
+
+    def read(self, offset: int, magic: int) -> bytes:
+        """The batches from the one with this offset on."""
+        return b"".join(
+            batch(part, magic) for part in self.parts if part.records[-1].offset >= offset
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def batch(part: Part, magic: int) -> bytes:
+    """A batch as a version of Fetch has it; formats before magic 2 have no headers nor producers."""
+    if magic == 2:
+        return records.build(
+            part.records,
+            compression=part.compression,
+            partition_leader_epoch=EPOCH,
+            producer_id=part.producer_id,
+            producer_epoch=-1 if part.producer_id < 0 else 0,
+            base_sequence=-1 if part.producer_id < 0 else 0,
+            is_transactional=part.is_transactional,
+            is_control=part.is_control,
+        )
+    plain = [
+        one._replace(headers=(), timestamp=-1 if magic == 0 else one.timestamp)
+        for one in part.records
+    ]
+    return records.build(plain, magic=magic, compression=part.compression)
+
+
+@dataclass(slots=True)
+class Group:
+    """A group of one member at most."""
+
+    member: str = ""
+    generation: int = 0
+    protocol_type: str = "consumer"
+    protocol: str = ""
+    committed: dict[tuple[str, int], tuple[int, str | None]] = field(default_factory=dict)
+    """Topic and partition -> offset and metadata."""
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Everything; made anew for each case. host, port: where its one broker listens."""
+
+    host: str = "127.0.0.1"
+    port: int = 9092
+    topic: str = TOPIC
+    logs: list[Log] = field(default_factory=lambda: [Log() for _ in range(PARTITIONS)])
+    groups: dict[str, Group] = field(default_factory=dict)
+    members: int = 0
+    producers: int = 0
+    fetching: dict[int, dict[tuple[str | uuid.UUID, int], int]] = field(default_factory=dict)
+    """Fetch session -> partition -> the next offset that its client wants (KIP-227)."""
+
+    def log(self, topic: str | uuid.UUID, partition: int) -> Log | None:
+        """A partition's log; None if there is none such."""
+        known = topic in (self.topic, TOPIC_ID) and 0 <= partition < len(self.logs)
+        return self.logs[partition] if known else None
+
+    def group(self, name: str) -> Group:
+        """A group, which begins when somebody asks for it."""
+        return self.groups.setdefault(name, Group())
+
+    def new_member(self) -> str:
+        """The id of a member to come."""
+        self.members += 1
+        return f"member-{self.members}"
+
+    def new_producer(self) -> int:
+        """The id of a producer to come."""
+        self.producers += 1
+        return FIRST_PRODUCER + self.producers - 1

@@ -1,0 +1,49 @@
+"""`python -m fuzz.answering.process`: the bench's broker for anybody, on a port of the system's choice.
+
+Each connection has a broker of its own, so that nobody's requests are in another's answers. It prints its
+address and serves until stdin ends. What it can't answer closes the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from fuzz.answering.broker import Broker, Connection
+from fuzz.answering.cluster import Cluster
+
+
+async def _serve() -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        host, port = writer.get_extra_info("sockname")[:2]
+        connection = Connection(Broker(Cluster(host, port)))
+        try:
+            while data := await reader.read(1 << 16):
+                replies = connection.receive(data)
+                for reply in replies:
+                    writer.write(b"".join(reply.chunks))
+                await writer.drain()
+                if any(reply.closes for reply in replies):
+                    break
+        except (OSError, LookupError, ValueError, TypeError):
+            pass  # a broker may close the connection whatever it was asked
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()[:2]
+    print(f"{host}:{port}", flush=True)
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), _read, ended)
+    await ended.wait()
+    server.close()
+
+
+def _read(ended: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 1 << 12):
+        ended.set()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())

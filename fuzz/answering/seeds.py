@@ -1,0 +1,198 @@
+"""Seeds for cases against clients: what the bench's broker validly answers to plain requests.
+
+A function of the APIs and versions alone: the requests are the ones below, not those of a live client,
+whose order and timing would be in them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from fuzz.answering.broker import Broker
+from fuzz.answering.cluster import PARTITIONS, PARTS, TOPIC, TOPIC_ID, Cluster, Log, Part
+from fuzz.answering.fitting import encoded
+from fuzz.answering.offer import narrowed
+from fuzz.answering.planted import ADDRESS
+from fuzz.case import Seed
+from specs import keys
+from specs.contents import NAMES
+from specs.headers import REQUEST_HEADER, request_header_version
+from specs.inside import message
+from specs.records import Record, build
+from specs.records.control import control_key, marker_value
+
+_CORRELATION: Final = 0x5EED5EED
+"""In every seed; where it still stands when a case is sent, the request's is put there."""
+
+GROUP: Final = "bench-group"
+_MEMBER: Final = "member-1"
+
+
+def _prefixed(name: str, values: Mapping[str, Any]) -> bytes:
+    """A message between members: an int16 version in front (ConsumerProtocol)."""
+    return struct.pack(">h", 0) + message(name).codec(0).encode(values)
+
+
+SUBSCRIPTION: Final = _prefixed("ConsumerProtocolSubscription", {"topics": [TOPIC]})
+ASSIGNMENT: Final = _prefixed(
+    "ConsumerProtocolAssignment",
+    {"assigned_partitions": [{"topic": TOPIC, "partitions": [0, 1]}]},
+)
+
+_TOPIC: Final = {"name": TOPIC, "topic": TOPIC, "topic_id": TOPIC_ID}
+_BY_GROUP: Final = {
+    "group_id": GROUP,
+    "generation_id": 1,
+    "generation_id_or_member_epoch": 1,
+    "member_id": _MEMBER,
+}
+_TXN: Final = {"transactional_id": "bench-txn", "producer_id": 4000, "producer_epoch": 0}
+_OFFSET: Final = {"partition_index": 0, "committed_offset": 3, "committed_metadata": "so far"}
+
+_PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
+    keys.PRODUCE: {
+        "acks": -1,
+        "topic_data": [
+            {
+                **_TOPIC,
+                "partition_data": [{"index": 0, "records": build([Record(0, 0, None, b"v")])}],
+            }
+        ],
+    },
+    keys.FETCH: {
+        "max_wait_ms": 0,
+        "session_id": 0,
+        "session_epoch": 0,
+        "topics": [
+            {**_TOPIC, "partitions": [{"partition": i, "fetch_offset": 0} for i in range(2)]}
+        ],
+    },
+    keys.LIST_OFFSETS: {
+        "topics": [
+            {**_TOPIC, "partitions": [{"partition_index": i, "timestamp": -2} for i in range(2)]}
+        ]
+    },
+    keys.METADATA: {
+        "topics": [_TOPIC],
+        "include_topic_authorized_operations": True,
+        "include_cluster_authorized_operations": True,
+    },
+    keys.OFFSET_COMMIT: {**_BY_GROUP, "topics": [{**_TOPIC, "partitions": [_OFFSET]}]},
+    keys.OFFSET_FETCH: {
+        "group_id": GROUP,
+        "topics": [{**_TOPIC, "partition_indexes": [0, 1]}],
+        "groups": [{"group_id": GROUP, "topics": [{**_TOPIC, "partition_indexes": [0, 1]}]}],
+    },
+    keys.FIND_COORDINATOR: {"key": GROUP, "coordinator_keys": [GROUP]},
+    keys.JOIN_GROUP: {
+        "group_id": GROUP,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
+    },
+    keys.HEARTBEAT: _BY_GROUP,
+    keys.LEAVE_GROUP: {**_BY_GROUP, "members": [{"member_id": _MEMBER, "group_instance_id": None}]},
+    keys.SYNC_GROUP: {
+        **_BY_GROUP,
+        "assignments": [{"member_id": _MEMBER, "assignment": ASSIGNMENT}],
+    },
+    keys.API_VERSIONS: {},
+    keys.INIT_PRODUCER_ID: {"transactional_id": None, "transaction_timeout_ms": 1000},
+    keys.OFFSET_FOR_LEADER_EPOCH: {
+        "topics": [{**_TOPIC, "partitions": [{"partition": 0, "leader_epoch": 0}]}]
+    },
+    keys.ADD_PARTITIONS_TO_TXN: {
+        "transactions": [{**_TXN, "topics": [{**_TOPIC, "partitions": [0]}]}],
+        "v3_and_below_topics": [{**_TOPIC, "partitions": [0]}],
+    },
+    keys.END_TXN: _TXN,
+    keys.TXN_OFFSET_COMMIT: {
+        **_TXN,
+        **_BY_GROUP,
+        "topics": [{**_TOPIC, "partitions": [_OFFSET]}],
+    },
+    keys.CONSUMER_GROUP_HEARTBEAT: {
+        "group_id": GROUP,
+        "member_id": "",
+        "member_epoch": 0,
+        "subscribed_topic_names": [TOPIC],
+    },
+    # what an administrator asks, of the things above
+    keys.DESCRIBE_GROUPS: {"groups": [GROUP], "include_authorized_operations": True},
+    keys.CONSUMER_GROUP_DESCRIBE: {"group_ids": [GROUP], "include_authorized_operations": True},
+    keys.DESCRIBE_CLUSTER: {"include_cluster_authorized_operations": True},
+    keys.DELETE_GROUPS: {"groups_names": [GROUP]},
+    keys.DESCRIBE_CONFIGS: {
+        "resources": [{"resource_type": 2, "resource_name": TOPIC, "configuration_keys": None}]
+    },
+    keys.CREATE_TOPICS: {
+        "topics": [{"name": "other", "num_partitions": 1, "replication_factor": 1}]
+    },
+    keys.DELETE_TOPICS: {"topics": [{"name": "other"}], "topic_names": ["other"]},
+    keys.CREATE_PARTITIONS: {"topics": [{**_TOPIC, "count": 3, "assignments": None}]},
+    keys.DELETE_RECORDS: {
+        "topics": [{**_TOPIC, "partitions": [{"partition_index": 0, "offset": 1}]}]
+    },
+    keys.DESCRIBE_TRANSACTIONS: {"transactional_ids": ["bench-txn"]},
+    keys.DESCRIBE_TOPIC_PARTITIONS: {"topics": [_TOPIC]},
+}
+"""API key -> a request; what a version has no fields for is left out. Others are asked with defaults."""
+
+_JOINED: Final = frozenset((keys.HEARTBEAT, keys.SYNC_GROUP, keys.LEAVE_GROUP, keys.OFFSET_FETCH))
+"""What a member asks once it has joined; offsets once some are committed."""
+
+_FIRST: Final = PARTS[0].records
+_CONTROL: Final = Record(
+    _FIRST[-1].offset + 1, _FIRST[-1].timestamp, control_key("COMMIT"), marker_value(0)
+)
+
+LOGS: Final[tuple[tuple[str, tuple[Part, ...]], ...]] = (
+    ("", PARTS),
+    ("lz4", (Part(_FIRST, "lz4"),)),
+    ("snappy", (Part(_FIRST, "snappy"),)),
+    ("zstd", (Part(_FIRST, "zstd"),)),
+    (
+        "transaction",
+        (
+            Part(_FIRST, is_transactional=True, producer_id=4000),
+            Part((_CONTROL,), is_transactional=True, is_control=True, producer_id=4000),
+        ),
+    ),
+)
+"""(name, what the partitions hold) for seeds of Fetch. Those with a name are of magic 2 alone."""
+
+
+def seeds(asked: Iterable[tuple[int, int]]) -> list[Seed]:
+    """One for each (API key, version), in order; of Fetch since v4 one for each of LOGS.
+
+    Raises LookupError for what does not exist.
+    """
+    return [seed for key, version in sorted(set(asked)) for seed in _of(key, version)]
+
+
+def _of(key: int, version: int) -> Iterator[Seed]:
+    origin = f"answering:{NAMES[key]}-{version}"
+    for name, parts in LOGS if key == keys.FETCH and version >= 4 else LOGS[:1]:
+        logs = [Log(list(parts), parts[-1].records[-1].offset + 1) for _ in range(PARTITIONS)]
+        broker = Broker(Cluster(*ADDRESS, logs=logs), narrowed(key, version))
+        if key in _JOINED:
+            _ask(broker, keys.JOIN_GROUP, 5)
+            _ask(broker, keys.OFFSET_COMMIT, 5)
+        frame = _ask(broker, key, version)
+        yield Seed(key, version, "response", frame, f"{origin}:{name}" if name else origin)
+
+
+def _ask(broker: Broker, key: int, version: int) -> bytes:
+    """The response's frame."""
+    header = REQUEST_HEADER.codec(request_header_version(key, version)).encode(
+        {
+            "request_api_key": key,
+            "request_api_version": version,
+            "correlation_id": _CORRELATION,
+            **({"client_id": "barnabas"} if request_header_version(key, version) else {}),
+        }
+    )
+    reply = broker.answer(header + encoded(key, version, "request", _PLAIN.get(key, {})))
+    assert reply is not None  # noqa: S101 (none of the requests is a Produce without acks)
+    return b"".join(reply.chunks)[4:]

@@ -1,0 +1,194 @@
+"""The sockets of one session: a listener on loopback and the connections that a client makes to it.
+
+Many sessions share one selector; nothing here blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from fuzz.answering.broker import Broker, Connection, Reply
+
+Handler = Callable[[int], None]
+"""What is registered with each socket: called with the events that are ready."""
+
+LONGEST_WAIT: Final = 0.1
+"""Seconds that a Fetch without records waits at most."""
+_BYTEWISE: Final = 2048
+"""Bytes that are written one by one; the rest follows at once."""
+_READ: Final = 1 << 16
+_KEPT: Final = 16
+"""Requests behind the case that are kept to look at."""
+
+
+class _Link:
+    """One connection: what is still to be written, and when."""
+
+    def __init__(self, session: Session, sock: socket.socket) -> None:
+        self.sock = sock
+        self.core = Connection(session.broker)
+        self.waiting: deque[tuple[float, Reply]] = deque()
+        self.out = bytearray()
+        self.ends = False
+        self.had_case = False
+
+
+class Session:
+    """A broker's listener, from its making to `close`. Times are in seconds of the clock.
+
+    patience: when a case was answered and nothing has come for so long, its connection is closed, as
+    by a broker that stops: who waits for the rest of a frame is not waited for.
+    """
+
+    def __init__(
+        self,
+        selector: selectors.BaseSelector,
+        broker: Broker,
+        clock: Callable[[], float],
+        patience: float,
+    ) -> None:
+        self.broker = broker
+        self._selector = selector
+        self._patience = patience
+        self._links: set[_Link] = set()
+        self._clock = clock
+        self._heard = 0.0
+        self.served = False
+        self.later: list[tuple[int, int]] = []
+        """(API key, version) of the requests that came after the case was answered."""
+        self._cut = False
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._listening.setblocking(False)
+        broker.cluster.host, broker.cluster.port = self._listening.getsockname()
+        selector.register(self._listening, selectors.EVENT_READ, self._accept)
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients begin."""
+        return f"{self.broker.cluster.host}:{self.broker.cluster.port}"
+
+    def close(self) -> None:
+        """Close everything."""
+        for link in list(self._links):
+            self._drop(link)
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(self._listening)
+        self._listening.close()
+
+    def tick(self) -> float | None:
+        """Say what is due; when to be called again, None: only when something comes."""
+        now, due = self._clock(), []
+        for link in list(self._links):
+            self._say(link)
+            if link.waiting and link in self._links:
+                due.append(link.waiting[0][0])
+        if self.served and not self._cut:
+            if now - self._heard >= self._patience:
+                self._cut = True
+                for link in [one for one in self._links if one.had_case]:
+                    self._drop(link)
+            else:
+                due.append(self._heard + self._patience)
+        return min(due, default=None)
+
+    def _accept(self, events: int) -> None:
+        with contextlib.suppress(OSError):
+            sock, _ = self._listening.accept()
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            link = _Link(self, sock)
+            self._links.add(link)
+            self._selector.register(sock, selectors.EVENT_READ, lambda got: self._ready(link, got))
+
+    def _ready(self, link: _Link, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._flush(link)
+        if events & selectors.EVENT_READ and link in self._links:
+            try:
+                data = link.sock.recv(_READ)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                self._drop(link)
+                return
+            self._heard = self._clock()
+            before = self.broker.asked.copy() if self.served else None
+            for reply in link.core.receive(data):
+                due = self._clock() + min(reply.wait_ms / 1e3, LONGEST_WAIT)
+                link.waiting.append((due, reply))
+            if before is not None and len(self.later) < _KEPT:
+                self.later += (self.broker.asked - before).elements()
+            self._say(link)
+
+    def _say(self, link: _Link) -> None:
+        """Write the replies whose time has come, in order."""
+        while link.waiting and link.waiting[0][0] <= self._clock() and not link.ends:
+            _, reply = link.waiting.popleft()
+            if reply.case:
+                self.served = link.had_case = True
+                self._heard = self._clock()
+            if reply.delivery == "bytewise":
+                self._write_bytewise(link, b"".join(reply.chunks))
+            else:
+                for chunk in reply.chunks:
+                    self._write(link, chunk)
+            link.ends = link.ends or reply.closes
+        if link.ends and not link.out:
+            self._end(link)
+
+    def _write_bytewise(self, link: _Link, data: bytes) -> None:
+        for at in range(min(len(data), _BYTEWISE)):
+            self._write(link, data[at : at + 1])
+        self._write(link, data[_BYTEWISE:])
+
+    def _write(self, link: _Link, data: bytes) -> None:
+        if link.out:
+            link.out += data
+            return
+        try:
+            sent = link.sock.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return  # the next read says so
+        if sent < len(data):
+            link.out += data[sent:]
+            self._watch(link, selectors.EVENT_READ | selectors.EVENT_WRITE)
+
+    def _flush(self, link: _Link) -> None:
+        try:
+            sent = link.sock.send(link.out)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._drop(link)
+            return
+        del link.out[:sent]
+        self._heard = self._clock()
+        if not link.out:
+            self._watch(link, selectors.EVENT_READ)
+            self._say(link)
+
+    def _watch(self, link: _Link, events: int) -> None:
+        self._selector.modify(link.sock, events, lambda got: self._ready(link, got))
+
+    def _end(self, link: _Link) -> None:
+        """Nothing more comes from here. After a case that says so the client may still speak."""
+        if link.had_case:
+            with contextlib.suppress(OSError):
+                link.sock.shutdown(socket.SHUT_WR)
+        else:
+            self._drop(link)
+
+    def _drop(self, link: _Link) -> None:
+        if link in self._links:
+            self._links.discard(link)
+            self._selector.unregister(link.sock)
+            link.sock.close()

@@ -1,0 +1,58 @@
+"""Valid record sets of any magic, by specs.records' own builders."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fuzz.dice import Dice
+from specs.records import CODECS, Record, build
+
+_NOW: Final = 1_500_000_000_000
+_KEYS: Final = (None, b"", b"k", b"key-1")
+_VALUES: Final = (None, b"", b"v", b"value", bytes(range(64)), b"x" * 300)
+_HEADERS: Final = (
+    (),
+    (),
+    (("h", b"x"),),
+    (("h", None), ("", b"")),
+)
+_COUNTS: Final = (1, 1, 1, 2, 3, 10)
+_SETS: Final = (1, 1, 1, 1, 2)
+_PACKED_ONE_IN: Final = 5
+_OLD_ONE_IN: Final = 6
+
+
+def record_set(dice: Dice, magic: int, *, mixed: bool = False) -> bytes:
+    """One batch, or a few behind each other as a broker hands them out, if `mixed`: also older ones."""
+    if not mixed:
+        return batch(dice, magic, 0)
+    found = []
+    base = dice.pick((0, 0, 1, 100))
+    for _ in range(dice.pick(_SETS)):
+        here = dice.below(magic + 1) if dice.chance(_OLD_ONE_IN) else magic
+        found.append(batch(dice, here, base))
+        base += 10
+    return b"".join(found)
+
+
+def batch(dice: Dice, magic: int, base: int) -> bytes:
+    """A batch, with a producer's id or without; of magic 0 and 1: messages, or a wrapper of some."""
+    codec = "none"
+    if dice.below(_PACKED_ONE_IN) == 0:
+        codec = dice.pick(CODECS[1:] if magic == 2 else CODECS[1:4])
+    records = [_record(dice, magic, base + index) for index in range(dice.pick(_COUNTS))]
+    more: dict[str, Any] = {}
+    if magic == 2 and dice.chance(3):
+        more = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0}
+        more["is_transactional"] = dice.chance(3)
+    return build(records, magic=magic, compression=codec, **more)
+
+
+def _record(dice: Dice, magic: int, offset: int) -> Record:
+    return Record(
+        offset,
+        _NOW + dice.below(1000) if magic else -1,
+        dice.pick(_KEYS),
+        dice.pick(_VALUES),
+        dice.pick(_HEADERS) if magic == 2 else (),
+    )

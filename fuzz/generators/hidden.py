@@ -1,0 +1,68 @@
+"""What bytes fields hold: record sets, and what members of groups tell each other.
+
+Which field holds what: specs.inside.places, and the custom of Kafka's clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from fuzz.dice import Dice
+from fuzz.generators.batches import record_set
+from specs import keys
+from specs.declaration import Message
+from specs.frames import Direction
+from specs.inside.messages.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+)
+
+_SUBSCRIPTIONS: Final = frozenset(("metadata", "member_metadata"))
+_ASSIGNMENTS: Final = frozenset(("assignment", "member_assignment"))
+_GROUPS: Final = (keys.JOIN_GROUP, keys.SYNC_GROUP, keys.DESCRIBE_GROUPS)
+_MAGIC_SINCE: Final = {keys.PRODUCE: (2, 3), keys.FETCH: (2, 4)}
+"""The versions that brought magic 1 and 2 to these APIs (KIP-32, KIP-98)."""
+
+
+def hidden(
+    key: int, version: int, direction: Direction, path: tuple[str, ...]
+) -> Callable[[Dice], Any]:
+    """Draws the contents of a field of bytes or records."""
+    name = path[-1]
+    if name in ("records", "unaligned_records"):
+        one, two = _MAGIC_SINCE.get(key, (0, 0))
+        newest = (version >= one) + (version >= two)
+        # a broker hands out what was written long ago; a producer writes what its version says
+        mixed = key == keys.FETCH and direction == "response"
+        return lambda dice: record_set(dice, newest, mixed=mixed)
+    if key in _GROUPS and name in _SUBSCRIPTIONS:
+        return lambda dice: _encoded(ConsumerProtocolSubscription, _subscription(), dice)
+    if key in _GROUPS and name in _ASSIGNMENTS:
+        return lambda dice: _encoded(ConsumerProtocolAssignment, _assignment(), dice)
+    return lambda dice: dice.some_bytes(dice.pick((0, 1, 4, 16)))
+
+
+def _encoded(message: Message, values: dict[str, Any], dice: Dice) -> bytes:
+    """A message of the consumer protocol, behind its version."""
+    version = dice.below(message.versions[1] + 1)
+    layout = message.layout(version)
+    fitting = {slot.name: values[slot.name] for slot in layout.slots}
+    return version.to_bytes(2, "big") + message.codec(version).encode(fitting)
+
+
+def _subscription() -> dict[str, Any]:
+    return {
+        "topics": ["fuzz-topic"],
+        "user_data": None,
+        "owned_partitions": [],
+        "generation_id": -1,
+        "rack_id": None,
+    }
+
+
+def _assignment() -> dict[str, Any]:
+    return {
+        "assigned_partitions": [{"topic": "fuzz-topic", "partitions": [0]}],
+        "user_data": None,
+    }

@@ -1,0 +1,69 @@
+"""Valid messages of any API, version and direction, with their headers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from fuzz.case import Seed
+from fuzz.dice import Dice
+from fuzz.generators.pools import CLIENT_ID
+from fuzz.generators.values import drawer
+from specs.contents import api
+from specs.frames import Direction
+from specs.headers import (
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+    request_header_version,
+    response_header_version,
+)
+
+
+def message(key: int, version: int, direction: Direction, dice: Dice, origin: str) -> Seed:
+    """A fresh message. Raises LookupError for a version that there is not."""
+    draw, encode, header = _parts(key, version, direction)
+    return Seed(key, version, direction, header + encode(draw(dice)), origin)
+
+
+_KEPT: Final = 16
+
+
+def kept(key: int, version: int, direction: Direction, dice: Dice) -> bytes:
+    """The frame of one of a few messages that are kept, for who needs any."""
+    return _kept(key, version, direction, dice.below(_KEPT))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _kept(key: int, version: int, direction: Direction, number: int) -> bytes:
+    return message(key, version, direction, Dice("kept", number), "").frame
+
+
+def with_header(key: int, version: int, direction: Direction, body: bytes, origin: str) -> Seed:
+    """A body behind a header of this project's client."""
+    return Seed(key, version, direction, _header(key, version, direction) + body, origin)
+
+
+@functools.cache
+def _parts(
+    key: int, version: int, direction: Direction
+) -> tuple[Callable[[Dice], Any], Callable[[Any], bytes], bytes]:
+    codec = api(key).message(direction).codec(version)
+    return drawer(key, version, direction), codec.encode, _header(key, version, direction)
+
+
+@functools.cache
+def _header(key: int, version: int, direction: Direction) -> bytes:
+    if direction == "response":
+        layout = RESPONSE_HEADER.codec(response_header_version(key, version))
+        return layout.encode({"correlation_id": 1})
+    values = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": 1,
+        "client_id": CLIENT_ID,
+    }
+    number = request_header_version(key, version)
+    if number == 0:
+        del values["client_id"]
+    return REQUEST_HEADER.codec(number).encode(values)

@@ -1,0 +1,145 @@
+"""Valid values of any message, made from its layout as a decoder is: once, then by draws alone."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final, get_args
+
+from fuzz.dice import Dice
+from fuzz.generators import pools
+from fuzz.generators.hidden import hidden
+from fuzz.numbers import RANGE
+from specs.contents import api
+from specs.entities import Entity, entity_paths
+from specs.frames import Direction
+from specs.layout import Layout, Node, Slot
+
+Draw = Callable[[Dice], Any]
+"""Draws one value of a field."""
+
+_SIZES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
+"""Of arrays."""
+_NULL_ONE_IN: Final = 5
+_TAG_ONE_IN: Final = 3
+_UNKNOWN_ONE_IN: Final = 16
+_DEPTH: Final = 2
+"""Deeper arrays than this have one element or none."""
+
+
+@functools.cache
+def drawer(key: int, version: int, direction: Direction) -> Draw:
+    """Draws bodies of a message as values. Raises LookupError for a version that there is not."""
+    layout = api(key).message(direction).layout(version)
+    entities: dict[tuple[str, ...], str] = {
+        path: entity
+        for entity in get_args(Entity)
+        for path in entity_paths(entity, key, direction, version)
+    }
+    return _Maker(key, version, direction, entities).struct(layout, ())
+
+
+class _Maker:
+    """Makes the drawers of one message."""
+
+    def __init__(
+        self, key: int, version: int, direction: Direction, entities: dict[tuple[str, ...], str]
+    ) -> None:
+        self.key = key
+        self.version = version
+        self.direction = direction
+        self.entities = entities
+
+    def struct(self, layout: Layout, path: tuple[str, ...]) -> Draw:
+        """All fields of a structure, in order; tagged ones and unknown tags now and then."""
+        fields = [(slot.name, self.slot(slot, path)) for slot in layout.slots]
+        if not layout.flexible:
+
+            def draw(dice: Dice) -> Any:
+                return {name: field(dice) for name, field in fields}
+
+            return draw
+        taken = {slot.tag for slot in layout.slots} | layout.foreign_tags
+        free = tuple(tag for tag in (100, 101, 500) if tag not in taken)
+
+        def draw_flexible(dice: Dice) -> Any:
+            found = {name: field(dice) for name, field in fields}
+            if dice.below(_UNKNOWN_ONE_IN) == 0:
+                found["_tags"] = {dice.pick(free): dice.some_bytes(dice.below(4))}
+            return found
+
+        return draw_flexible
+
+    def slot(self, slot: Slot, path: tuple[str, ...]) -> Draw:
+        """A field; a tagged one is at its default more often than not."""
+        inner = self.node(slot.node, (*path, slot.name))
+        if slot.tag is None:
+            return inner
+        default = slot.fresh_default
+
+        def draw(dice: Dice) -> Any:
+            return default() if dice.below(_TAG_ONE_IN) else inner(dice)
+
+        return draw
+
+    def node(self, node: Node, path: tuple[str, ...]) -> Draw:
+        """A value; null now and then where it may be."""
+        inner = self.present(node, path)
+        if not node.nullable:
+            return inner
+
+        def draw(dice: Dice) -> Any:
+            return None if dice.below(_NULL_ONE_IN) == 0 else inner(dice)
+
+        return draw
+
+    def present(self, node: Node, path: tuple[str, ...]) -> Draw:
+        """A value that is not null."""
+        match node.kind:
+            case "struct":
+                assert node.struct is not None  # noqa: S101
+                return self.struct(node.struct, path)
+            case "array":
+                assert node.element is not None  # noqa: S101
+                return self.array(node.element, path)
+            case "string":
+                return _one_of(pools.texts_for(path[-1], self.entities.get(path)))
+            case "uuid":
+                return _one_of(pools.TOPIC_IDS if path[-1] == "topic_id" else pools.IDS)
+            case "bool":
+                return _one_of((False, True))
+            case "bytes" | "records":
+                return hidden(self.key, self.version, self.direction, path)
+            case "float64":
+                return _one_of((0.0, 1.0, -0.5, 1e300))
+            case kind:
+                return self.number(kind, path[-1])
+
+    def array(self, element: Node, path: tuple[str, ...]) -> Draw:
+        """A few elements; not many of what is deep inside."""
+        one = self.node(element, path)
+        sizes = _SIZES if len(path) <= _DEPTH else (0, 1, 1)
+        number = len(sizes)
+
+        def draw(dice: Dice) -> Any:
+            return [one(dice) for _ in range(sizes[dice.below(number)])]
+
+        return draw
+
+    def number(self, kind: str, name: str) -> Draw:
+        """One that makes sense in a field of this name."""
+        low, high = RANGE[kind]
+        values = pools.numbers_for(name) or (0, 1, 2, 7)
+        return _one_of(tuple(value for value in values if low <= value <= high) or (0, 1))
+
+
+def _one_of(values: tuple[Any, ...]) -> Draw:
+    number = len(values)
+    if number == 1:
+        only = values[0]
+        return lambda _: only
+
+    def draw(dice: Dice) -> Any:
+        return values[dice.below(number)]
+
+    return draw

@@ -1,0 +1,161 @@
+"""From a number to a case: which mutator is put to which field of which message, and what it does there.
+
+A campaign walks over all there is to try: one stratum after another, each a mutator at a field of an API,
+told apart by how the field is written (its kind, and whether it may be null or is compact), whatever the
+version. So rare places get their turn as often as common ones, and all of them within one pass. Where
+energies are given, every fourth case is drawn by them instead: a message in proportion to its seed's energy,
+then any mutator at any place of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Final
+
+from fuzz.case import Case, Change, Recipe, Seed
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, map_of
+from fuzz.mutators.contents import MUTATORS
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.placing import live_places
+from fuzz.strata import Strata
+
+HOT: Final = 4
+"""One case in so many is drawn by energies: more, and a pass over everything would take too long."""
+_DRAWS: Final = 1 << 48
+_MORE_ONE_IN: Final = 100
+"""How rarely a case has a second change."""
+_MAPPED: Final = 2 << 10
+"""Bytes of a message that is mapped once more, for a second change."""
+
+
+class Maker:
+    """Makes the case of any number: always the same one for a seed, a corpus and energies.
+
+    seed: the campaign's, any text. energies: by a seed's origin, at least 1; 1 where nothing is said.
+    Raises ValueError if there is nothing to mutate.
+    """
+
+    def __init__(
+        self,
+        seed: str,
+        corpus: Sequence[Seed],
+        mutators: Sequence[Mutator] = MUTATORS,
+        energies: Mapping[str, int] | None = None,
+    ) -> None:
+        self._root = f"case {seed}"
+        self._strata = Strata(seed, corpus, mutators)
+        if not self._strata.found:
+            raise ValueError("there is no message that a mutator could be put to")
+        self._heat = _Heat(corpus, energies) if energies else None
+
+    @property
+    def strata(self) -> int:
+        """How many cases one pass over everything takes (a third more with energies)."""
+        return len(self._strata.found)
+
+    def case(self, number: int) -> Case:
+        """The case of a number."""
+        dice = Dice(self._root, number)
+        strata = self._strata
+        if self._heat is not None and number % HOT == HOT - 1:
+            chart, mutator, index = strata.anywhere(self._heat.seed(dice), dice)
+        elif self._heat is not None:
+            chart, mutator, index = strata.stratum(number - number // HOT, dice)
+        else:
+            chart, mutator, index = strata.stratum(number, dice)
+        part = chart.parts[index]
+        draws = dice.below(_DRAWS)
+        made = mutator.apply(chart, part, Dice(mutator.name, draws))
+        first = Change(mutator.name, part.path, draws, made.detail)
+        if dice.below(_MORE_ONE_IN):
+            return _case(number, chart, (first,), made)
+        return self._twice(number, chart, first, made, dice)
+
+    def _twice(
+        self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: Dice
+    ) -> Case:
+        """A second change to what the first one left, as far as that can be read."""
+        after = _after(chart, made)
+        mutator, index = self._strata.any_place(after, dice) if after else (None, 0)
+        if after is None or mutator is None:
+            return _case(number, chart, (first,), made)
+        part = after.parts[index]
+        draws = dice.below(_DRAWS)
+        again = mutator.apply(after, part, Dice(mutator.name, draws))
+        second = Change(mutator.name, part.path, draws, again.detail)
+        return _case(number, chart, (first, second), again)
+
+
+def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) -> Case:
+    """The case of a recipe. Raises LookupError for a mutator or a path that there is not.
+
+    A recipe without changes is its seed, as it is. `detail` of its changes is not looked at.
+    """
+    by_name = {mutator.name: mutator for mutator in mutators}
+    start = chart = _map_of(recipe.seed)
+    made = Mutated((_framed(recipe.seed.frame),), "")
+    done: list[Change] = []
+    for change in recipe.changes:
+        if done:
+            after = _after(chart, made)
+            if after is None:
+                raise LookupError(f"nothing can be changed behind {done[-1].mutator}")
+            chart = after
+        mutator = by_name.get(change.mutator)
+        if mutator is None:
+            raise LookupError(f"no mutator is called {change.mutator!r}")
+        part = next((p for p in mutator.places(chart) if p.path == change.path), None)
+        if part is None:
+            raise LookupError(f"{change.mutator} has no place at {change.path!r} in this message")
+        made = mutator.apply(chart, part, Dice(mutator.name, change.draws))
+        done.append(change._replace(detail=made.detail))
+    return _case(number, start, tuple(done), made)
+
+
+_map_of = functools.lru_cache(maxsize=256)(map_of)
+
+
+def _after(chart: FieldMap, made: Mutated) -> FieldMap | None:
+    """The map of a changed message, if it still is one, not a large one, and its header can be read."""
+    if len(made.chunks) != 1 or made.delivery != "whole" or len(made.chunks[0]) > _MAPPED:
+        return None
+    seed = chart.seed
+    after = map_of(Seed(seed.key, seed.version, seed.direction, made.chunks[0][4:], seed.origin))
+    return after if len(after.parts) > 1 else None
+
+
+def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutated) -> Case:
+    """chart: of the seed."""
+    chunks, _, delivery = made
+    seed = chart.seed
+    session = _session(seed.origin) if seed.origin.startswith("session:") else ""
+    live = live_places(chart, changes, chunks, session)
+    return Case(number, Recipe(seed, changes, session), chunks, live, delivery)
+
+
+def _session(origin: str) -> str:
+    """The session that a seed belongs behind.
+
+    >>> _session("session:join:3")
+    'join'
+    """
+    return origin.split(":", 2)[1]
+
+
+def _framed(frame: bytes) -> bytes:
+    return len(frame).to_bytes(4, "big") + frame
+
+
+class _Heat:
+    """Draws seeds in proportion to their energies."""
+
+    def __init__(self, corpus: Sequence[Seed], energies: Mapping[str, int]) -> None:
+        self._sums = list(accumulate(max(energies.get(seed.origin, 1), 1) for seed in corpus))
+
+    def seed(self, dice: Dice) -> int:
+        """The index of one."""
+        return bisect_right(self._sums, dice.below(self._sums[-1]))

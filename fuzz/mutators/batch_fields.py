@@ -1,0 +1,48 @@
+"""Headers of batches that contradict each other: offsets, sequences, producers, timestamps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import number
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.numbers import RANGE, WRITE
+
+_NAMES: Final = (
+    "].base_offset",
+    "].partition_leader_epoch",
+    "].base_timestamp",
+    "].max_timestamp",
+    "].timestamp",
+    "].producer_id",
+    "].producer_epoch",
+    "].base_sequence",
+)
+
+
+def places(fieldmap: FieldMap) -> Sequence[Part]:
+    """Those fields of the batches of any magic."""
+    return [
+        part
+        for part in fieldmap.parts
+        if part.path.endswith(_NAMES) and "records[" in part.path and part.coding
+    ]
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """There where there was none, none where there was one, or at a limit."""
+    low, high = RANGE[part.coding]
+    new = dice.pick((-1, 0, 1, 7, low, high, high - 1, part.value + 1, part.value - 1))
+    new = max(low, min(new, high))
+    if new == part.value:
+        new = 12 if part.value != 12 else 13
+    detail = f"{new} instead of {part.value}"
+    return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
+
+
+BATCH_FIELDS = Mutator(
+    "batch_fields", "a batch's header contradicts itself", places, apply, turns=2
+)

@@ -1,0 +1,37 @@
+"""Lengths within a batch that go beyond what they stand in: the record, or the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import number
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.numbers import WRITE
+
+
+def places(fieldmap: FieldMap) -> Sequence[Part]:
+    """Lengths that a checksum covers."""
+    parts = fieldmap.parts
+    return [
+        part
+        for part in parts
+        if part.kind == "length" and any(parts[index].kind == "crc" for index in part.around)
+    ]
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """To the end of the batch, just over it, or so that the next field is a part of this one."""
+    parts = fieldmap.parts
+    end = next(parts[index].until for index in part.around if parts[index].kind == "crc")
+    rest = end - part.end
+    near = (max(part.value, 0) + 1, max(part.value, 0) + 2)
+    new = dice.pick((rest, rest + 1, rest + 2, rest - 1, rest + 100, *near))
+    if new == part.value:
+        new += 1
+    detail = f"{new} instead of {part.value}, {rest} remain in the batch"
+    return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
+
+
+BEYOND = Mutator("beyond", "a length that leads out of its record or batch", places, apply, turns=2)

@@ -1,0 +1,34 @@
+"""Some bits turned over, anywhere in a field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import change
+from fuzz.mutators.mutator import Mutated, Mutator
+
+
+def places(fieldmap: FieldMap) -> Sequence[Part]:
+    """All that has bytes."""
+    return [part for part in fieldmap.parts if part.end > part.start]
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """One to four bits; checksums around are mended, as always."""
+    start, end = part.start, part.end
+    size = 8 * (end - start)
+    value = old = int.from_bytes(fieldmap.seed.frame[start:end], "big")
+    bits = [dice.below(size) for _ in range(dice.between(1, 4))]
+    for bit in bits:
+        value ^= 1 << (size - 1 - bit)
+    if value == old:  # what is turned over twice is as before
+        value ^= 1
+    new = value.to_bytes(end - start, "big")
+    return change(fieldmap, part.around, start, end, new, dice, f"bits {bits} turned over")
+
+
+BIT_FLIPS = Mutator(
+    "bit_flips", "some bits of a field turned over", places, apply, turns=3, per="kind"
+)

@@ -1,0 +1,25 @@
+"""Many messages at once, before any is answered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import whole
+from fuzz.mutators.delivering import own
+from fuzz.mutators.mutator import Mutated, Mutator
+
+_TIMES: Final = (10, 50, 50, 200)
+_MOST: Final = 512 << 10
+"""Bytes of a burst at most."""
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """The same message so often, in one write."""
+    chunk = own(fieldmap)
+    times = max(min(dice.pick(_TIMES), _MOST // len(chunk)), 1)
+    return Mutated((chunk,) * times, f"{times} in one write", "burst")
+
+
+BURSTS = Mutator("bursts", "many messages before any is answered", whole, apply)

@@ -1,0 +1,66 @@
+"""What most mutators do: other bytes in the place of a part's, with what is around it mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mending import LEFT_ONE_IN, leave, splice
+from fuzz.mutators.mutator import Mutated
+
+Places = Callable[[FieldMap], Sequence[Part]]
+
+NUMBERS: Final = frozenset(
+    (
+        "int8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "float64",
+        "uvarint",
+        "varint",
+        "varlong",
+    )
+)
+"""The kinds of fields that hold a number."""
+
+
+def of_kinds(kinds: Collection[str]) -> Places:
+    """The parts of some kinds."""
+
+    def places(fieldmap: FieldMap) -> Sequence[Part]:
+        return [part for part in fieldmap.parts if part.kind in kinds]
+
+    return places
+
+
+def whole(fieldmap: FieldMap) -> Sequence[Part]:
+    """The frame as a whole."""
+    return fieldmap.parts[:1]
+
+
+def change(
+    fieldmap: FieldMap,
+    around: Sequence[int],
+    start: int,
+    end: int,
+    new: bytes,
+    dice: Dice,
+    detail: str,
+    elements: int = 0,
+) -> Mutated:
+    """One splice as a mutation; now and then one of the numbers around it is left as it was."""
+    if dice.below(LEFT_ONE_IN):
+        return Mutated((splice(fieldmap, start, end, new, around, elements=elements),), detail)
+    mend, left = leave(fieldmap, around, len(new) - (end - start), elements, dice)
+    chunk = splice(fieldmap, start, end, new, around, elements=elements, mend=mend)
+    return Mutated((chunk,), detail + left)
+
+
+def number(fieldmap: FieldMap, part: Part, new: bytes, dice: Dice, detail: str) -> Mutated:
+    """Another number in the place of one."""
+    return change(fieldmap, part.around, part.start, part.end, new, dice, detail)

@@ -1,0 +1,27 @@
+"""Correlation ids that belong to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import number
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.numbers import WRITE
+
+
+def places(fieldmap: FieldMap) -> Sequence[Part]:
+    """The one in the header."""
+    return [part for part in fieldmap.parts[:4] if part.path == "header.correlation_id"]
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """Zero, below zero, at a limit, or any other."""
+    new = dice.pick((0, -1, -(2**31), 2**31 - 1, dice.between(-(2**31), 2**31 - 1)))
+    if new == part.value:
+        new = -2
+    return number(fieldmap, part, WRITE["int32"](new), dice, f"{new} instead of {part.value}")
+
+
+CORRELATION_IDS = Mutator("correlation_ids", "a correlation id of nobody's", places, apply)

@@ -1,0 +1,29 @@
+"""Deltas of records that go back, or far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import number
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.numbers import RANGE, WRITE
+
+
+def places(fieldmap: FieldMap) -> Sequence[Part]:
+    """The deltas of offsets and timestamps: of each record, and the batch's last."""
+    return [part for part in fieldmap.parts if part.path.endswith("_delta")]
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """Below zero, one off, far off."""
+    low, high = RANGE[part.coding]
+    old = part.value
+    new = dice.pick((-1, -2, old - 1, old + 1, old + 1000, low, high, high - 1, 0))
+    if new == old:
+        new = -3
+    return number(fieldmap, part, WRITE[part.coding](new), dice, f"{new} instead of {old}")
+
+
+DELTAS = Mutator("deltas", "a delta below zero, or too far", places, apply, turns=2)

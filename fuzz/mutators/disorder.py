@@ -1,0 +1,51 @@
+"""Messages in another order than a session has them: one that nobody waits for comes before or behind."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.generators.messages import kept
+from fuzz.mutators.changes import whole
+from fuzz.mutators.delivering import framed, own
+from fuzz.mutators.mutator import Mutated, Mutator
+from specs import keys
+from specs.contents import api
+
+_OTHERS: Final = (
+    keys.API_VERSIONS,
+    keys.METADATA,
+    keys.FIND_COORDINATOR,
+    keys.JOIN_GROUP,
+    keys.SYNC_GROUP,
+    keys.HEARTBEAT,
+    keys.LEAVE_GROUP,
+    keys.OFFSET_COMMIT,
+    keys.OFFSET_FETCH,
+    keys.INIT_PRODUCER_ID,
+    keys.ADD_PARTITIONS_TO_TXN,
+    keys.END_TXN,
+    keys.SASL_HANDSHAKE,
+    keys.SASL_AUTHENTICATE,
+    keys.FETCH,
+)
+"""What sessions are made of: versions, groups, transactions, authentication."""
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """A valid message of another kind before this one, or behind it."""
+    key = dice.pick(_OTHERS)
+    low, high = api(key).versions
+    version = dice.between(low, high)
+    other = framed(kept(key, version, fieldmap.seed.direction, dice))
+    chunk = own(fieldmap)
+    before = dice.chance(2)
+    name = f"{api(key).name} v{version}"
+    return Mutated(
+        (other, chunk) if before else (chunk, other),
+        f"{name} {'before' if before else 'behind'} it",
+    )
+
+
+DISORDER = Mutator("disorder", "another message before or behind", whole, apply, turns=2)

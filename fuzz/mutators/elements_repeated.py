@@ -1,0 +1,27 @@
+"""Elements that come twice, or very often."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import change
+from fuzz.mutators.elements import counted, elements, extent
+from fuzz.mutators.mutator import Mutated, Mutator
+
+_TIMES: Final = (1, 1, 1, 2, 10, 100, 2000)
+_MOST: Final = 256 << 10
+"""Bytes that are added at most."""
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """The same bytes again behind an element; what counts them is mended."""
+    start, end, around = extent(fieldmap, part)
+    times = max(min(dice.pick(_TIMES), _MOST // (end - start)), 1)
+    again = fieldmap.seed.frame[start:end] * times
+    detail = f"{times} times more"
+    return change(fieldmap, around, end, end, again, dice, detail, elements=times * counted(part))
+
+
+ELEMENTS_REPEATED = Mutator("elements_repeated", "the same element again", elements, apply)

@@ -1,0 +1,23 @@
+"""Fields that come twice."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import change
+from fuzz.mutators.fields_dropped import places
+from fuzz.mutators.mutator import Mutated, Mutator
+
+_MOST: Final = 128 << 10
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """The same bytes again, right behind."""
+    again = fieldmap.seed.frame[part.start : part.end][:_MOST]
+    detail = f"{len(again)} bytes again"
+    return change(fieldmap, part.around, part.end, part.end, again, dice, detail)
+
+
+FIELDS_DOUBLED = Mutator("fields_doubled", "the bytes of a field twice", places, apply, per="kind")

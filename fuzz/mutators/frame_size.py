@@ -1,0 +1,45 @@
+"""Frames whose size is not that of their bytes."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import whole
+from fuzz.mutators.mutator import Mutated, Mutator
+
+_SIZE: Final = struct.Struct(">i")
+_OTHERS: Final = (
+    0,
+    1,
+    3,
+    4,
+    7,
+    8,
+    -1,
+    -2,
+    -(2**31),
+    2**31 - 1,
+    (100 << 20) + 1,
+    100 << 20,
+    64 << 20,
+    0x16030100,
+    0x47455420,
+)
+"""Too small for a header, below zero, at the limits of brokers (socket.request.max.bytes is 100 MiB) and
+beyond, and what TLS and HTTP begin with."""
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """Another size in front of the same bytes."""
+    frame = fieldmap.seed.frame
+    size = len(frame)
+    new = dice.pick((*_OTHERS, size + 1, size - 1, 2 * size))
+    if new == size:
+        new = size + 2
+    return Mutated((_SIZE.pack(new) + frame,), f"size {new} instead of {size}")
+
+
+FRAME_SIZE = Mutator("frame_size", "a frame's size that is not its own", whole, apply, turns=6)

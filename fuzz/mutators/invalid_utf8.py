@@ -1,0 +1,34 @@
+"""Text that is no UTF-8."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import change, of_kinds
+from fuzz.mutators.mutator import Mutated, Mutator
+
+BROKEN: Final = (
+    b"\xff",
+    b"\xc0\x80",  # Java's modified UTF-8 has NUL so
+    b"\xc3",
+    b"\xe2\x82",
+    b"\xed\xa0\x80",  # half a surrogate pair
+    b"\xed\xb0\x80\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",  # beyond U+10FFFF
+    b"\xf8\x88\x80\x80\x80",
+    b"\x80" * 20,
+)
+"""Byte sequences that UTF-8 does not have (RFC 3629)."""
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """Broken bytes instead of the text, or somewhere in it."""
+    broken = dice.pick(BROKEN)
+    at = dice.between(part.start, part.end)
+    start, end = (at, at) if dice.chance(2) else (part.start, part.end)
+    return change(fieldmap, part.around, start, end, broken, dice, f"{broken.hex()} at {start}")
+
+
+INVALID_UTF8 = Mutator("invalid_utf8", "text that is no UTF-8", of_kinds(("string",)), apply)

@@ -1,0 +1,23 @@
+"""Numbers at the limits of their types, and around zero."""
+
+from __future__ import annotations
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import NUMBERS, number, of_kinds
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.numbers import RANGE, WRITE
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """A limit of the type, a number beside one, or one near zero."""
+    low, high = RANGE[part.coding]
+    choices = (low, low + 1, high, high - 1, high // 2 + 1, 0, -1, 1, -2, part.value ^ 1)
+    new = dice.pick(choices)
+    if new == part.value:
+        new = high if part.value != high else low
+    detail = f"{new} instead of {part.value}"
+    return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
+
+
+LIMITS = Mutator("limits", "a number at a limit of its type", of_kinds(NUMBERS), apply, turns=3)

@@ -1,0 +1,27 @@
+"""Batches of another magic than their bytes are of, or of one that there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import number
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.numbers import WRITE
+
+
+def places(fieldmap: FieldMap) -> Sequence[Part]:
+    """The magic of every batch and message."""
+    return [part for part in fieldmap.parts if part.path.endswith("].magic")]
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """Another one."""
+    new = dice.pick((0, 1, 2, 3, 4, 127, -1, -128))
+    if new == part.value:
+        new = 3
+    return number(fieldmap, part, WRITE["int8"](new), dice, f"magic {new} instead of {part.value}")
+
+
+MAGICS = Mutator("magics", "another magic than the bytes are of", places, apply, turns=2)

@@ -1,0 +1,21 @@
+"""Tags in descending order; KIP-482 wants them ascending."""
+
+from __future__ import annotations
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.mutators.tagging import append, last_number, sections, tag
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """Two tags or more behind those that are there, each lower than the one before."""
+    high = last_number(fieldmap, part) + dice.between(5, 200)
+    step = dice.between(1, 2)
+    numbers = [high - step * turn for turn in range(dice.between(2, 3))]
+    tags = b"".join(tag(number, dice.some_bytes(dice.below(4))) for number in numbers)
+    detail = f"tags {', '.join(map(str, numbers))} in this order"
+    return append(fieldmap, part, tags, len(numbers), dice, detail)
+
+
+TAG_ORDER = Mutator("tag_order", "tags in descending order", sections, apply)

@@ -1,0 +1,36 @@
+"""Bytes behind the end: of a frame, a record set, a batch, a record, a tag."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, Part
+from fuzz.mutators.changes import change, of_kinds
+from fuzz.mutators.mutator import Mutated, Mutator
+
+_SIZES: Final = (1, 1, 2, 4, 16, 1000)
+
+
+def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+    """More bytes than the fields take; what says how long it is, says so."""
+    size = dice.pick(_SIZES)
+    more = bytes(size) if dice.chance(2) else dice.some_bytes(size)
+    around = (*_own(fieldmap, part), *part.around)
+    return change(fieldmap, around, part.end, part.end, more, dice, f"{size} bytes more behind it")
+
+
+def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:
+    """What says how long a batch, record or tag is; a batch's checksum covers what comes behind, too."""
+    if part.kind in ("frame", "records"):
+        return ()
+    found = (fieldmap.index.get(f"{part.path}.{name}") for name in ("size", "crc", "length"))
+    return tuple(index for index in found if index is not None)
+
+
+TRAILING = Mutator(
+    "trailing",
+    "bytes behind the end",
+    of_kinds(("frame", "records", "batch", "record", "tag")),
+    apply,
+)

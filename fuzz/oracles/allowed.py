@@ -1,0 +1,73 @@
+"""Which exceptions a broker may log when it gets bad input, and why. All others are bugs.
+
+The rule: what Apache Kafka throws for the client to be told (org.apache.kafka.common.errors: each class has
+an error code), what says that bytes are no request, and what happens to connections. An exception of the
+language (NullPointerException and so on), an Error, or one of Scala's was meant by nobody.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.oracles.stacks import Raised
+
+PREFIXES: Final = (
+    ("org.apache.kafka.common.errors.", "each has an error code that the client is told"),
+    ("org.apache.kafka.server.common.", "wraps one of those"),
+    ("java.io.", "the connection, or compressed data that end too early"),
+    ("java.net.", "the connection"),
+    ("java.nio.channels.", "the connection"),
+    ("javax.net.ssl.", "the connection"),
+    ("org.apache.zookeeper.", "the broker's own session"),
+    ("kafka.zookeeper.", "the broker's own session"),
+    ("kafka.common.", "before 1.0: each has an error code"),
+)
+"""(beginning of the class's name, why it is allowed)."""
+
+CLASSES: Final = {
+    "org.apache.kafka.common.network.InvalidReceiveException": "a size that no request has",
+    "org.apache.kafka.common.protocol.types.SchemaException": "bytes that no layout reads",
+    "org.apache.kafka.common.record.InvalidRecordException": "records that break the format (to 2.3)",
+    "org.apache.kafka.common.InvalidRecordException": "records that break the format (from 2.4)",
+    "org.apache.kafka.common.requests.CorrelationIdMismatchException": "the broker as a client",
+    "java.util.concurrent.TimeoutException": "a busy machine",
+    "java.util.concurrent.CancellationException": "the broker's own requests, at its end",
+}
+"""Class -> why it is allowed."""
+
+IN_PARSING: Final = {
+    "java.lang.RuntimeException": "what generated readers throw: invalid length, null, trailing tag",
+    "java.nio.BufferUnderflowException": "the bytes end too early",
+    "java.lang.IndexOutOfBoundsException": "ByteBuffer.get beyond the end",
+    "java.lang.IllegalArgumentException": "ByteBuffer.limit beyond the end; an unknown key (to 2.0)",
+    "java.lang.ArrayIndexOutOfBoundsException": "a version that the API lacks (to 1.0)",
+    "org.apache.kafka.common.KafkaException": "what readers of records throw",
+}
+"""Class -> why it is allowed as the cause of what says that bytes are no request."""
+
+REFUSING: Final = frozenset(
+    (
+        "org.apache.kafka.common.errors.InvalidRequestException",
+        "org.apache.kafka.common.errors.UnsupportedVersionException",
+        "org.apache.kafka.common.protocol.types.SchemaException",
+        "kafka.common.InvalidRequestException",
+    )
+)
+"""What says that bytes are no request."""
+
+
+def allowed(chain: tuple[Raised, ...]) -> bool:
+    """Whether an exception and its causes (the outermost first) may be, for bad input."""
+    refused = False
+    for one in chain:
+        if one.name in REFUSING:
+            refused = True
+        elif _plain(one.name) or (refused and one.name in IN_PARSING):
+            continue
+        else:
+            return False
+    return True
+
+
+def _plain(name: str) -> bool:
+    return name in CLASSES or any(name.startswith(prefix) for prefix, _ in PREFIXES)

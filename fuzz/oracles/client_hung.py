@@ -1,0 +1,35 @@
+"""A call of a client did not come back, long after its own timeouts and with a broker that answers.
+
+No progress alone is nothing: good clients fetch a corrupt batch again and again, in silence. Here a call
+was given a timeout, all connections of the case are closed or answered, and still no new session could
+begin, twice: the second time with this case alone in a new process. Who is told to wait
+(throttle_time_ms, KIP-219) may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.fields import changed
+from fuzz.oracles.oracle import Oracle, Verdict
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    probe = observation.probe
+    facts: dict[str, Any] = dict(observation.facts)
+    if probe is None or probe.answered or observation.death is not None:
+        return
+    fields = changed(observation.case)
+    if facts.get("confirmed") and not any(one.endswith("throttle_time_ms") for one in fields):
+        what = f"the client hangs: {probe.problem}"
+        yield Verdict("client-hung", what, fields)
+
+
+CLIENT_HUNG: Final = Oracle(
+    "client-hung",
+    "a call of the client does not end, and no new session begins",
+    frozenset(("client",)),
+    _judge,
+)

@@ -1,0 +1,65 @@
+"""A connection closed where the protocol has an error code, and an answer where it has to be closed.
+
+A request that a layout reads, of a version that the broker offers, is answered; bytes that none reads are
+refused by closing, since a response could not be trusted to be understood (KafkaProtocol guide, Network).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.readings import exchanged, wrong_request
+from fuzz.oracles.stacks import raised
+from specs.contents import NAMES
+from specs.keys import API_VERSIONS, ENVELOPE, SASL_AUTHENTICATE, SASL_HANDSHAKE
+
+EXEMPT: Final = {
+    SASL_HANDSHAKE: "a listener without SASL refuses it as it likes",
+    SASL_AUTHENTICATE: "the same",
+    ENVELOPE: "from who is no broker it is refused by closing (KIP-590)",
+    API_VERSIONS: "whatever cannot be read of it is answered with error 35 or 42 (KIP-511)",
+}
+"""API key -> why nothing is said of it."""
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    if observation.death is not None or observation.case.delivery == "half_open":
+        return
+    _, found = exchanged(observation)
+    for one in found:
+        if not one.known or one.asked.key in EXEMPT:
+            return
+        problem = wrong_request(one.request, one.asked)
+        name = NAMES[one.asked.key]
+        if one.reply is None:
+            if observation.ending not in ("closed", "reset") or problem is not None:
+                return
+            if dict(observation.facts).get("unoffered"):
+                return
+            causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
+            yield Verdict(
+                "closing",
+                f"{name} v{one.asked.version} can be read, and the connection was closed",
+                (name, "closed", *(causes[-1].signature if causes else ())),
+            )
+            return
+        if problem is not None:
+            where = re.sub(r"\[\d+\]", "", problem.path)
+            what = re.sub(r"-?\d+", "#", problem.reason)
+            yield Verdict(
+                "closing",
+                f"{name} v{one.asked.version} was answered, though {problem}",
+                (name, "answered", where, what),
+            )
+
+
+CLOSING: Final = Oracle(
+    "closing",
+    "closed where the protocol has an error code, and the reverse",
+    frozenset(("broker",)),
+    _judge,
+)

@@ -1,0 +1,72 @@
+"""What a process says when it dies: a panic of Go, a fault of Python or of C, and where."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Final, NamedTuple
+
+_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|-?\d+")
+_PANIC: Final = re.compile(r"^(panic|fatal error): (.*)$", re.MULTILINE)
+_GOROUTINE: Final = re.compile(r"^goroutine \d+.*\[running.*\]:$", re.MULTILINE)
+_ASSERTION: Final = re.compile(r"(\S+): Assertion [`'](.*?)['`] failed")
+_FAULT: Final = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
+_PYTHON: Final = re.compile(r'^  File "(.*)", line \d+ in (.*)$', re.MULTILINE)
+_NOT_THEIRS: Final = ("runtime.", "runtime/", "panic(", "main.", "internal/", "reflect.")
+_FRAMES: Final = 3
+
+
+class Crash(NamedTuple):
+    """The reason, without the numbers of this time, and the innermost frames of what is not Go's or ours."""
+
+    reason: str
+    frames: tuple[str, ...]
+
+
+def how(code: int) -> str:
+    """How a process ended, by its exit code (negative: a signal).
+
+    >>> how(3), how(-9)
+    ('exit code 3', 'signal SIGKILL')
+    """
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def crash(words: str) -> Crash | None:
+    """What last words tell of a crash; None if they tell of none.
+
+    >>> crash("panic: runtime error: index out of range [5]\\n\\ngoroutine 7 [running]:\\n"
+    ...       "github.com/a/b.(*C).read(0xc0)\\n\\t/b.go:3 +0x1\\nmain.main()\\n")
+    Crash(reason='panic: runtime error: index out of range [N]', frames=('github.com/a/b.(*C).read',))
+    """
+    panic = _PANIC.search(words)
+    if panic is not None:
+        reason = _NUMBER.sub("N", f"{panic[1]}: {panic[2]}".removesuffix(" [recovered]"))
+        running = _GOROUTINE.search(words, panic.end())
+        return Crash(reason, _of_go(words[running.end() :]) if running else ())
+    assertion = _ASSERTION.search(words)
+    if assertion is not None:
+        return Crash(f"assertion: {assertion[2]}", (assertion[1],))
+    fault = _FAULT.search(words)
+    if fault is not None:
+        found = _PYTHON.findall(words, fault.end())
+        theirs = [(file.rpartition("site-packages/"), name) for file, name in found]
+        frames = tuple(f"{file}:{name}" for (_, below, file), name in theirs if below)
+        return Crash(f"Fatal Python error: {fault[1]}", frames[:_FRAMES])
+    return None
+
+
+def _of_go(stack: str) -> tuple[str, ...]:
+    """The innermost functions of one goroutine that are neither Go's own nor the program's."""
+    one, _, _ = stack.lstrip("\n").partition("\n\n")
+    names = [
+        line.rpartition("(")[0]
+        for line in one.splitlines()
+        if not line.startswith(("\t", "created by")) and line.endswith(")")
+    ]
+    return tuple(name for name in names if not f"{name}(".startswith(_NOT_THEIRS))[:_FRAMES]

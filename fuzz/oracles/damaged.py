@@ -1,0 +1,58 @@
+"""After a case, others are worse off: their connections or what they had written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.wording import api_of
+from specs import keys
+from specs.contents import NAMES
+
+MAY: Final = {
+    keys.LEADER_AND_ISR: "tells a broker what it leads",
+    keys.STOP_REPLICA: "takes replicas away",
+    keys.UPDATE_METADATA: "tells a broker who is there",
+    keys.CONTROLLED_SHUTDOWN: "ends a broker's service",
+    keys.UNREGISTER_BROKER: "takes a broker out of the cluster",
+    keys.BROKER_REGISTRATION: "takes a broker's place",
+    keys.BROKER_HEARTBEAT: "fences a broker",
+    keys.ALTER_PARTITION: "changes who is in sync",
+    keys.DELETE_TOPICS: "deletes what others use",
+    keys.DELETE_RECORDS: "deletes what others wrote",
+    keys.ALTER_CONFIGS: "changes how topics and brokers work",
+    keys.INCREMENTAL_ALTER_CONFIGS: "the same",
+    keys.ALTER_PARTITION_REASSIGNMENTS: "moves replicas",
+    keys.ALTER_CLIENT_QUOTAS: "slows others down",
+    keys.UPDATE_FEATURES: "changes what the cluster may do",
+    keys.ELECT_LEADERS: "changes leaders",
+    keys.CREATE_ACLS: "shuts others out",
+    keys.VOTE: "takes part in elections of controllers",
+    keys.BEGIN_QUORUM_EPOCH: "the same",
+    keys.END_QUORUM_EPOCH: "the same",
+}
+"""API key -> what of others it may change, as it is meant to."""
+
+_EXEMPT: Final = frozenset(NAMES[key] for key in MAY)
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    probe = observation.probe
+    if probe is None or not probe.answered or not probe.problem:
+        return
+    if observation.death is not None or api_of(observation) in _EXEMPT:
+        return
+    what = re.sub(r"-?\d+", "#", probe.problem)
+    yield Verdict(
+        "damaged",
+        f"another client: {probe.problem}",
+        (api_of(observation), what),
+    )
+
+
+DAMAGED: Final = Oracle(
+    "damaged", "other clients' probes fail after the case", frozenset(("broker",)), _judge
+)

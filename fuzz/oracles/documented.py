@@ -1,0 +1,55 @@
+"""The exceptions that clients document: what may leave them, whatever a broker sends.
+
+By the name of a base class: who catches that, catches all that is documented. What stands here follows
+from each client's own documents, given beside it, and not from what any release was seen to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+DOCUMENTED: Final[tuple[tuple[str, str, str], ...]] = (
+    (
+        "kafka-python",
+        "kafka.errors.KafkaError",
+        "kafka-python.readthedocs.io: each call's Raises are of kafka.errors, of which this is the base",
+    ),
+    (
+        "confluent-kafka",
+        "cimpl.KafkaException",
+        "docs.confluent.io, confluent_kafka API: KafkaException wraps every KafkaError",
+    ),
+    (
+        "confluent-kafka",
+        "confluent_kafka.error._KafkaException",
+        "the same page: ConsumeError, ProduceError and the serializers' errors",
+    ),
+    (
+        "confluent-kafka",
+        "BufferError",
+        "the same page, Producer.produce: the local queue is full",
+    ),
+    (
+        "aiokafka",
+        "aiokafka.errors.KafkaError",
+        "aiokafka.readthedocs.io, API: all errors are of aiokafka.errors, of which this is the base",
+    ),
+    (
+        "java",
+        "org.apache.kafka.common.KafkaException",
+        "javadoc of KafkaConsumer, KafkaProducer and Admin: the base of all that they throw at runtime",
+    ),
+)
+"""(client, class, source)."""
+
+
+def documented(client: str, bases: Sequence[str]) -> bool:
+    """Whether an exception with these bases (its own class first) is one that a client documents.
+
+    >>> documented("kafka-python", ["kafka.errors.KafkaTimeoutError", "kafka.errors.KafkaError"])
+    True
+    >>> documented("kafka-python", ["ValueError", "Exception"])
+    False
+    """
+    return any(name == client and base in bases for name, base, _ in DOCUMENTED)

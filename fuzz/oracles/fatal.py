@@ -1,0 +1,37 @@
+"""A log tells of an Error: memory or stack ran out, or the virtual machine itself failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.stacks import raised
+from fuzz.oracles.wording import api_of
+
+NAMES: Final = re.compile(
+    r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"
+)
+_FATAL: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    last = (observation.death.last_words,) if observation.death else ()
+    for entry in (*observation.log, *last):
+        for one in raised(entry):
+            if NAMES.fullmatch(one.name):
+                where = one.frames or (api_of(observation),)  # the later ones come without frames
+                yield Verdict("fatal", f"{one.name}: {one.message}", (one.name, *where))
+        found = _FATAL.search(entry)
+        if found:
+            yield Verdict("fatal", entry.splitlines()[0], (found[0],))
+
+
+FATAL: Final = Oracle(
+    "fatal",
+    "out of memory, or another fatal error in the log",
+    frozenset(("broker",)),
+    _judge,
+)

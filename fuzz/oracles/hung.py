@@ -1,0 +1,22 @@
+"""A well-formed request of somebody else went unanswered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.wording import case_of
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    probe = observation.probe
+    if probe is None or probe.answered or observation.death is not None:
+        return
+    yield Verdict("hung", f"a probe was not answered: {probe.problem}", (case_of(observation),))
+
+
+HUNG: Final = Oracle(
+    "hung", "no answer to a well-formed probe within a limit", frozenset(("broker",)), _judge
+)

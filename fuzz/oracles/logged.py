@@ -1,0 +1,29 @@
+"""A log tells of an exception that bad input must not cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.allowed import allowed
+from fuzz.oracles.fatal import NAMES
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.stacks import raised
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    for entry in observation.log:
+        chain = raised(entry)
+        if not chain or allowed(chain) or any(NAMES.fullmatch(one.name) for one in chain):
+            continue
+        cause = chain[-1]
+        yield Verdict("logged", f"{cause.name}: {cause.message}"[:300], cause.signature)
+
+
+LOGGED: Final = Oracle(
+    "logged",
+    "an exception of an unexpected class in the log",
+    frozenset(("broker",)),
+    _judge,
+)

@@ -1,0 +1,98 @@
+"""An observation of a broker, read: each request it was sent beside the response that it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fuzz.observation import Observation
+from fuzz.targets.wire import Asked, Question, question
+from specs.contents import NAMES, api
+from specs.frames import Short, request_head, response_body
+from specs.keys import API_VERSIONS
+from specs.malformed import Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """A request that an answer was due to. reply: the whole frame; None where none came.
+    version: of the response's layout, which for ApiVersions is 0 if the broker lacks the request's."""
+
+    asked: Asked
+    request: bytes
+    reply: bytes | None
+
+    @property
+    def known(self) -> bool:
+        """Whether we have the layout of both."""
+        key, version = self.asked.key, self.asked.version
+        if key not in NAMES:
+            return False
+        low, high = api(key).versions
+        return low <= version <= high
+
+
+def exchanged(observation: Observation) -> tuple[Question, tuple[Exchanged, ...]]:
+    """What was asked, and the requests that were due an answer with theirs, first in, first out."""
+    asked = question(observation.sent)
+    data = b"".join(observation.sent)
+    found = []
+    at = 0
+    replies = iter(observation.replies)
+    for one in asked.requests:
+        size = int.from_bytes(data[at : at + 4])
+        frame = data[at + 4 : at + 4 + size]
+        at += 4 + size
+        if one.answered:
+            found.append(Exchanged(one, frame, next(replies, None)))
+    return asked, tuple(found)
+
+
+def wrong_request(request: bytes, asked: Asked) -> Malformed | None:
+    """Why no layout reads a request of a known API and version; None if one does."""
+    try:
+        head = request_head(request, 0, len(request))
+        api(asked.key).request.codec(asked.version).decode(request[head.body :])
+    except Short:
+        return Malformed("header", len(request), "the header is cut off")
+    except Malformed as problem:
+        return problem
+    return None
+
+
+def answer(one: Exchanged) -> dict[str, Any]:
+    """The body of a response. Raises Malformed.
+
+    An ApiVersions request of a version that the broker lacks is answered in v0 (KIP-511).
+    """
+    reply, key, version = one.reply or b"", one.asked.key, one.asked.version
+    if len(reply) < 4:
+        raise Malformed("header", len(reply), "the header is cut off")
+    body = reply[response_body(reply, key, version) :]
+    if key == API_VERSIONS and body[:2] == b"\x00\x23":
+        version = 0
+    found, odd = api(key).response.codec(version).inspect(body)
+    trailing = next((one for one in odd if "trailing" in one.what), None)
+    if trailing is not None:
+        raise Malformed("", trailing.offset, trailing.what)
+    return found
+
+
+def minus_ones(value: Any, path: str = "") -> Iterator[str]:
+    """The paths, without indices, of error codes that are -1.
+
+    >>> list(minus_ones({"topics": [{"error_code": -1}, {"error_code": 3}], "error_code": 0}))
+    ['topics.error_code']
+    """
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            at = f"{path}.{name}" if path else name
+            if name.endswith("error_code"):
+                if inner == -1:
+                    yield at
+            else:
+                yield from minus_ones(inner, at)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from minus_ones(inner, path)

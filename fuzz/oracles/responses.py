@@ -1,0 +1,61 @@
+"""A response that can't be read, or that answers something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.readings import Exchanged, answer, exchanged
+from fuzz.targets.wire import REPLY_LIMIT
+from specs.contents import NAMES
+from specs.malformed import Malformed
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    _, found = exchanged(observation)
+    facts = dict(observation.facts)
+    if facts.get("garbled"):
+        yield Verdict("responses", "a response of a negative size", ("negative size",))
+    if len(observation.replies) > len(found):
+        yield Verdict(
+            "responses",
+            f"{len(observation.replies)} responses to {len(found)} requests",
+            ("more responses than requests", NAMES.get(found[0].asked.key, "") if found else ""),
+        )
+    for one in found:
+        if one.reply is not None:
+            yield from _one(one)
+
+
+def _one(one: Exchanged) -> Iterator[Verdict]:
+    reply = one.reply or b""
+    name = NAMES.get(one.asked.key, "an unknown API")
+    if one.asked.key == -1 or int.from_bytes(reply[:4], signed=True) != one.asked.correlation_id:
+        yield Verdict(
+            "responses",
+            f"{name} was answered with another correlation id",
+            ("correlation id", name),
+        )
+        return
+    if not one.known or len(reply) >= REPLY_LIMIT:
+        return
+    try:
+        answer(one)
+    except Malformed as problem:
+        where = re.sub(r"\[\d+\]", "", problem.path)
+        yield Verdict(
+            "responses",
+            f"the response to {name} v{one.asked.version} can't be read: {problem}",
+            (name, where),
+        )
+
+
+RESPONSES: Final = Oracle(
+    "responses",
+    "a response that can't be read, or is wrong for the request",
+    frozenset(("broker",)),
+    _judge,
+)

@@ -1,0 +1,25 @@
+"""What a decoder makes of bytes, written and decoded again, is something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from specs.contents import NAMES
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    for name, value in observation.facts:
+        if name == "differs" and isinstance(value, (list, tuple)) and value:
+            seed = observation.case.recipe.seed
+            fields = tuple(map(str, value))
+            what = f"{NAMES.get(seed.key, seed.key)} {seed.direction}: {', '.join(fields)} differ"
+            yield Verdict("round_trip", what, (NAMES.get(seed.key, ""), seed.direction, *fields))
+
+
+ROUND_TRIP: Final = Oracle(
+    "round_trip", "what was decoded, encoded and decoded again is not the same",
+    frozenset(("decoder",)), _judge,
+)  # fmt: skip

@@ -1,0 +1,41 @@
+"""UNKNOWN_SERVER_ERROR: the broker says itself that it did not expect this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.readings import answer, exchanged, minus_ones
+from fuzz.oracles.stacks import raised
+from specs.contents import NAMES
+from specs.malformed import Malformed
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    _, found = exchanged(observation)
+    for one in found:
+        if one.reply is None or not one.known:
+            continue
+        try:
+            paths = sorted(set(minus_ones(answer(one))))
+        except Malformed:
+            continue
+        name = NAMES[one.asked.key]
+        causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
+        why = causes[-1].signature if causes else ()
+        for path in paths:
+            yield Verdict(
+                "server_error",
+                f"{name} v{one.asked.version} was answered with UNKNOWN_SERVER_ERROR at {path}",
+                (name, path, *why),
+            )
+
+
+SERVER_ERROR: Final = Oracle(
+    "server_error",
+    "an answer with error -1, UNKNOWN_SERVER_ERROR",
+    frozenset(("broker",)),
+    _judge,
+)

@@ -1,0 +1,30 @@
+"""Accepted without an error, and served differently, or served although the specification forbids it.
+
+What was served is asked by the target (fuzz/targets/following.py) and stands in the facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    served = dict(observation.facts).get("served")
+    if not isinstance(served, list):
+        return
+    for difference in served:
+        yield Verdict(
+            "silent", f"a batch was accepted, and then: {difference}", ("Produce", str(difference))
+        )
+
+
+SILENT: Final = Oracle(
+    "silent",
+    "accepted what the specification forbids, or serves it differently",
+    frozenset(("broker",)),
+    _judge,
+)

@@ -1,0 +1,61 @@
+"""Java's stack traces in a log: the class of each exception, and the innermost frames of Kafka's own."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+FRAMES: Final = 3
+"""Innermost frames of Kafka's own code that tell one bug from another."""
+
+_CLASS: Final = re.compile(
+    r"(?:^|Caused by: |[\s:(])((?:[a-z_$][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable))\b"
+)
+_FRAME: Final = re.compile(r"^\s+at (?:[\w.@]+/)*([\w.$<>]+)\.([\w$<>]+)\(")
+_OURS: Final = ("org.apache.kafka.", "kafka.")
+_LAMBDA: Final = re.compile(r"\$+(?:anonfun|Lambda|lambda)\$?|\$\d+|\d+(?:/0x[0-9a-f]+)?")
+_GENERATED: Final = re.compile(
+    r"(org\.apache\.kafka\.common\.(?:message|requests)\.)\w+?(RequestData|ResponseData|Request|Response)"
+    r"(?:\$\w+)*(?=\.)"
+)
+
+
+class Raised(NamedTuple):
+    """An exception of a log entry; `signature`: its class and frames without lines or numbers."""
+
+    name: str
+    message: str
+    frames: tuple[str, ...]
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """What tells it from others."""
+        return (self.name, *self.frames)
+
+
+def raised(entry: str) -> tuple[Raised, ...]:
+    r"""The exceptions of a log entry, the outermost first; the last is the cause of all.
+
+    >>> found = raised("[x] ERROR a - b\njava.lang.Error: no\n\tat kafka.A.f(A.scala:7)\n\tat java.B.g(B)")
+    >>> found[0].signature, found[0].message
+    (('java.lang.Error', 'kafka.A.f'), 'no')
+    """
+    found: list[tuple[str, str, list[str]]] = []
+    for number, line in enumerate(entry.splitlines()):
+        frame = _FRAME.match(line)
+        if frame:
+            if found and len(found[-1][2]) < FRAMES and frame[1].startswith(_OURS):
+                found[-1][2].append(_plain(f"{frame[1]}.{frame[2]}"))
+            continue
+        if number and line.startswith(("[", "\t...")):
+            continue
+        matched = _CLASS.search(line)
+        if matched and (number or " - " not in line or "java.lang." in line):
+            message = line[matched.end() :].removeprefix(":").strip()
+            found.append((matched[1], message, []))
+    return tuple(Raised(name, message, tuple(frames)) for name, message, frames in found)
+
+
+def _plain(frame: str) -> str:
+    """Without numbers of lambdas; code that is generated from definitions is one, whatever the message."""
+    return _GENERATED.sub(r"\1*\2", _LAMBDA.sub("", frame)).rstrip("$")

@@ -1,0 +1,42 @@
+"""A whole request neither answered nor refused by an end, while the broker answers others.
+
+Requests that may wait (long polls, replicas, members: fuzz.patience.PARKED says which and why) are exempt,
+and so is anything that was not waited for long enough, alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+from fuzz.oracles.readings import exchanged
+from fuzz.patience import LIMIT_MS, PARKED
+from specs.contents import NAMES
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    probe = observation.probe
+    if observation.ending != "open" or probe is None or not probe.answered:
+        return
+    if observation.took_ms < LIMIT_MS:
+        return
+    _, found = exchanged(observation)
+    late = next((one.asked for one in found if one.reply is None), None)
+    if late is None or late.key in PARKED:
+        return
+    name = NAMES.get(late.key, "an unknown API")
+    yield Verdict(
+        "unanswered",
+        f"{name} v{late.version} was neither answered nor refused within {LIMIT_MS} ms",
+        (name,),
+    )
+
+
+UNANSWERED: Final = Oracle(
+    "unanswered",
+    "a request neither answered nor refused, while a probe is answered",
+    frozenset(("broker",)),
+    _judge,
+)

@@ -1,0 +1,26 @@
+"""A decoder raised what it does not document: its callers don't expect that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from fuzz.observation import Observation
+from fuzz.oracles.oracle import Oracle, Verdict
+
+FRAMES: Final = 2
+"""Innermost frames that tell one bug from another."""
+
+
+def _judge(observation: Observation) -> Iterator[Verdict]:
+    if observation.raised:
+        first, *frames = observation.raised.split("\n")
+        name = first.partition(":")[0]
+        where = tuple(frame.strip() for frame in frames[:FRAMES])
+        yield Verdict("undocumented", f"it raised {first}", (name, *where))
+
+
+UNDOCUMENTED: Final = Oracle(
+    "undocumented", "a decoder raised another exception than it documents",
+    frozenset(("decoder",)), _judge,
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Campaigns in words: of a database, without a terminal."""

@@ -1,0 +1,62 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from captures.wording import printable
+from fuzz.report.finding import text
+from fuzz.report.summary import Summary
+from fuzz.wording import made_of
+
+
+def markdown(found: Sequence[Summary]) -> str:
+    """All campaigns."""
+    return "\n".join(line for one in found for line in _campaign(one))
+
+
+def _campaign(one: Summary) -> Iterator[str]:
+    yield f"# {_plain(one.title)}\n"
+    yield from (f"- {name}: {_plain(value)}" for name, value in one.facts)
+    yield "\n## Findings\n"
+    if one.findings:
+        yield from _table(
+            ("finding", "oracle", "what", "cases", "first case", "made of"),
+            (
+                (
+                    f"`{each.name}`", each.oracle, each.what, each.cases, each.first_case,
+                    made_of(each.best),
+                )
+                for each in one.findings
+            ),
+        )  # fmt: skip
+        for each in one.findings:
+            yield f"\n### {each.name}\n"
+            body = text(each, one.database).replace("```", "'''")
+            yield f"```\n{body}\n```"
+    else:
+        yield "None."
+    yield "\n## Coverage\n"
+    yield from _table(
+        ("API", "versions", "fields", "mutators", "cases"),
+        ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
+    )
+    yield ""
+    yield from _table(("mutator", "cases"), one.mutators)
+    yield ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(_cell(value) for value in row)} |"
+
+
+def _cell(value: object) -> str:
+    return _plain(f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def _plain(value: str) -> str:
+    """Text that ends no cell and is no markup: it comes from whoever answered."""
+    return printable(value).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

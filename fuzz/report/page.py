@@ -1,0 +1,92 @@
+"""The report as one page of HTML that needs nothing else. Whatever is written on it is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from captures.wording import printable
+from fuzz.report.finding import text
+from fuzz.report.summary import Summary
+from fuzz.wording import made_of
+
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""No script, and no request to anywhere: what answered may have said `<script>`."""
+
+STYLE: Final = """
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; }
+dt { opacity: .7; } dd { margin: 0; }
+.table { overflow-x: auto; } table { border-collapse: collapse; }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; } td.number { text-align: right; font-variant-numeric: tabular-nums; }
+details { border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .8rem; margin: .6rem 0; }
+summary { cursor: pointer; } pre { overflow-x: auto; font-size: 13px; line-height: 1.4; }
+code { font-size: .95em; } .fine { opacity: .7; }
+"""
+
+
+def page(found: Sequence[Summary]) -> str:
+    """The whole file."""
+    title = ", ".join(one.title for one in found) or "no campaign"
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
+            *(line for one in found for line in _campaign(one)),
+            "</body>\n</html>\n",
+        )
+    )
+
+
+def _campaign(one: Summary) -> Iterator[str]:
+    yield f"<h1>{_text(one.title)}</h1>\n<dl>"
+    yield from (f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in one.facts)
+    yield "</dl>\n<h2>Findings</h2>"
+    if not one.findings:
+        yield '<p class="fine">None.</p>'
+    for each in one.findings:
+        yield (
+            f'<details id="{_text(each.name)}"><summary><code>{_text(each.name)}</code> '
+            f"<b>{_text(each.oracle)}</b> {_text(each.what)} "
+            f'<span class="fine">{each.cases:,} × · {_text(made_of(each.best))}</span></summary>'
+            f"<pre>{_text(text(each, one.database), lines=True)}</pre></details>"
+        )
+    yield "<h2>Coverage</h2>"
+    yield from _table(
+        ("API", "versions", "fields", "mutators", "cases"),
+        ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
+    )
+    yield "<h2>Mutators</h2>"
+    yield from _table(("mutator", "cases"), one.mutators)
+    yield "<h2>Rounds</h2>"
+    yield from _table(
+        ("round", "new features", "messages with more energy"),
+        (
+            (row.number, "not over" if row.news is None else row.news, len(row.energies))
+            for row in one.rounds
+        ),
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    yield f'<div class="table"><table><tr>{"".join(f"<th>{_text(name)}</th>" for name in head)}</tr>'
+    for row in rows:
+        yield f"<tr>{''.join(map(_cell, row))}</tr>"
+    yield "</table></div>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int):
+        return f'<td class="number">{value:,}</td>'
+    return f"<td>{_text(str(value))}</td>"
+
+
+def _text(value: str, *, lines: bool = False) -> str:
+    parts = value.split("\n") if lines else [value]
+    return html.escape("\n".join(map(printable, parts)))

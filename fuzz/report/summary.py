@@ -1,0 +1,88 @@
+"""What a report says of each campaign, as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fuzz.findings import CampaignRow, Finding, Findings, RoundRow
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRow:
+    """An API's coverage: versions, fields and mutators that were tried, and cases."""
+
+    api: str
+    versions: int
+    fields: int
+    mutators: int
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A campaign."""
+
+    campaign: CampaignRow
+    database: str
+    rounds: tuple[RoundRow, ...]
+    features: int
+    apis: tuple[ApiRow, ...]
+    mutators: tuple[tuple[str, int], ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is called, and who got the cases."""
+        return f"{self.campaign.name} against {self.campaign.target}"
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """(name, value) for the top of a report."""
+        row = self.campaign
+        rate = f" ({row.done / row.seconds:,.0f}/s)" if row.seconds else ""
+        began = datetime.fromtimestamp(row.began, UTC)
+        return (
+            ("began", f"{began:%Y-%m-%d %H:%M:%S} UTC"),
+            ("cases", f"{row.done:,} in {row.seconds:,.0f} s{rate}"),
+            ("rounds", f"{len(self.rounds)}"),
+            ("seed", str(row.settings.get("seed"))),
+            ("APIs", str(len(self.apis))),
+            ("of field and mutator", f"{sum(one.fields for one in self.apis):,} fields"),
+            ("responses, errors and log lines told apart", f"{self.features:,}"),
+            ("findings", str(len(self.findings))),
+        )
+
+
+def summaries(findings: Findings) -> list[Summary]:
+    """All campaigns of a database."""
+    return [_summary(findings, row) for row in findings.campaigns()]
+
+
+def _summary(findings: Findings, row: CampaignRow) -> Summary:
+    coverage = findings.coverage(row.id)
+    mutators: Counter[str] = Counter()
+    for cell, cases in coverage.items():
+        mutators[cell.mutator] += cases
+    apis = []
+    for name in sorted({cell.api for cell in coverage}):
+        cells = {cell: cases for cell, cases in coverage.items() if cell.api == name}
+        apis.append(
+            ApiRow(
+                name,
+                len({cell.version for cell in cells}),
+                len({cell.field for cell in cells}),
+                len({cell.mutator for cell in cells}),
+                sum(cells.values()),
+            )
+        )
+    return Summary(
+        row,
+        str(findings.path),
+        tuple(findings.rounds(row.id)),
+        len(findings.features(row.id)),
+        tuple(apis),
+        tuple(sorted(mutators.items())),
+        tuple(findings.findings(row.id)),
+    )

@@ -1,0 +1,201 @@
+"""Valid requests about the things that sessions have: one for each API, cut to a version.
+
+Where a live value goes, a stand-in of its size stands.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
+from peers.replay.versions import pruned
+from specs import keys
+from specs.contents import api
+from specs.records import build
+from specs.records.record import Record
+
+GROUP_ID: Final = Stage({}).group_id
+TRANSACTIONAL_ID: Final = Stage({}).transactional_id
+MEMBER_ID: Final = f"{CLIENT_ID}-{uuid.UUID(int=0)}"
+"""As long as brokers make them: the client id, a hyphen, a UUID."""
+
+TOPIC_ID: Final = uuid.UUID("5eed0000-0000-4000-8000-0000000000ff")
+TIME_MS: Final = 1_500_000_000_000
+
+SUBSCRIPTION: Final = (
+    bytes.fromhex("0000 00000001") + len(TOPIC).to_bytes(2, "big") + TOPIC.encode()
+)
+"""ConsumerProtocolSubscription v0 of one topic; no user data follows."""
+_SUBSCRIBED: Final = SUBSCRIPTION + b"\xff\xff\xff\xff"
+_ASSIGNED: Final = SUBSCRIPTION + bytes.fromhex("00000001 00000000 ffffffff")
+
+
+def records(version: int = 11, **producer: Any) -> bytes:
+    """Three records as a producer sends them with this version of Produce."""
+    magic = 2 if version >= 3 else 1 if version == 2 else 0
+    time = TIME_MS if magic else -1
+    some = [Record(i, time, b"key" if i else None, b"value-%d" % i) for i in range(3)]
+    return build(some, magic=magic, **(producer if magic == 2 else {}))
+
+
+def body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
+    """A valid body; `changes` are fields of its outermost structure. None for an API of which nothing
+    is known here."""
+    whole = _BODIES.get(key)
+    if whole is None:
+        return None
+    return pruned({**whole, **changes}, api(key).request.layout(version))
+
+
+def produce(
+    version: int, *, transactional: bool = False, idempotent: bool = False
+) -> Mapping[str, Any]:
+    """A Produce request."""
+    producer: dict[str, Any] = {}
+    if transactional or idempotent:
+        producer = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
+    data = records(version, **producer, is_transactional=transactional)
+    topics = [{**_TOPIC, "partition_data": [{"index": 0, "records": data}]}]
+    named = TRANSACTIONAL_ID if transactional else None
+    found = body(keys.PRODUCE, version, transactional_id=named, topic_data=topics)
+    assert found is not None  # noqa: S101
+    return found
+
+
+_TOPIC: Final = {"name": TOPIC, "topic": TOPIC, "topic_id": TOPIC_ID}
+_COMMITTED: Final = {
+    **_TOPIC,
+    "partitions": [{"partition_index": 0, "committed_offset": 1, "committed_metadata": "m"}],
+}
+_ENROLLED: Final = {"name": TOPIC, "partitions": [0]}
+_MEMBER: Final = {"group_id": GROUP_ID, "member_id": MEMBER_ID, "generation_id": 0}
+_WHOLE_MEMBER: Final = {**_MEMBER, "generation_id_or_member_epoch": 0, "member_epoch": 0}
+_TRANSACTION: Final = {
+    "transactional_id": TRANSACTIONAL_ID,
+    "producer_id": 0,
+    "producer_epoch": 0,
+}
+_ACKNOWLEDGED: Final = [{"first_offset": 0, "last_offset": 1, "acknowledge_types": [1]}]
+_SHARED: Final = {
+    "topic_id": TOPIC_ID,
+    "partitions": [
+        {
+            "partition_index": 0,
+            "partition_max_bytes": 1 << 20,
+            "acknowledgement_batches": _ACKNOWLEDGED,
+        }
+    ],
+}
+
+_BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
+    keys.PRODUCE: {"acks": -1, "timeout_ms": 1000},
+    keys.FETCH: {
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "session_id": 0,
+        "session_epoch": 0,
+        "topics": [
+            {
+                **_TOPIC,
+                "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 16}],
+            }
+        ],
+        "forgotten_topics_data": [],
+    },
+    keys.LIST_OFFSETS: {
+        "replica_id": -1,
+        "topics": [{"name": TOPIC, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
+    },
+    keys.METADATA: {"topics": [{**_TOPIC, "topic_id": uuid.UUID(int=0)}]},
+    keys.OFFSET_COMMIT: {**_WHOLE_MEMBER, "topics": [_COMMITTED]},
+    keys.OFFSET_FETCH: {
+        "group_id": GROUP_ID,
+        "topics": [{"name": TOPIC, "partition_indexes": [0]}],
+        "groups": [
+            {
+                "group_id": GROUP_ID,
+                "member_id": MEMBER_ID,
+                "member_epoch": 0,
+                "topics": [{**_TOPIC, "partition_indexes": [0]}],
+            }
+        ],
+    },
+    keys.JOIN_GROUP: {
+        **_MEMBER,
+        "session_timeout_ms": 6000,
+        "rebalance_timeout_ms": 1000,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": _SUBSCRIBED}],
+        "reason": "fuzz",
+    },
+    keys.HEARTBEAT: _MEMBER,
+    keys.LEAVE_GROUP: {**_MEMBER, "members": [{"member_id": MEMBER_ID, "reason": "fuzz"}]},
+    keys.SYNC_GROUP: {
+        **_MEMBER,
+        "protocol_type": "consumer",
+        "protocol_name": "range",
+        "assignments": [{"member_id": MEMBER_ID, "assignment": _ASSIGNED}],
+    },
+    keys.DESCRIBE_GROUPS: {"groups": [GROUP_ID]},
+    keys.DELETE_GROUPS: {"groups_names": [GROUP_ID]},
+    keys.OFFSET_DELETE: {
+        "group_id": GROUP_ID,
+        "topics": [{"name": TOPIC, "partitions": [{"partition_index": 0}]}],
+    },
+    keys.DELETE_RECORDS: {
+        "topics": [{"name": TOPIC, "partitions": [{"partition_index": 0, "offset": 0}]}],
+        "timeout_ms": 100,
+    },
+    keys.INIT_PRODUCER_ID: {**_TRANSACTION, "transaction_timeout_ms": 10000},
+    keys.OFFSET_FOR_LEADER_EPOCH: {
+        "replica_id": -1,
+        "topics": [{"topic": TOPIC, "partitions": [{"partition": 0, "leader_epoch": 0}]}],
+    },
+    keys.ADD_PARTITIONS_TO_TXN: {
+        "transactions": [{**_TRANSACTION, "verify_only": False, "topics": [_ENROLLED]}],
+        "v3_and_below_transactional_id": TRANSACTIONAL_ID,
+        "v3_and_below_producer_id": 0,
+        "v3_and_below_producer_epoch": 0,
+        "v3_and_below_topics": [_ENROLLED],
+    },
+    keys.ADD_OFFSETS_TO_TXN: {**_TRANSACTION, "group_id": GROUP_ID},
+    keys.END_TXN: {**_TRANSACTION, "committed": True},
+    keys.TXN_OFFSET_COMMIT: {
+        **_TRANSACTION,
+        "group_id": GROUP_ID,
+        "member_id": "",
+        "generation_id_or_member_epoch": -1,
+        "topics": [_COMMITTED],
+    },
+    keys.DESCRIBE_PRODUCERS: {"topics": [{"name": TOPIC, "partition_indexes": [0]}]},
+    keys.DESCRIBE_TRANSACTIONS: {"transactional_ids": [TRANSACTIONAL_ID]},
+    keys.CONSUMER_GROUP_HEARTBEAT: {
+        **_WHOLE_MEMBER,
+        "rebalance_timeout_ms": 10000,
+        "subscribed_topic_names": [TOPIC],
+        "subscribed_topic_regex": "",
+        "topic_partitions": [],
+    },
+    keys.CONSUMER_GROUP_DESCRIBE: {"group_ids": [GROUP_ID]},
+    keys.SHARE_GROUP_HEARTBEAT: {**_WHOLE_MEMBER, "subscribed_topic_names": [TOPIC]},
+    keys.SHARE_GROUP_DESCRIBE: {"group_ids": [GROUP_ID]},
+    keys.SHARE_FETCH: {
+        "group_id": GROUP_ID,
+        "member_id": MEMBER_ID,
+        "share_session_epoch": 0,
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "max_records": 10,
+        "batch_size": 10,
+        "topics": [_SHARED],
+        "forgotten_topics_data": [],
+    },
+    keys.SHARE_ACKNOWLEDGE: {
+        "group_id": GROUP_ID,
+        "member_id": MEMBER_ID,
+        "share_session_epoch": 0,
+        "topics": [_SHARED],
+    },
+}

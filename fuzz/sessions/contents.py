@@ -1,0 +1,70 @@
+"""The contents page: every session, and the valid messages that may come behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fuzz.case import Seed
+from fuzz.sessions.consuming import CONSUMING
+from fuzz.sessions.fetching import FETCHING
+from fuzz.sessions.idempotent import IDEMPOTENT
+from fuzz.sessions.joined import JOINED
+from fuzz.sessions.knowing import KNOWING
+from fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
+from fuzz.sessions.sharing import SHARING
+from fuzz.sessions.transaction import TRANSACTION
+from specs import Frame, encode_frame
+from specs.contents import api
+
+SESSIONS: Final[tuple[Session, ...]] = (
+    KNOWING,
+    IDEMPOTENT,
+    FETCHING,
+    JOINED,
+    CONSUMING,
+    TRANSACTION,
+    SHARING,
+)
+"""All of them."""
+
+
+def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:
+    """A valid message of each API and version behind each session; of those that a broker offers, if
+    that is known.
+
+    >>> [seed.origin for seed in seeds({22: (0, 0), 24: (0, 0), 26: (0, 1)}) if seed.key == 26]
+    ['session:transaction:EndTxn-0', 'session:transaction:EndTxn-1']
+    """
+    return [
+        seed
+        for session in SESSIONS
+        if not offered or all(key in offered for key in session.needs)
+        for key in sorted(session.keys)
+        for seed in _of(session, key, Stage(offered or {}))
+    ]
+
+
+def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
+    found = []
+    try:
+        newest = stage.version(key)
+    except Unoffered:
+        return []
+    name, oldest = api(key).name, api(key).versions[0]
+    if stage.offered:
+        oldest = max(oldest, stage.offered[key][0])
+    for version in range(oldest, newest + 1):
+        body = session.body(key, version)
+        if body is None:
+            continue
+        header = {
+            "request_api_key": key,
+            "request_api_version": version,
+            "correlation_id": 1,
+            "client_id": CLIENT_ID,
+        }
+        frame = encode_frame(Frame("request", key, version, header, dict(body)))[4:]
+        origin = f"session:{session.name}:{name}-{version}"
+        found.append(Seed(key, version, "request", frame, origin))
+    return found

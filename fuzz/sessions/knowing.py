@@ -1,0 +1,49 @@
+"""A client that knows the topic and its id, and has produced to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fuzz.sessions.bodies import body, produce
+from fuzz.sessions.session import Ask, Session, Stage, Steps
+from fuzz.sessions.steps import topic, topic_id
+from specs import keys
+
+KEYS: Final = frozenset(
+    (
+        keys.PRODUCE,
+        keys.FETCH,
+        keys.LIST_OFFSETS,
+        keys.METADATA,
+        keys.DELETE_RECORDS,
+        keys.OFFSET_FOR_LEADER_EPOCH,
+        keys.DESCRIBE_PRODUCERS,
+    )
+)
+
+
+def run(stage: Stage) -> Steps:
+    """Asks for the topic, and writes a batch."""
+    live = yield from topic(stage)
+    version = stage.version(keys.PRODUCE, 11)
+    yield Ask(keys.PRODUCE, version, produce_live(version, live))
+    return live
+
+
+def produce_live(version: int, live: Mapping[str, int | str | bytes]) -> Mapping[str, Any]:
+    """A Produce request of the live topic, whatever names it."""
+    found = produce(version)
+    for one in found["topic_data"]:
+        if "topic_id" in one:
+            one["topic_id"] = topic_id(live)
+    return found
+
+
+def _body(key: int, version: int) -> Mapping[str, Any] | None:
+    return produce(version) if key == keys.PRODUCE else body(key, version)
+
+
+KNOWING: Final = Session(
+    "knowing", "the topic's id is known", (keys.METADATA, keys.PRODUCE), KEYS, 200, run, _body
+)

@@ -1,0 +1,84 @@
+"""Live places: what only a session knows is put into a case's bytes, and checksums are mended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import crc32c
+
+from fuzz.case import Case
+
+LIVE: Final = frozenset(
+    (
+        "base_sequence",
+        "generation_id",
+        "generation_id_or_member_epoch",
+        "group_id",
+        "member_epoch",
+        "member_id",
+        "producer_epoch",
+        "producer_id",
+        "session_epoch",
+        "session_id",
+        "share_session_epoch",
+        "topic_id",
+        "transactional_id",
+        "v3_and_below_producer_epoch",
+        "v3_and_below_producer_id",
+        "v3_and_below_transactional_id",
+    )
+)
+"""Fields (by their own name, wherever they stand) that sessions know the live values of."""
+
+Values = Mapping[str, int | str | bytes]
+"""Live values by name."""
+
+_BATCH_CRC: Final = 17
+_BATCH_LENGTH: Final = 8
+_BATCH_CHECKED: Final = 21
+_BATCH_FRONT: Final = 12
+
+
+def filled(case: Case, values: Values, correlation_id: int) -> tuple[bytes, ...]:
+    """The chunks of a case with live values in their places.
+
+    A value that is not known, or does not fit its place, leaves the bytes as they are.
+    """
+    if not case.live:
+        return case.chunks
+    chunks: list[bytes | bytearray] = list(case.chunks)
+    for place in case.live:
+        chunk = chunks[place.chunk]
+        if not isinstance(chunk, bytearray):
+            chunk = chunks[place.chunk] = bytearray(chunk)
+        if place.name == "crc":
+            _mend(chunk, place.offset)
+            continue
+        value = correlation_id if place.name == "correlation_id" else values.get(place.name)
+        data = _bytes(value, place.size)
+        if data is not None and place.offset + place.size <= len(chunk):
+            chunk[place.offset : place.offset + place.size] = data
+    return tuple(bytes(chunk) for chunk in chunks)
+
+
+def _bytes(value: int | str | bytes | None, size: int) -> bytes | None:
+    if value is None:
+        return None
+    if isinstance(value, int):
+        half = 1 << (8 * size - 1)
+        return value.to_bytes(size, "big", signed=True) if -half <= value < half else None
+    data = value.encode() if isinstance(value, str) else value
+    return data if len(data) == size else None
+
+
+def _mend(chunk: bytearray, offset: int) -> None:
+    """The checksum of the batch of magic 2 whose crc stands there; one that is cut off keeps its own."""
+    start = offset - _BATCH_CRC
+    if start < 0 or start + _BATCH_CHECKED > len(chunk):
+        return
+    length = int.from_bytes(chunk[start + _BATCH_LENGTH : start + _BATCH_FRONT], signed=True)
+    end = start + _BATCH_FRONT + length
+    if start + _BATCH_CHECKED <= end <= len(chunk):
+        crc = crc32c.crc32c(bytes(chunk[start + _BATCH_CHECKED : end]))
+        chunk[offset : offset + 4] = crc.to_bytes(4, "big")

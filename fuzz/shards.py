@@ -1,0 +1,137 @@
+"""A shard: a range of case numbers run wherever it is, and what it came to as rows of a table.
+
+Everything that a shard depends on is in `Job`, as plain values: so any shard can be run again anywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fuzz.assembling import Assembled, assembled
+from fuzz.campaign import Campaign
+from fuzz.corpora import Basis
+from fuzz.oracles.oracle import Verdict
+from fuzz.running import run_range
+from fuzz.stored import observation_json, observation_of
+from fuzz.tally import Cell, Found, Reached, Tally
+from fuzz.targets.target import Target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA: Final = "kind string, said string"
+"""Of the table that shards give: what a row is, and its values as JSON."""
+
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a shard needs. campaign, basis: JSON. make_target: of the campaign's target and `own`."""
+
+    campaign: str
+    basis: str
+    folder: str
+    own: bool
+    make_target: Callable[[str, bool], Target]
+
+
+def job_of(found: Assembled, own: bool, make_target: Callable[[str, bool], Target]) -> Job:
+    """The job of a campaign."""
+    return Job(
+        found.campaign.model_dump_json(),
+        json.dumps(found.basis.json()),
+        str(found.folder.resolve()),
+        own,
+        make_target,
+    )
+
+
+# a worker process has many shards of one campaign
+@functools.lru_cache(maxsize=2)
+def _assembled(campaign: str, basis: str, folder: str) -> Assembled:
+    said = json.loads(basis)
+    versions = tuple((int(key), tuple(all_)) for key, all_ in said["versions"].items())
+    return assembled(
+        Campaign.model_validate_json(campaign), Basis(said["role"], versions), Path(folder)
+    )
+
+
+def run_shard(job: Job, energies: Mapping[str, int], numbers: range) -> Tally:
+    """Run cases of a round, against a target of one's own. Raises fuzz.errors.CannotRun."""
+    found = _assembled(job.campaign, job.basis, job.folder)
+    tally = Tally()
+    with job.make_target(found.campaign.target, job.own) as target:
+        for batch in run_range(target, found.maker(energies), found.oracles, numbers):
+            tally.merge(batch.tally)
+    return tally
+
+
+def shards(
+    job: Job, energies: Mapping[str, int]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: batches of a column `id`, the numbers of one shard, to rows of SCHEMA."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
+        if not numbers:
+            return
+        whole = range(min(numbers), max(numbers) + 1)
+        if len(whole) != len(numbers):
+            raise ValueError("a shard is a range of case numbers")
+        rows = list(rows_of(run_shard(job, energies, whole)))
+        yield pa.RecordBatch.from_pydict(
+            {"kind": [kind for kind, _ in rows], "said": [said for _, said in rows]}
+        )
+
+    return work
+
+
+def rows_of(tally: Tally) -> Iterator[Row]:
+    """A tally as rows."""
+    yield "cases", json.dumps(tally.cases)
+    for cell, cases in tally.coverage.items():
+        yield "coverage", json.dumps([*cell, cases])
+    for feature, reached in tally.features.items():
+        yield "feature", json.dumps([feature, *reached])
+    for found in tally.findings.values():
+        verdict = found.verdict
+        said = {
+            "verdict": [verdict.oracle, verdict.what, verdict.behaviour],
+            "cases": found.count,
+            "observation": observation_json(found.observation),
+        }
+        yield "finding", json.dumps(said)
+
+
+def tally_of(rows: Iterable[Row]) -> Tally:
+    """The tally of rows of any number of shards, in any order."""
+    whole = Tally()
+    for kind, said in rows:
+        whole.merge(_part(kind, json.loads(said)))
+    return whole
+
+
+def _part(kind: str, said: Any) -> Tally:
+    match kind:
+        case "cases":
+            return Tally(cases=said)
+        case "coverage":
+            return Tally(coverage=Counter({Cell(*said[:4]): said[4]}))
+        case "feature":
+            feature, case, origin = said
+            return Tally(features={feature: Reached(case, origin)})
+        case "finding":
+            oracle, what, behaviour = said["verdict"]
+            verdict = Verdict(oracle, what, tuple(behaviour))
+            found = Found(verdict, observation_of(said["observation"]), said["cases"])
+            return Tally(findings={(oracle, verdict.behaviour): found})
+    raise ValueError(f"a row of kind {kind!r}")

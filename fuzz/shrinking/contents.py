@@ -1,0 +1,13 @@
+"""The contents page: every step, in the order in which they are tried: what saves most comes first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.shrinking.changes import FEWER, SIMPLER
+from fuzz.shrinking.fields import ELEMENTS, VALUES
+from fuzz.shrinking.sessions import SESSIONS
+from fuzz.shrinking.step import Step
+from fuzz.shrinking.versions import VERSIONS
+
+STEPS: Final[tuple[Step, ...]] = (SESSIONS, FEWER, ELEMENTS, VALUES, VERSIONS, SIMPLER)

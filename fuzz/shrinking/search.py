@@ -1,0 +1,52 @@
+"""The search for a smaller recipe: greedy, step by step, until nothing smaller fires or runs are used up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from fuzz.case import Recipe
+from fuzz.shrinking.contents import STEPS
+from fuzz.shrinking.step import Step
+
+RUNS: Final = 200
+"""How often it is tried whether something fires, unless told otherwise."""
+
+
+class Shrunk(NamedTuple):
+    """The smallest recipe that fired, and how often that was tried."""
+
+    recipe: Recipe
+    runs: int
+
+
+def shrink(
+    recipe: Recipe,
+    fires: Callable[[Recipe], bool],
+    *,
+    runs: int = RUNS,
+    steps: Sequence[Step] = STEPS,
+) -> Shrunk:
+    """Make a recipe that fires smaller. `fires` is called at most `runs` times, never twice for the same
+    recipe; it says False also of what can't be cooked."""
+    tried = {recipe}
+    spent = 0
+    current = recipe
+    smaller: Recipe | None = recipe
+    while smaller is not None:
+        smaller = None
+        for step in steps:
+            for candidate in step.smaller(current):
+                if candidate in tried:
+                    continue
+                if spent >= runs:
+                    return Shrunk(current, spent)
+                tried.add(candidate)
+                spent += 1
+                if fires(candidate):
+                    smaller = candidate
+                    break
+            if smaller is not None:
+                current = smaller
+                break
+    return Shrunk(current, spent)

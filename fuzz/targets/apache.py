@@ -1,0 +1,100 @@
+"""Apache Kafka of a version, one broker on loopback: its log followed, its process watched."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.errors import CannotRun
+from fuzz.observation import Death
+from fuzz.targets.broker import BrokerTarget
+from fuzz.targets.entries import LogFollower
+from fuzz.targets.memory import rss
+from peers.apache import ApacheCluster, BootError, Mode, UnavailableError, UnknownVersionError
+
+LAST_WORDS: Final = 4000
+"""Characters of a log that are kept when its process ends."""
+
+EXIT_ON_OOM: Final = "-XX:+ExitOnOutOfMemoryError"
+"""Ends the process (exit code 3) where it would go on without a thread; each end costs a restart."""
+
+FLAGS: Final = ("-XX:-OmitStackTraceInFastThrow",)
+"""Or the thousandth exception of its kind comes without a stack."""
+
+SETTINGS: Final = {
+    "num.io.threads": "16",
+    "auto.create.topics.enable": "true",
+    "delete.topic.enable": "true",
+    "max.connections.per.ip": "2000",
+    "group.min.session.timeout.ms": "1000",
+    "group.max.session.timeout.ms": "30000",
+    "offsets.commit.timeout.ms": "1000",
+    "log.retention.bytes": "67108864",
+    "log.segment.bytes": "16777216",
+}
+"""So that what a campaign leaves behind stays small. More threads than connections of a campaign: one
+that waits for a block of producer ids waits for another thread of this very broker (3.0 to 3.8)."""
+
+NODE: Final = 1
+
+
+class ApacheService:
+    """One broker; what it wrote is gone when it ends."""
+
+    def __init__(
+        self, version: str, *, mode: Mode | None = None, exit_on_oom: bool = False
+    ) -> None:
+        flags = (*FLAGS, EXIT_ON_OOM) if exit_on_oom else FLAGS
+        try:
+            self._cluster = ApacheCluster(version, settings=SETTINGS, mode=mode, flags=flags)
+        except UnknownVersionError as problem:
+            raise CannotRun(str(problem)) from None
+        self.name = f"kafka {version}"
+        self.address = ("", 0)
+        self._running = False
+        self._log: LogFollower | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while there is none."""
+        return self._cluster.nodes[NODE].pid if self._running else None
+
+    def start(self) -> None:
+        """Start it; one that runs nobody's broker any more is started anew. Raises CannotRun."""
+        try:
+            self._cluster.__enter__()
+        except (UnavailableError, BootError) as problem:
+            raise CannotRun(str(problem)) from None
+        self._running = True
+        broker = self._cluster.nodes[NODE]
+        self.address = self._cluster.brokers[NODE]
+        self._log = LogFollower(broker.log)
+
+    def stop(self) -> None:
+        """End it, and remove its files."""
+        if self._running:
+            self._running = False
+            self._cluster.__exit__(None, None, None)
+
+    def death(self) -> Death | None:
+        """How it ended."""
+        if not self._running:
+            return None
+        jvm = self._cluster.nodes[NODE].jvm
+        if jvm.pid is not None:
+            return None
+        return Death(jvm.exit_code if jvm.exit_code is not None else 0, jvm.said()[-LAST_WORDS:])
+
+    def log(self) -> tuple[str, ...]:
+        """Entries of its log since the last call."""
+        return self._log.entries() if self._log is not None else ()
+
+    def rss(self) -> tuple[int, int] | None:
+        """Its memory."""
+        return rss(self.pid)
+
+
+def apache(version: str, *, mode: Mode | None = None, exit_on_oom: bool = False) -> BrokerTarget:
+    """The target. Raises CannotRun for a version that can't be had."""
+    return BrokerTarget(
+        ApacheService(version, mode=mode, exit_on_oom=exit_on_oom), batch=64, lanes=8, patience=0.4
+    )

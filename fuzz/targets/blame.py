@@ -1,0 +1,89 @@
+"""Which case of a batch is to blame: the batch is halved until one alone gives the same trouble.
+
+Pure: `perform` runs cases, `trouble` says what is wrong with the target after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from fuzz.case import Case
+from fuzz.observation import Death, Observation, Probe
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with a target after some cases, that no single one of them shows."""
+
+    probe: Probe | None = None
+    death: Death | None = None
+    log: tuple[str, ...] = ()
+    rss: tuple[int, int] | None = None
+
+
+def settle(
+    cases: Sequence[Case],
+    perform: Callable[[Sequence[Case]], list[Observation]],
+    trouble: Callable[[], Trouble | None],
+    likely: Callable[[Case], bool] = lambda case: False,
+) -> list[Observation]:
+    """An observation of each case, in order; trouble is with the case that makes it alone. If none
+    does, it is with the last case of the smallest part that did, and a fact names all of that.
+
+    likely: whether others of a case's kind were to blame before: such cases are looked at first. Of a
+    process that died, those cases are suspected only that were under way: who was answered keeps that.
+    """
+    found = perform(cases)
+    wrong = trouble()
+    if wrong is None:
+        return found
+    if len(cases) == 1:
+        return [blamed(found[0], wrong)]
+    by_number = {one.case.number: one for one in found}
+    parts = _parts(found, wrong, likely)
+    for part in parts:
+        for one in settle(part, perform, trouble, likely):
+            by_number[one.case.number] = one
+    halves = [by_number[case.number] for case in cases]
+    if any(_troubled(one) for one in halves):
+        return halves
+    together = ("together", [case.number for case in cases])
+    last = blamed(halves[-1], wrong)
+    return [*halves[:-1], replace(last, facts=(*last.facts, together))]
+
+
+def _parts(
+    found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
+) -> list[list[Case]]:
+    """What is run again: fewer cases each than there were."""
+    suspects = [one.case for one in found]
+    behind: list[Case] = []
+    if wrong.death is not None:
+        under_way = [one.case for one in found if one.ending in ("closed", "reset")]
+        behind = [one.case for one in found if one.ending == "refused"]
+        if under_way and behind:
+            return [under_way, behind]
+        if under_way and len(under_way) < len(suspects):
+            return [under_way]
+    first = [case for case in suspects if likely(case)]
+    if first and len(first) < len(suspects):
+        return [first, [case for case in suspects if not likely(case)]]
+    middle = len(suspects) // 2
+    return [suspects[:middle], suspects[middle:]]
+
+
+def blamed(observation: Observation, trouble: Trouble) -> Observation:
+    """The observation of a case that is to blame."""
+    return replace(
+        observation,
+        probe=trouble.probe or observation.probe,
+        death=trouble.death,
+        log=observation.log + trouble.log,
+        rss=trouble.rss or observation.rss,
+        facts=(*observation.facts, ("blamed", True)),
+    )
+
+
+def _troubled(observation: Observation) -> bool:
+    return any(name == "blamed" for name, _ in observation.facts)

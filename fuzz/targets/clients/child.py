@@ -1,0 +1,187 @@
+"""The process of a client program: what it is told, what it says, what it takes, how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from fuzz.observation import Death
+from peers.apache.guard import Guard
+
+ADDRESS_SPACE: Final = 8 << 30
+"""Bytes a client may map: what takes more has lost its mind, and must not take the machine with it."""
+
+_LAST_WORDS: Final = 16384
+"""Bytes of what a process printed that are kept of its end."""
+_LOG: Final = 8192
+"""Bytes of what it printed during one case that are looked at."""
+_DUMP: Final = 1.0
+"""Seconds that a process has to say where it hangs."""
+_LOG_FULL: Final = 64 << 20
+
+
+class Child:
+    """One process, from its making to `end`. Its output is read through the selector.
+
+    line: the command. guard: ends it if this process is gone. Raises OSError if it can't be started.
+    """
+
+    def __init__(
+        self,
+        line: Sequence[str],
+        folder: Path,
+        selector: selectors.BaseSelector,
+        guard: Guard,
+        *,
+        environment: Mapping[str, str],
+        address_space: int = ADDRESS_SPACE,
+    ) -> None:
+        self._selector = selector
+        self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                cwd=folder,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except BaseException:
+            self._log.close()
+            raise
+        self.pid = self._process.pid
+        self._guard = guard
+        guard.enter(self.pid)
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(self.pid, resource.RLIMIT_AS, (address_space, address_space))
+            resource.prlimit(self.pid, resource.RLIMIT_CORE, (0, 0))
+        assert self._process.stdout is not None  # noqa: S101 (a pipe was asked for)
+        self._out = self._process.stdout.fileno()
+        os.set_blocking(self._out, False)
+        self._partial = b""
+        self._logged = 0
+        self.answers: list[dict[str, Any]] = []
+        """What it said, a line each, as they came; taken out by who reads them."""
+        self.ended = False
+        """Whether its output has ended: it is dead, or about to be."""
+        selector.register(self._out, selectors.EVENT_READ, self._ready)
+
+    def tell(self, line: str) -> None:
+        """Give it a line."""
+        assert self._process.stdin is not None  # noqa: S101 (a pipe was asked for)
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+
+    def _ready(self, events: int) -> None:
+        try:
+            data = os.read(self._out, 1 << 16)
+        except BlockingIOError:
+            return
+        if not data:
+            self.ended = True
+            self._selector.unregister(self._out)
+            return
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        for line in lines:
+            with contextlib.suppress(ValueError):  # something else that it printed
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    self.answers.append(found)
+
+    def log(self) -> tuple[str, ...]:
+        """What it printed since it was last asked, an entry for each line that is not indented."""
+        size = os.fstat(self._log.fileno()).st_size
+        if size == self._logged:
+            return ()
+        data = os.pread(self._log.fileno(), min(size - self._logged, _LOG), self._logged)
+        self._logged = size
+        if size > _LOG_FULL:
+            os.ftruncate(self._log.fileno(), 0)
+            self._logged = 0
+        entries: list[str] = []
+        for line in data.decode(errors="replace").splitlines():
+            if entries and line[:1].isspace():
+                entries[-1] += "\n" + line
+            elif line:
+                entries.append(line)
+        return tuple(entries)
+
+    def highest_memory(self) -> int:
+        """The most memory that it had resident since `forget_memory`, in bytes; 0 where not known."""
+        return self._memory("VmHWM:")
+
+    def memory(self) -> int:
+        """What it has resident, in bytes; 0 where the system does not say."""
+        return self._memory("VmRSS:")
+
+    def forget_memory(self) -> None:
+        """Begin to measure anew (Linux: 5 to clear_refs)."""
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def _memory(self, name: str) -> int:
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text()
+        except OSError:
+            return 0
+        _, found, rest = status.partition(name)
+        return int(rest.split()[0]) << 10 if found else 0
+
+    def where(self) -> str:
+        """Where it hangs, as it says itself when asked (SIGQUIT: faulthandler, Go and Java do)."""
+        before = os.fstat(self._log.fileno()).st_size
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGQUIT)
+        until = time.monotonic() + _DUMP
+        said = -1
+        while time.monotonic() < until:
+            size = os.fstat(self._log.fileno()).st_size
+            if size == said and size > before:
+                break
+            said = size
+            time.sleep(0.05)
+        return os.pread(self._log.fileno(), _LAST_WORDS, before).decode(errors="replace")
+
+    def death(self, patience: float = 2.0) -> Death:
+        """How it ended: waits so many seconds for that, then makes it."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+        if self._process.poll() is None:
+            self._kill()
+        size = os.fstat(self._log.fileno()).st_size
+        first = min(self._logged, size)
+        said = os.pread(self._log.fileno(), _LAST_WORDS, first)
+        if size - first > _LAST_WORDS:
+            said += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)
+        return Death(self._process.returncode, said.decode(errors="replace"))
+
+    def end(self) -> None:
+        """Make it end, and let go of everything."""
+        if self._process.poll() is None:
+            self._kill()
+        if not self.ended:
+            self._selector.unregister(self._out)
+            self.ended = True
+        self._guard.leave(self.pid)
+        for pipe in (self._process.stdin, self._process.stdout, self._log):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()

@@ -1,0 +1,226 @@
+// Sessions of sarama.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/IBM/sarama"
+)
+
+var workloads = map[string]workload{
+	"consume":     consume,
+	"group":       group,
+	"produce":     produce,
+	"transaction": transaction,
+	"admin":       admin,
+}
+
+func config() *sarama.Config {
+	c := sarama.NewConfig()
+	c.Version = sarama.MaxVersion
+	c.ClientID = "barnabas"
+	c.Net.DialTimeout, c.Net.ReadTimeout, c.Net.WriteTimeout = waiting, waiting, waiting
+	c.Metadata.Retry.Max, c.Metadata.Retry.Backoff = 2, 5*time.Millisecond
+	c.Metadata.Timeout = waiting
+	c.Admin.Timeout, c.Admin.Retry.Max, c.Admin.Retry.Backoff = waiting, 1, 5*time.Millisecond
+	c.Consumer.Return.Errors = true
+	c.Consumer.MaxWaitTime, c.Consumer.Retry.Backoff = 20*time.Millisecond, 5*time.Millisecond
+	c.Consumer.Offsets.Initial = sarama.OffsetOldest
+	c.Consumer.Offsets.AutoCommit.Enable = false
+	c.Consumer.Group.Session.Timeout = waiting
+	c.Consumer.Group.Heartbeat.Interval = 100 * time.Millisecond
+	c.Consumer.Group.Rebalance.Timeout = waiting
+	c.Consumer.Group.Rebalance.Retry.Max, c.Consumer.Group.Rebalance.Retry.Backoff = 1, 5*time.Millisecond
+	c.Producer.Return.Successes = true
+	c.Producer.Timeout, c.Producer.Retry.Max, c.Producer.Retry.Backoff = waiting, 1, 5*time.Millisecond
+	return c
+}
+
+func consume(bootstrap, topic string) int {
+	client, err := sarama.NewClient([]string{bootstrap}, config())
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = client.Close() }()
+	_, _ = client.GetOffset(topic, 0, sarama.OffsetNewest)
+	consumer, err := sarama.NewConsumerFromClient(client)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = consumer.Close() }()
+	messages := make(chan *sarama.ConsumerMessage)
+	done := make(chan struct{})
+	running := 0
+	ended := make(chan struct{})
+	for partition := int32(0); partition < 2; partition++ {
+		part, err := consumer.ConsumePartition(topic, partition, sarama.OffsetOldest)
+		if err != nil {
+			continue
+		}
+		running++
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			defer func() { _ = part.Close() }()
+			for {
+				select {
+				case message, open := <-part.Messages():
+					if !open {
+						return
+					}
+					select {
+					case messages <- message:
+					case <-done:
+						return
+					}
+				case <-part.Errors():
+				case <-done:
+					return
+				}
+			}
+		}()
+	}
+	records := count(messages, running, reading)
+	close(done)
+	for ; running > 0; running-- {
+		<-ended
+	}
+	return records
+}
+
+// How many come until there are all or time is up; nothing if nobody reads.
+func count(messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
+	records := 0
+	over := time.After(seconds)
+	for running > 0 && records < allRecords {
+		select {
+		case <-messages:
+			records++
+		case <-over:
+			return records
+		}
+	}
+	return records
+}
+
+type member struct {
+	messages chan *sarama.ConsumerMessage
+}
+
+func (member) Setup(sarama.ConsumerGroupSession) error   { return nil }
+func (member) Cleanup(sarama.ConsumerGroupSession) error { return nil }
+
+func (m member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	for {
+		select {
+		case message, open := <-claim.Messages():
+			if !open {
+				return nil
+			}
+			session.MarkMessage(message, "so far")
+			if message.Offset%4 == 3 {
+				session.Commit()
+			}
+			select {
+			case m.messages <- message:
+			case <-session.Context().Done():
+				return nil
+			}
+		case <-session.Context().Done():
+			return nil
+		}
+	}
+}
+
+func group(bootstrap, topic string) int {
+	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", config())
+	if err != nil {
+		return 0
+	}
+	go func() {
+		for range consumer.Errors() {
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	m := member{make(chan *sarama.ConsumerMessage)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil && consumer.Consume(ctx, []string{topic}, m) == nil {
+		}
+	}()
+	records := count(m.messages, 1, reading+joining)
+	cancel()
+	<-ended
+	_ = consumer.Close()
+	return records
+}
+
+func produce(bootstrap, topic string) int {
+	c := config()
+	c.Producer.RequiredAcks = sarama.WaitForAll
+	return send(bootstrap, topic, c)
+}
+
+func transaction(bootstrap, topic string) int {
+	c := config()
+	c.Producer.Idempotent = true
+	c.Producer.RequiredAcks = sarama.WaitForAll
+	c.Net.MaxOpenRequests = 1
+	c.Producer.Transaction.ID = "bench-txn"
+	c.Producer.Transaction.Timeout = time.Second
+	c.Producer.Transaction.Retry.Max, c.Producer.Transaction.Retry.Backoff = 1, 5*time.Millisecond
+	return send(bootstrap, topic, c)
+}
+
+func send(bootstrap, topic string, c *sarama.Config) int {
+	producer, err := sarama.NewSyncProducer([]string{bootstrap}, c)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = producer.Close() }()
+	if producer.IsTransactional() && producer.BeginTxn() != nil {
+		return 0
+	}
+	_, _, _ = producer.SendMessage(&sarama.ProducerMessage{Topic: topic, Value: sarama.StringEncoder("a")})
+	if producer.IsTransactional() {
+		_ = producer.CommitTxn()
+	}
+	return 0
+}
+
+// What an administrator asks.
+func admin(bootstrap, topic string) int {
+	a, err := sarama.NewClusterAdmin([]string{bootstrap}, config())
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = a.Close() }()
+	over := time.Now().Add(waiting)
+	for _, ask := range []func(){
+		func() { _, _, _ = a.DescribeCluster() },
+		func() { _, _ = a.ListTopics() },
+		func() { _, _ = a.DescribeTopics([]string{topic}) },
+		func() { _, _ = a.ListConsumerGroups() },
+		func() { _, _ = a.DescribeConsumerGroups([]string{"bench-group"}) },
+		func() { _, _ = a.ListConsumerGroupOffsets("bench-group", map[string][]int32{topic: {0, 1}}) },
+		func() { _, _ = a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic}) },
+		func() { _, _ = a.ListPartitionReassignments(topic, []int32{0, 1}) },
+		func() { _ = a.AlterPartitionReassignments(topic, [][]int32{{0}}) },
+		func() { _, _ = a.DescribeUserScramCredentials([]string{"bench"}) },
+		func() { _, _ = a.DescribeClientQuotas(nil, false) },
+		func() { _, _ = a.DescribeLogDirs([]int32{0}) },
+		func() { _, _ = a.ListAcls(sarama.AclFilter{}) },
+		func() { _ = a.CreateTopic("other", &sarama.TopicDetail{NumPartitions: 1, ReplicationFactor: 1}, false) },
+		func() { _ = a.CreatePartitions(topic, 3, nil, false) },
+		func() { _ = a.DeleteRecords(topic, map[int32]int64{0: 1}) },
+		func() { _ = a.DeleteTopic("other") },
+		func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) },
+		func() { _ = a.DeleteConsumerGroup("bench-group") },
+	} {
+		if time.Now().Before(over) {
+			ask()
+		}
+	}
+	return 0
+}

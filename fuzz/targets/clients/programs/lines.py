@@ -1,0 +1,125 @@
+"""What every client program in Python does: `python lines.py MODULE`, beside which MODULE stands.
+
+It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
+It begins with a line {"ready": true}. A line in is a session: NUMBER WORKLOAD BOOTSTRAP TOPIC. A line out
+is JSON: number, records (how many were
+consumed), raised: what left the client, with the names of its class and its bases, the innermost frames
+of libraries (file:function), and whether it left a call or ended a thread in the background.
+MODULE has WORKLOADS: name -> function of bootstrap and topic that returns the number of records.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+FRAMES = 6
+"""Frames that are told, innermost first."""
+
+Teller = Callable[[BaseException], dict[str, Any] | None]
+
+_background: list[dict[str, Any]] = []
+_tellers: list[Teller] = []
+
+
+def say_as(teller: Teller) -> None:
+    """Have exceptions of another language told by this, which returns None for all others."""
+    _tellers.append(teller)
+
+
+def told(problem: BaseException, where: str) -> dict[str, Any]:
+    """What is said of an exception."""
+    for teller in _tellers:
+        found = teller(problem)
+        if found is not None:
+            return {**found, "where": where}
+    return {
+        "class": _name(type(problem)),
+        "bases": [_name(base) for base in type(problem).__mro__],
+        "message": str(problem)[:500],
+        "frames": _frames(problem.__traceback__),
+        "where": where,
+    }
+
+
+def in_background(problem: BaseException, where: str) -> None:
+    """Something ended that nobody waits for: said with the session in which it is found."""
+    _background.append(told(problem, where))
+
+
+def _name(kind: type) -> str:
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _frames(trace: TracebackType | None) -> list[str]:
+    """Those of libraries, as file:function; of what is ours if there are no others."""
+    found = [(frame.filename, frame.name) for frame in reversed(traceback.extract_tb(trace))]
+    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (nothing is imported twice)
+    theirs = [(file, name) for file, name in found if not file.startswith(own)]
+    return [f"{_short(file)}:{name}" for file, name in theirs or found][:FRAMES]
+
+
+def _short(file: str) -> str:
+    """The path below site-packages or the standard library."""
+    for place in ("site-packages/", f"python{sys.version_info[0]}.{sys.version_info[1]}/"):
+        _, found, rest = file.rpartition(place)
+        if found:
+            return rest
+    return file.rpartition("/")[2]
+
+
+def main(module: str) -> None:
+    """Run sessions until there are no more lines."""
+    # what a library prints must not stand between the answers
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGQUIT, all_threads=True)
+    workloads = importlib.import_module(module).WORKLOADS
+
+    def hook(args: Any) -> None:
+        if args.exc_value is not None:
+            in_background(args.exc_value, "thread")
+
+    threading.excepthook = hook
+    answers.write('{"ready": true}\n')
+    answers.flush()
+    for line in sys.stdin:
+        number, workload, bootstrap, topic = line.split()
+        records, raised = 0, None
+        try:
+            records = workloads[workload](bootstrap, topic)
+        except KeyboardInterrupt:
+            return
+        except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
+            raised = told(problem, "call")
+        others = [*_background]
+        _background.clear()
+        if raised is None and others:
+            raised = others.pop(0)
+        answers.write(
+            json.dumps(
+                {"number": int(number), "records": records, "raised": raised, "others": others}
+            )
+            + "\n"
+        )
+        answers.flush()
+
+
+if __name__ == "__main__":
+    # the module imports this one by its name: there must be one of it
+    sys.modules["lines"] = sys.modules["__main__"]
+    main(sys.argv[1])

@@ -1,0 +1,171 @@
+"""Sessions of aiokafka, of any release since 0.8."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from lines import in_background
+
+SECONDS = 0.2
+"""That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
+WAIT = 0.7
+"""Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
+RECORDS = 14
+"""What the bench's topic has: with these a session has seen all."""
+
+COMMON = {
+    "client_id": "barnabas",
+    "request_timeout_ms": 800,
+    "retry_backoff_ms": 5,
+    "metadata_max_age_ms": 60_000,
+}
+
+
+def _made(kind: Any, *arguments: Any, **own: Any) -> Any:
+    """A client with those settings that this release knows."""
+    known = inspect.signature(kind).parameters
+    settings = {**COMMON, **own}
+    return kind(*arguments, **{name: value for name, value in settings.items() if name in known})
+
+
+async def _patient(what: Awaitable[Any]) -> Any:
+    """Its result, or None after too long."""
+    with contextlib.suppress(asyncio.TimeoutError):
+        async with asyncio.timeout(WAIT):
+            return await what
+    return None
+
+
+def _consumer(bootstrap: str, group: str | None, *topics: str) -> Any:
+    return _made(
+        AIOKafkaConsumer,
+        *topics,
+        bootstrap_servers=bootstrap,
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        fetch_max_wait_ms=20,
+        session_timeout_ms=700,
+        heartbeat_interval_ms=100,
+        rebalance_timeout_ms=700,
+    )
+
+
+async def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
+    while records < RECORDS and time.monotonic() < until:
+        for found in (await consumer.getmany(timeout_ms=50)).values():
+            records += len(found)
+    return records
+
+
+async def consume(bootstrap: str, topic: str) -> int:
+    """Read both partitions without a group."""
+    consumer = _consumer(bootstrap, None)
+    try:
+        await _patient(consumer.start())
+        places = [TopicPartition(topic, number) for number in range(2)]
+        consumer.assign(places)
+        records = await _read(consumer)
+        await _patient(consumer.end_offsets(places))
+        await _patient(consumer.offsets_for_times({places[0]: 0}))
+        return records
+    finally:
+        await _patient(consumer.stop())
+
+
+async def group(bootstrap: str, topic: str) -> int:
+    """Join a group, read, commit, ask what is committed, leave."""
+    consumer = _consumer(bootstrap, "bench-group", topic)
+    try:
+        await _patient(consumer.start())
+        records = await _read(consumer, JOINING)
+        if records:
+            await _patient(consumer.commit())
+            await _patient(consumer.committed(TopicPartition(topic, 0)))
+        return records
+    finally:
+        await _patient(consumer.stop())
+
+
+async def produce(bootstrap: str, topic: str) -> int:
+    """Send a few records and wait for their acknowledgement."""
+    return await _send(_made(AIOKafkaProducer, bootstrap_servers=bootstrap, acks="all"), topic)
+
+
+async def transaction(bootstrap: str, topic: str) -> int:
+    """Send in a transaction and commit it."""
+    own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
+    return await _send(_made(AIOKafkaProducer, bootstrap_servers=bootstrap, **own), topic, own=True)
+
+
+async def _send(producer: Any, topic: str, *, own: bool = False) -> int:
+    try:
+        await _patient(producer.start())
+        if own:
+            await _patient(producer.begin_transaction())
+        await _patient(producer.send_and_wait(topic, b"value", partition=0))
+        if own:
+            await _patient(producer.commit_transaction())
+        return 0
+    finally:
+        await _patient(producer.stop())
+
+
+async def admin(bootstrap: str, topic: str) -> int:
+    """Ask what an administrator asks."""
+    client = _made(AIOKafkaAdminClient, bootstrap_servers=bootstrap)
+    until = time.monotonic() + WAIT
+    try:
+        await _patient(client.start())
+        asks: tuple[Callable[[], Awaitable[Any]], ...] = (
+            lambda: client.list_topics(),
+            lambda: client.describe_topics([topic]),
+            lambda: client.describe_cluster(),
+            lambda: client.list_consumer_groups(),
+            lambda: client.describe_consumer_groups(["bench-group"]),
+            lambda: client.list_consumer_group_offsets("bench-group"),
+        )
+        for ask in asks:
+            if time.monotonic() < until:
+                await _patient(ask())
+        return 0
+    finally:
+        await _patient(client.close())
+
+
+def _session(run: Callable[[str, str], Coroutine[Any, Any, int]]) -> Callable[[str, str], int]:
+    """A session in a loop of its own, which tells of tasks that ended by themselves."""
+
+    def session(bootstrap: str, topic: str) -> int:
+        async def watched() -> int:
+            asyncio.get_running_loop().set_exception_handler(_ended)
+            return await run(bootstrap, topic)
+
+        return asyncio.run(watched())
+
+    return session
+
+
+def _ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    problem = context.get("exception")
+    if problem is not None:
+        in_background(problem, "task")
+
+
+WORKLOADS = {
+    "consume": _session(consume),
+    "group": _session(group),
+    "produce": _session(produce),
+    "transaction": _session(transaction),
+    "admin": _session(admin),
+}

@@ -1,0 +1,174 @@
+"""Sessions of confluent-kafka, which is librdkafka, of any release since 1.0."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import confluent_kafka
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
+
+SECONDS = 0.2
+"""That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
+WAIT = 0.7
+"""Seconds that anything else is waited for at most."""
+RECORDS = 14
+"""What the bench's topic has: with these a session has seen all."""
+
+COMMON = {
+    "client.id": "barnabas",
+    "reconnect.backoff.ms": 1,
+    "reconnect.backoff.max.ms": 5,
+    "retry.backoff.ms": 5,
+    "socket.timeout.ms": 700,
+    "socket.connection.setup.timeout.ms": 1000,
+    "topic.metadata.refresh.fast.interval.ms": 10,
+    "log_level": 0,
+    "log.queue": False,
+}
+# what releases came to know, with what they are as numbers (librdkafka's CONFIGURATION.md and changelog)
+_SINCE = {"socket.connection.setup.timeout.ms": 0x010603FF, "log.queue": 0}
+
+
+def _settings(bootstrap: str, **own: Any) -> dict[str, Any]:
+    here = confluent_kafka.libversion()[1]
+    found = {
+        "bootstrap.servers": bootstrap,
+        **COMMON,
+        **{k.replace("_", "."): v for k, v in own.items()},
+    }
+    found["log_level"] = 0
+    found.pop("log.level", None)
+    return {name: value for name, value in found.items() if here >= _SINCE.get(name, 0)}
+
+
+def _consumer(bootstrap: str, group: str) -> Any:
+    return Consumer(
+        _settings(
+            bootstrap,
+            group_id=group,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+            fetch_wait_max_ms=20,
+            fetch_error_backoff_ms=5,
+            session_timeout_ms=700,
+            heartbeat_interval_ms=100,
+            check_crcs=True,
+        )
+    )
+
+
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
+    while records < RECORDS and time.monotonic() < until:
+        for message in consumer.consume(RECORDS, timeout=0.02):
+            records += message.error() is None
+    return records
+
+
+def _patient(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+    """A call of which a documented error is the answer."""
+    try:
+        call(*arguments, **named)
+    except KafkaException:
+        return
+
+
+def consume(bootstrap: str, topic: str) -> int:
+    """Read both partitions without joining a group."""
+    consumer = _consumer(bootstrap, "bench-other")
+    try:
+        places = [TopicPartition(topic, number, 0) for number in range(2)]
+        consumer.assign(places)
+        records = _read(consumer)
+        _patient(consumer.get_watermark_offsets, places[0], timeout=WAIT)
+        _patient(consumer.offsets_for_times, [TopicPartition(topic, 0, 0)], timeout=WAIT)
+        return records
+    finally:
+        consumer.close()
+
+
+def group(bootstrap: str, topic: str) -> int:
+    """Join a group, read, commit, ask what is committed, leave."""
+    consumer = _consumer(bootstrap, "bench-group")
+    try:
+        consumer.subscribe([topic])
+        records = _read(consumer, JOINING)
+        if records:
+            _patient(consumer.commit, asynchronous=False)
+        _patient(consumer.committed, [TopicPartition(topic, 0)], timeout=WAIT)
+        return records
+    finally:
+        consumer.close()
+
+
+def produce(bootstrap: str, topic: str) -> int:
+    """Send a few records and wait for their acknowledgement."""
+    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all"))
+    for number in range(3):
+        producer.produce(topic, b"value", partition=number % 2)
+    producer.flush(WAIT)
+    return 0
+
+
+def transaction(bootstrap: str, topic: str) -> int:
+    """Send in a transaction and commit it."""
+    own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
+    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, **own))
+    try:
+        producer.init_transactions(WAIT)
+        producer.begin_transaction()
+        producer.produce(topic, b"value", partition=0)
+        producer.commit_transaction(WAIT)
+    except KafkaException:
+        return 0
+    return 0
+
+
+def admin(bootstrap: str, topic: str) -> int:
+    """Ask what an administrator asks."""
+    client = AdminClient(_settings(bootstrap))
+    until = time.monotonic() + WAIT
+    named = ConfigResource(2, topic)
+    for name, arguments in (
+        ("list_topics", ()),
+        ("list_groups", ()),
+        ("list_consumer_groups", ()),
+        ("describe_consumer_groups", (["bench-group"],)),
+        ("describe_configs", ([named],)),
+        ("create_topics", ([NewTopic("other", 1, 1)],)),
+        ("delete_topics", (["other"],)),
+        ("delete_consumer_groups", (["bench-group"],)),
+        ("describe_cluster", ()),
+        ("describe_user_scram_credentials", ()),
+    ):
+        call = getattr(client, name, None)
+        if call is not None and time.monotonic() < until:
+            _patient(_asked, call, arguments)
+    return 0
+
+
+def _asked(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """A call and what it promised."""
+    found = call(
+        *arguments, **({"timeout": WAIT} if call.__name__ in ("list_topics", "list_groups") else {})
+    )
+    for one in found.values() if isinstance(found, dict) else [found]:
+        if hasattr(one, "result"):
+            try:
+                one.result(timeout=WAIT)
+            except TimeoutError:
+                return
+
+
+WORKLOADS = {
+    "consume": consume,
+    "group": group,
+    "produce": produce,
+    "transaction": transaction,
+    "admin": admin,
+}

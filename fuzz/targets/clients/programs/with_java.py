@@ -1,0 +1,225 @@
+"""Sessions of the Java client, through JPype: `python lines.py with_java`, with the environment's
+BARNABAS_JVM (the JVM as a library) and CLASSPATH.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jpype
+from lines import in_background, say_as
+
+SECONDS = 0.2
+"""That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
+WAIT = 700
+"""Milliseconds that anything else is waited for at most."""
+RECORDS = 14
+"""What the bench's topic has: with these a session has seen all."""
+
+_FLAGS = (
+    "-Xmx128m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.net.preferIPv4Stack=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+)
+
+jpype.startJVM(
+    os.environ["BARNABAS_JVM"], *_FLAGS, classpath=os.environ["CLASSPATH"].split(os.pathsep)
+)
+
+_CLIENTS = jpype.JPackage("org.apache.kafka.clients")
+_COMMON = jpype.JPackage("org.apache.kafka.common")
+_BYTES = "org.apache.kafka.common.serialization.ByteArray"
+
+
+def _told(problem: Any) -> dict[str, Any] | None:
+    """What is said of a Java exception; None if it is none. That of a future is what it wraps."""
+    if not isinstance(problem, jpype.JException):
+        return None
+    wrapped = "java.util.concurrent.ExecutionException"
+    if str(problem.getClass().getName()) == wrapped and problem.getCause() is not None:
+        problem = problem.getCause()
+    bases, kind = [], problem.getClass()
+    while kind is not None:
+        bases.append(str(kind.getName()))
+        kind = kind.getSuperclass()
+    frames = [f"{one.getClassName()}.{one.getMethodName()}" for one in problem.getStackTrace()]
+    return {
+        "class": bases[0],
+        "bases": bases,
+        "message": str(problem.getMessage())[:500],
+        "frames": frames[:6],
+    }
+
+
+say_as(_told)
+
+
+@jpype.JImplements("java.lang.Thread$UncaughtExceptionHandler")
+class _Handler:
+    """Threads of the client that end by an exception."""
+
+    @jpype.JOverride  # type: ignore[untyped-decorator]
+    def uncaughtException(self, thread: Any, problem: Any) -> None:  # noqa: N802 (Java's name)
+        """What ended it."""
+        in_background(problem, "thread")
+
+
+jpype.java.lang.Thread.setDefaultUncaughtExceptionHandler(_Handler())
+
+
+def _properties(bootstrap: str, **own: Any) -> Any:
+    made = jpype.java.util.Properties()
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "client.id": "barnabas",
+        "reconnect.backoff.ms": 1,
+        "reconnect.backoff.max.ms": 5,
+        "retry.backoff.ms": 5,
+        "retry.backoff.max.ms": 10,
+        "request.timeout.ms": WAIT,
+        "default.api.timeout.ms": WAIT,
+        "enable.metrics.push": "false",
+        **{name.replace("_", "."): value for name, value in own.items()},
+    }
+    for name, value in settings.items():
+        made.setProperty(name, str(value))
+    return made
+
+
+def _consumer(bootstrap: str, **own: Any) -> Any:
+    return _CLIENTS.consumer.KafkaConsumer(
+        _properties(
+            bootstrap,
+            key_deserializer=f"{_BYTES}Deserializer",
+            value_deserializer=f"{_BYTES}Deserializer",
+            auto_offset_reset="earliest",
+            enable_auto_commit="false",
+            fetch_max_wait_ms=20,
+            **own,
+        )
+    )
+
+
+def _duration(milliseconds: int) -> Any:
+    return jpype.java.time.Duration.ofMillis(milliseconds)
+
+
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
+    while records < RECORDS and time.monotonic() < until:
+        records += int(consumer.poll(_duration(50)).count())
+    return records
+
+
+def consume(bootstrap: str, topic: str) -> int:
+    """Read both partitions without a group."""
+    consumer = _consumer(bootstrap)
+    try:
+        places = [_COMMON.TopicPartition(topic, number) for number in range(2)]
+        consumer.assign(jpype.java.util.Arrays.asList(*places))
+        records = _read(consumer)
+        consumer.endOffsets(jpype.java.util.Arrays.asList(*places))
+        return records
+    finally:
+        consumer.close(_duration(300))
+
+
+def group(bootstrap: str, topic: str) -> int:
+    """Join a group, read, commit, leave."""
+    consumer = _consumer(
+        bootstrap,
+        group_id="bench-group",
+        session_timeout_ms=WAIT,
+        heartbeat_interval_ms=100,
+        max_poll_interval_ms=900,
+    )
+    try:
+        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        records = _read(consumer, JOINING)
+        if records:
+            consumer.commitSync()
+        consumer.committed(jpype.java.util.Collections.singleton(_COMMON.TopicPartition(topic, 0)))
+        return records
+    finally:
+        consumer.close(_duration(300))
+
+
+def _producer(bootstrap: str, **own: Any) -> Any:
+    return _CLIENTS.producer.KafkaProducer(
+        _properties(
+            bootstrap,
+            key_serializer=f"{_BYTES}Serializer",
+            value_serializer=f"{_BYTES}Serializer",
+            max_block_ms=WAIT,
+            delivery_timeout_ms=900,
+            linger_ms=0,
+            **own,
+        )
+    )
+
+
+def _send(producer: Any, topic: str) -> None:
+    value = jpype.JArray(jpype.JByte)(b"value")
+    record = _CLIENTS.producer.ProducerRecord(topic, jpype.JInt(0), None, value)
+    producer.send(record).get()
+
+
+def produce(bootstrap: str, topic: str) -> int:
+    """Send a record and wait for its acknowledgement."""
+    producer = _producer(bootstrap)
+    try:
+        _send(producer, topic)
+        return 0
+    finally:
+        producer.close(_duration(300))
+
+
+def transaction(bootstrap: str, topic: str) -> int:
+    """Send in a transaction and commit it."""
+    producer = _producer(bootstrap, transactional_id="bench-txn", transaction_timeout_ms=1000)
+    try:
+        producer.initTransactions()
+        producer.beginTransaction()
+        _send(producer, topic)
+        producer.commitTransaction()
+        return 0
+    finally:
+        producer.close(_duration(300))
+
+
+def admin(bootstrap: str, topic: str) -> int:
+    """Ask what an administrator asks."""
+    client = _CLIENTS.admin.AdminClient.create(_properties(bootstrap))
+    names = jpype.java.util.Arrays.asList
+    until = time.monotonic() + WAIT / 1e3
+    try:
+        asks: tuple[Callable[[], Any], ...] = (
+            lambda: client.listTopics().names(),
+            lambda: client.describeCluster().nodes(),
+            lambda: client.describeTopics(names(topic)).all(),
+            lambda: client.listConsumerGroups().all(),
+            lambda: client.describeConsumerGroups(names("bench-group")).all(),
+            lambda: client.listConsumerGroupOffsets("bench-group").partitionsToOffsetAndMetadata(),
+        )
+        for ask in asks:
+            if time.monotonic() < until:
+                ask().get()
+        return 0
+    finally:
+        client.close(_duration(300))
+
+
+WORKLOADS = {
+    "consume": consume,
+    "group": group,
+    "produce": produce,
+    "transaction": transaction,
+    "admin": admin,
+}

@@ -1,0 +1,192 @@
+"""Sessions of kafka-python, of any release since 1.4."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+
+SECONDS = 0.2
+"""That a session reads for at most."""
+JOINING = 0.4
+"""And so much longer if it joins a group first."""
+RECORDS = 14
+"""What the bench's topic has: with these a session has seen all."""
+
+logging.getLogger("kafka").setLevel(logging.CRITICAL)
+
+COMMON = {
+    "client_id": "barnabas",
+    "reconnect_backoff_ms": 1,
+    "reconnect_backoff_max_ms": 5,
+    "retry_backoff_ms": 5,
+    "metadata_max_age_ms": 60_000,
+    "request_timeout_ms": 1000,
+    "connections_max_idle_ms": 5000,
+    "api_version_auto_timeout_ms": 700,
+    "bootstrap_timeout_ms": 700,
+    "enable_metrics": False,
+    "metrics_enabled": False,
+    "enable_telemetry": False,
+}
+
+
+def _made(kind: Any, **own: Any) -> Any:
+    """A client with those settings that this release knows."""
+    known = kind.DEFAULT_CONFIG
+    return kind(**{name: value for name, value in {**COMMON, **own}.items() if name in known})
+
+
+def _consumer(bootstrap: str, group: str | None) -> Any:
+    return _made(
+        KafkaConsumer,
+        bootstrap_servers=bootstrap,
+        group_id=group,
+        auto_offset_reset="earliest",
+        enable_auto_commit=False,
+        fetch_max_wait_ms=20,
+        session_timeout_ms=700,
+        heartbeat_interval_ms=100,
+        max_poll_interval_ms=900,
+        default_api_timeout_ms=700,
+    )
+
+
+def _read(consumer: Any, more: float = 0.0) -> int:
+    records, until = 0, time.monotonic() + SECONDS + more
+    while records < RECORDS and time.monotonic() < until:
+        for found in consumer.poll(timeout_ms=50).values():
+            records += len(found)
+    return records
+
+
+def consume(bootstrap: str, topic: str) -> int:
+    """Read both partitions without a group."""
+    consumer = _consumer(bootstrap, None)
+    try:
+        places = [TopicPartition(topic, number) for number in range(2)]
+        consumer.assign(places)
+        consumer.seek_to_beginning()
+        records = _read(consumer)
+        consumer.end_offsets(places)
+        consumer.offsets_for_times({places[0]: 0})
+        return records
+    finally:
+        _close(consumer)
+
+
+def group(bootstrap: str, topic: str) -> int:
+    """Join a group, read, commit, ask what is committed, leave."""
+    consumer = _consumer(bootstrap, "bench-group")
+    try:
+        consumer.subscribe([topic])
+        records = _read(consumer, JOINING)
+        if records:
+            _timed(consumer.commit)
+        _timed(consumer.committed, TopicPartition(topic, 0))
+        return records
+    finally:
+        _close(consumer)
+
+
+def _timed(call: Callable[..., Any], *arguments: Any) -> None:
+    """A call with a timeout; not at all where the release has none: it may try again for ever."""
+    if "timeout_ms" in inspect.signature(call).parameters:
+        call(*arguments, timeout_ms=700)
+
+
+def produce(bootstrap: str, topic: str) -> int:
+    """Send a few records and wait for their acknowledgement."""
+    producer = _made(
+        KafkaProducer,
+        bootstrap_servers=bootstrap,
+        acks="all",
+        max_block_ms=700,
+        delivery_timeout_ms=1100,
+        linger_ms=0,
+        retries=2,
+    )
+    try:
+        sent = [producer.send(topic, b"value-%d" % i, partition=i % 2) for i in range(3)]
+        for one in sent:
+            one.get(timeout=0.7)
+        return 0
+    finally:
+        producer.close(timeout=0.5)
+
+
+def transaction(bootstrap: str, topic: str) -> int:
+    """Send in a transaction and commit it."""
+    if "transactional_id" not in KafkaProducer.DEFAULT_CONFIG:
+        return 0
+    producer = _made(
+        KafkaProducer,
+        bootstrap_servers=bootstrap,
+        transactional_id="bench-txn",
+        transaction_timeout_ms=1000,
+        max_block_ms=700,
+        delivery_timeout_ms=1100,
+        linger_ms=0,
+    )
+    try:
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.send(topic, b"value", partition=0).get(timeout=0.7)
+        producer.commit_transaction()
+        return 0
+    finally:
+        producer.close(timeout=0.5)
+
+
+def admin(bootstrap: str, topic: str) -> int:
+    """Ask what an administrator asks."""
+    client = _made(KafkaAdminClient, bootstrap_servers=bootstrap)
+    try:
+        calls: tuple[tuple[str, tuple[Any, ...]], ...] = (
+            ("list_topics", ()),
+            ("describe_topics", ([topic],)),
+            ("describe_cluster", ()),
+            ("list_consumer_groups", ()),
+            ("describe_consumer_groups", (["bench-group"],)),
+            ("list_consumer_group_offsets", ("bench-group",)),
+            ("describe_log_dirs", ()),
+            ("delete_consumer_groups", (["bench-group"],)),
+        )
+        until = time.monotonic() + 0.7
+        for name, arguments in calls:
+            if time.monotonic() > until:
+                break
+            _call(getattr(client, name, None), arguments)
+        return 0
+    finally:
+        client.close()
+
+
+def _call(method: Callable[..., Any] | None, arguments: tuple[Any, ...]) -> None:
+    """A call that not all releases have."""
+    if method is None:
+        return
+    found = method(*arguments)
+    if inspect.isgenerator(found):
+        list(found)
+
+
+def _close(consumer: Any) -> None:
+    """Without waiting for brokers that do not answer, where the release can."""
+    if "timeout_ms" in inspect.signature(consumer.close).parameters:
+        consumer.close(autocommit=False, timeout_ms=300)
+    else:
+        consumer.close(autocommit=False)
+
+
+WORKLOADS = {
+    "consume": consume,
+    "group": group,
+    "produce": produce,
+    "transaction": transaction,
+    "admin": admin,
+}

@@ -1,0 +1,234 @@
+"""A client as a target: sessions with it, one a case, several side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from fuzz.answering.cluster import TOPIC
+from fuzz.answering.offer import EVERYTHING, Offer, narrowed
+from fuzz.answering.seeds import seeds
+from fuzz.case import Case, Role, Seed
+from fuzz.errors import CannotRun
+from fuzz.observation import Observation
+from fuzz.targets.clients.alarms import alarm
+from fuzz.targets.clients.blame import to_blame
+from fuzz.targets.clients.child import Child
+from fuzz.targets.clients.client import Client, Limits, Program
+from fuzz.targets.clients.worker import Worker
+from fuzz.targets.clients.workloads import WORKLOADS, candidates
+from peers.apache.guard import Guard
+
+SIDE_BY_SIDE: Final = 8
+"""Sessions at once, each with a process of its own: much of their time they wait."""
+
+
+class ClientTarget:
+    """Runs cases with a client of some release; see `fuzz.targets.target.Target`.
+
+    A case whose death, hang or memory was seen is run again alone, in a new process: the fact
+    `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
+    that one is given once more, with what it did alone. What is like one that was confirmed is not run again.
+    """
+
+    role: Role = "client"
+
+    def __init__(
+        self, client: Client, *, limits: Limits | None = None, side_by_side: int = SIDE_BY_SIDE
+    ) -> None:
+        self.name = client.name
+        self._client = client
+        self._limits = limits or client.limits
+        self._count = side_by_side
+        self._running = contextlib.ExitStack()
+        self._confirmed: set[tuple[str, ...]] = set()
+        self._asks: dict[str, set[int]] = {}
+        """Workload -> the APIs that are asked for in it."""
+
+    def __enter__(self) -> Self:
+        self._ready: Program = self._client.prepare()
+        with contextlib.ExitStack() as stack:
+            self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
+            self._guard = Guard(self._folder)
+            stack.callback(self._guard.close)
+            self._selector = stack.enter_context(selectors.DefaultSelector())
+            self._workers = [self._worker(self._selector) for _ in range(self._count)]
+            for worker in self._workers:
+                stack.callback(worker.end)
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._running.close()
+
+    def seeds(self) -> list[Seed]:
+        """What a valid broker answers to all that this client asks for, in each version it can be
+        brought to ask in. Raises CannotRun if no session with it works at all."""
+        return seeds(self.survey())
+
+    def survey(self) -> frozenset[tuple[int, int]]:
+        """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
+        version after the other. Raises CannotRun if no session with it works at all."""
+        found = set()
+        for key, version in self.newest().items():
+            found.add((key, version))
+            for older in range(EVERYTHING.get(key, (version,))[0], version):
+                if (key, older) in self._session(self._workload(key), narrowed(key, older)):
+                    found.add((key, older))
+        return frozenset(found)
+
+    def newest(self) -> dict[int, int]:
+        """API key -> the newest version that it asks for. Raises CannotRun if it asks nothing."""
+        newest: dict[int, int] = {}
+        # twice: what is slow at first asks for less
+        for workload in ("any",) if self._ready.each else (*WORKLOADS, *WORKLOADS):
+            for key, version in sorted(self._session(workload, EVERYTHING)):
+                newest[key] = max(version, newest.get(key, 0))
+                self._asks.setdefault(workload, set()).add(key)
+        if not newest:
+            raise CannotRun(f"{self.name} asked the broker nothing; is it a client of Kafka?")
+        return newest
+
+    def _workload(self, key: int) -> str:
+        """The one that asks for an API: the likeliest, of those that do."""
+        return next(
+            (one for one in candidates(key) if key in self._asks.get(one, ())), candidates(key)[0]
+        )
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run cases; observations come in their order, those of earlier cases to blame behind them."""
+        if not self._asks:
+            self.newest()
+        try:
+            yield from self._in_order(cases)
+        finally:  # who asks for no more leaves sessions behind
+            for worker in self._workers:
+                if not worker.idle:
+                    worker.end()
+
+    def _in_order(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        waiting = list(reversed(list(enumerate(cases))))
+        where: dict[int, tuple[int, Worker]] = {}
+        done: dict[int, list[Observation]] = {}
+        for place in range(len(cases)):
+            while place not in done:
+                for number, worker in enumerate(self._workers):
+                    if worker.idle and waiting:
+                        at, case = waiting.pop()
+                        self._begin(worker, case)
+                        where[number] = at, worker
+                _wait(self._selector, self._workers)
+                for number, (at, worker) in list(where.items()):
+                    before = list(worker.before)
+                    observation = worker.finished()
+                    if observation is not None:
+                        del where[number]
+                        done[at] = self._judged(observation, before)
+            yield from done.pop(place)
+
+    def _judged(self, observation: Observation, before: list[Case]) -> list[Observation]:
+        """The observation, confirmed if it is one that another case may be the reason of."""
+        kind = alarm(observation, self._limits.memory)
+        if kind is None:
+            return [observation]
+        if kind in self._confirmed:
+            return [_with(observation, ("confirmed", True))]
+        again = self._alone([observation.case])
+        if self._alarming(again):
+            self._confirmed.add(kind)
+            return [_with(again, ("confirmed", True))]
+        if kind[0] == "hung":  # a busy machine, and nothing that an earlier case does
+            blamed = None
+        else:
+            blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
+        if blamed is None:
+            return [_with(observation, ("confirmed", False))]
+        seen, others = self._alone(blamed), [one.number for one in blamed[:-1]]
+        return [again, _with(seen, ("confirmed", True), ("after", others))]
+
+    def _alarming(self, observation: Observation) -> bool:
+        return alarm(observation, self._limits.memory) is not None
+
+    def _alone(self, cases: Sequence[Case]) -> Observation:
+        """The observation of the last of some cases, one after the other in a new process; of an
+        earlier one if it is that one's end. A valid session follows, as others had: what ends in it,
+        the last case ended."""
+        with selectors.DefaultSelector() as selector:
+            worker = self._worker(selector)
+            try:
+                for case in cases:
+                    self._begin(worker, case)
+                    observation = self._finish(selector, worker)
+                    if self._alarming(observation):
+                        return observation
+                self._starting(lambda: worker.begin(self._workload(case.recipe.seed.key)))
+                after = self._finish(selector, worker)
+                return replace(after, case=case) if self._alarming(after) else observation
+            finally:
+                worker.end()
+
+    def _session(self, workload: str, offer: Offer) -> set[tuple[int, int]]:
+        """What is asked for in a valid session."""
+        worker = self._workers[0]
+        self._starting(lambda: worker.begin(workload, offer=offer))
+        self._finish(self._selector, worker)
+        return set(worker.asked)
+
+    def _begin(self, worker: Worker, case: Case) -> None:
+        key, session = case.recipe.seed.key, case.recipe.session
+        workload = session if session in WORKLOADS else self._workload(key)
+        self._starting(lambda: worker.begin(workload, case))
+
+    def _starting(self, begin: Callable[[], None]) -> None:
+        try:
+            begin()
+        except OSError as problem:
+            raise CannotRun(f"{self.name} can't be started: {problem}") from None
+
+    def _finish(self, selector: selectors.BaseSelector, worker: Worker) -> Observation:
+        while True:
+            _wait(selector, [worker])
+            observation = worker.finished()
+            if observation is not None:
+                return observation
+
+    def _worker(self, selector: selectors.BaseSelector) -> Worker:
+        def start(selector: selectors.BaseSelector, bootstrap: str) -> Child:
+            line = self._ready.line
+            if self._ready.each:
+                line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
+            return Child(
+                line, self._folder, selector, self._guard, environment=self._ready.environment
+            )
+
+        return Worker(
+            start,
+            selector,
+            self._limits,
+            each=self._ready.each,
+            dialect=self._client.dialect,
+        )
+
+
+def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:
+    return replace(observation, facts=(*observation.facts, *facts))
+
+
+def _wait(selector: selectors.BaseSelector, workers: Sequence[Worker]) -> None:
+    """Until something comes or is due; then let it be said."""
+    due = [moment for worker in workers if (moment := worker.tick()) is not None]
+    seconds = max(0.0, min(due) - time.monotonic()) if due else None
+    for key, events in selector.select(seconds):
+        key.data(events)

@@ -1,0 +1,198 @@
+"""One child and the session that it is in: a case goes in, what was seen of it comes out."""
+
+from __future__ import annotations
+
+import selectors
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fuzz.answering.broker import Broker
+from fuzz.answering.cluster import TOPIC, Cluster
+from fuzz.answering.offer import EVERYTHING, Offer, narrowed
+from fuzz.answering.planted import Planted
+from fuzz.answering.session import Session
+from fuzz.case import Case, Recipe, Seed
+from fuzz.observation import Death, Observation, Probe
+from fuzz.targets.clients.child import Child
+from fuzz.targets.clients.client import Limits
+
+REMEMBERED: Final = 16
+"""Cases before a death that may be to blame for it."""
+
+
+@dataclass(slots=True)
+class _Under:
+    """A session that is under way."""
+
+    case: Case | None
+    session: Session
+    number: int
+    begun: float
+    memory: int
+    deadline: float
+    ready: bool
+
+
+class Worker:
+    """Runs one session at a time; its child is started when it is needed, and again after its end.
+
+    start: of a child, for a session at an address. each: a child for every session, which ends by itself.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[selectors.BaseSelector, str], Child],
+        selector: selectors.BaseSelector,
+        limits: Limits,
+        *,
+        each: bool,
+        dialect: str,
+    ) -> None:
+        self._dialect = dialect
+        self._start, self._selector, self._limits = start, selector, limits
+        self._each = each
+        self._child: Child | None = None
+        self._under: _Under | None = None
+        self._told = 0
+        self.before: deque[Case] = deque(maxlen=REMEMBERED)
+        """The latest cases that this child had, oldest first."""
+        self.asked: Counter[tuple[int, int]] = Counter()
+        """What was asked for in the latest session: (API key, version) -> times."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether it can begin a session."""
+        return self._under is None
+
+    def begin(self, workload: str, case: Case | None = None, offer: Offer = EVERYTHING) -> None:
+        """Begin a session, of a case or a valid one. Raises OSError if the child can't be started."""
+        planted = None
+        if case is not None:
+            seed = case.recipe.seed
+            planted = Planted(case, seed.key, seed.version)
+            offer = narrowed(seed.key, seed.version, offer)
+        broker = Broker(Cluster(), offer, planted)
+        session = Session(self._selector, broker, time.monotonic, self._limits.patience_s)
+        ready = self._child is not None or self._each
+        try:
+            if self._child is None:
+                self._child = self._start(self._selector, session.bootstrap)
+                self.before.clear()
+        except BaseException:
+            session.close()
+            raise
+        self._told += 1
+        now, memory = time.monotonic(), self._child.memory()
+        deadline = now + (self._limits.hung_s if ready else self._limits.starts_s)
+        self._under = _Under(case, session, self._told, now, memory, deadline, ready)
+        self._child.forget_memory()
+        if not self._each:
+            self._child.tell(f"{self._told} {workload} {session.bootstrap} {TOPIC}")
+
+    def tick(self) -> float | None:
+        """Say what is due in its session; when to be called again."""
+        if self._under is None:
+            return None
+        due = self._under.session.tick()
+        return self._under.deadline if due is None else min(due, self._under.deadline)
+
+    def finished(self) -> Observation | None:
+        """The observation of its session once that has ended: by an answer, by a death, or too late."""
+        under, child = self._under, self._child
+        if under is None or child is None:
+            return None
+        if not under.ready and child.answers:  # its first line says that it is ready
+            under.ready = True
+            under.begun = time.monotonic()
+            under.memory = child.memory()
+            under.deadline = under.begun + self._limits.hung_s
+        said = next((one for one in child.answers if one.get("number") == under.number), None)
+        if said is not None:
+            return self._end(under, child, said=said)
+        if child.ended:
+            return self._end(under, child, death=child.death())
+        if time.monotonic() >= under.deadline:
+            return self._end(under, child, stack=child.where())
+        return None
+
+    def _end(
+        self,
+        under: _Under,
+        child: Child,
+        *,
+        said: dict[str, Any] | None = None,
+        death: Death | None = None,
+        stack: str | None = None,
+    ) -> Observation:
+        took = time.monotonic() - under.begun
+        highest = child.highest_memory()
+        child.answers.clear()
+        self.asked = under.session.broker.asked
+        log = child.log() if death is None else ()
+        under.session.close()
+        self._under = None
+        if death is not None and self._each and death.exit_code == 0:
+            death = None
+        if said is None or highest > self._limits.memory:
+            child.end()
+            self._child = None
+        elif under.case is not None:
+            self.before.append(under.case)
+        raised, facts = _raised(said or {})
+        facts = (
+            ("served", under.session.served),
+            ("later", [[key, version] for key, version in under.session.later]),
+            ("each", self._each),
+            ("dialect", self._dialect),
+            *facts,
+        )
+        probe = None
+        if stack is not None and not self._each:
+            probe = Probe(False, took * 1e3, f"a session had not ended after {took:.0f} s")
+            facts = (*facts, ("stack", stack))
+        return Observation(
+            under.case or _NOTHING,
+            sent=_sent(under),
+            ending="open",
+            took_ms=took * 1e3,
+            probe=probe,
+            death=death,
+            log=log,
+            raised=raised,
+            rss=(under.memory, max(highest, under.memory)) if death is None else None,
+            facts=facts,
+        )
+
+    def end(self) -> None:
+        """End the child and the session, if there are any."""
+        if self._under is not None:
+            self._under.session.close()
+            self._under = None
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+_NOTHING: Final = Case(-1, Recipe(Seed(-1, -1, "response", b"", "none"), ()), ())
+"""Stands for no case, in the observation of a valid session."""
+
+
+def _sent(under: _Under) -> tuple[bytes, ...]:
+    """The case's bytes as they were sent."""
+    if under.case is None or not under.session.served:
+        return ()
+    return under.case.chunks
+
+
+def _raised(said: dict[str, Any]) -> tuple[str, tuple[tuple[str, object], ...]]:
+    """What a program says it raised, as text, and the facts that go with it."""
+    raised = said.get("raised")
+    facts: tuple[tuple[str, object], ...] = (("records", said.get("records", 0)),)
+    if raised is None:
+        return "", facts
+    lines = [f"{raised['class']}: {raised['message']}", *(f" {one}" for one in raised["frames"])]
+    about = (("bases", raised["bases"]), ("frames", raised["frames"]), ("where", raised["where"]))
+    return "\n".join(lines), (*facts, *about)

@@ -1,0 +1,42 @@
+"""Which session makes a client ask for an API; the programs know them by these names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from specs import keys
+
+WORKLOADS: Final = ("consume", "group", "produce", "transaction", "admin")
+"""All, in the order in which a survey of a client runs them."""
+
+_BY_KEY: Final = {
+    keys.PRODUCE: "produce",
+    keys.FETCH: "consume",
+    keys.LIST_OFFSETS: "consume",
+    keys.METADATA: "consume",
+    keys.API_VERSIONS: "consume",
+    keys.OFFSET_FOR_LEADER_EPOCH: "consume",
+    keys.OFFSET_COMMIT: "group",
+    keys.OFFSET_FETCH: "group",
+    keys.FIND_COORDINATOR: "group",
+    keys.JOIN_GROUP: "group",
+    keys.HEARTBEAT: "group",
+    keys.LEAVE_GROUP: "group",
+    keys.SYNC_GROUP: "group",
+    keys.CONSUMER_GROUP_HEARTBEAT: "group",
+    keys.INIT_PRODUCER_ID: "produce",
+    keys.ADD_PARTITIONS_TO_TXN: "transaction",
+    keys.ADD_OFFSETS_TO_TXN: "transaction",
+    keys.END_TXN: "transaction",
+    keys.TXN_OFFSET_COMMIT: "transaction",
+}
+
+
+def candidates(key: int) -> tuple[str, ...]:
+    """The workloads that may ask for an API, the likeliest first.
+
+    >>> candidates(1)[0], candidates(32)[0]
+    ('consume', 'admin')
+    """
+    first = _BY_KEY.get(key, "admin")
+    return first, *(one for one in WORKLOADS if one != first)

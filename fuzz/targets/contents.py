@@ -1,0 +1,83 @@
+"""The contents page: every kind of target, and how one is made of what a campaign says behind the colon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from fuzz.case import Role
+from fuzz.errors import Misuse
+from fuzz.targets.target import Target
+
+
+class Kind(NamedTuple):
+    """A kind of target. make: of the text behind the colon, and whether the user says that they own
+    the target; raises fuzz.errors.Misuse. example: how a campaign names one."""
+
+    name: str
+    role: Role
+    about: str
+    example: str
+    make: Callable[[str, bool], Target]
+
+
+def _address(text: str, own: bool) -> Target:
+    from fuzz.targets.address import address
+
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isdecimal() and 1 <= int(port) <= 65535):
+        raise Misuse(f"address:{text}: HOST:PORT is expected, e.g. address:127.0.0.1:9092")
+    return address(host.strip("[]"), int(port), own=own)
+
+
+def _apache(text: str, own: bool) -> Target:
+    from fuzz.targets.apache import apache
+
+    if not text:
+        raise Misuse("apache: which version? e.g. apache:3.9.1")
+    return apache(text)
+
+
+def _embedded(text: str, own: bool) -> Target:
+    from fuzz.targets.embedded import embedded
+
+    if text:
+        raise Misuse(f"embedded:{text}: there is one embedded cluster; write embedded")
+    return embedded()
+
+
+def _decoder(text: str, own: bool) -> Target:
+    from fuzz.targets.decoders import decoder
+
+    return decoder(text)
+
+
+def _client(text: str, own: bool) -> Target:
+    from fuzz.targets.clients.contents import client
+
+    return client(text)
+
+
+# fmt: off
+TARGETS: Final[tuple[Kind, ...]] = (
+    Kind("address", "broker", "a broker that runs already", "address:127.0.0.1:9092", _address),
+    Kind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
+         _apache),
+    Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
+         _embedded),
+    Kind("decoder", "decoder", "our own readers of bytes: specs, captures", "decoder:specs", _decoder),
+    Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
+         "client:kafka-python@2.3.1", _client),
+)
+# fmt: on
+
+
+def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target:
+    """The target of a campaign. Raises fuzz.errors.Misuse."""
+    name, _, rest = text.partition(":")
+    for kind in kinds:
+        if kind.name == name:
+            return kind.make(rest, own)
+    raise Misuse(
+        f"{text}: there is no kind {name!r}; there are: {', '.join(k.name for k in kinds)}"
+    )

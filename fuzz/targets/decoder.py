@@ -1,0 +1,112 @@
+"""A function that reads bytes as a target: it may return, or raise what it documents, and nothing else."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
+
+from fuzz.case import Case, Role
+from fuzz.observation import Observation
+
+LIMIT_S: Final = 10.0
+"""Seconds after which a call is given up, where signals can be had."""
+
+FRAMES: Final = 4
+"""Innermost frames of an exception that are told."""
+
+Reads = Callable[[Case], Mapping[str, Any]]
+"""Reads a case; returns facts for oracles. Raises what it documents."""
+
+
+class GaveUp(BaseException):
+    """A call took longer than LIMIT_S."""
+
+
+class DecoderTarget:
+    """Runs a function in this process. documented: the exceptions that it may raise."""
+
+    role: Role = "decoder"
+
+    def __init__(self, name: str, reads: Reads, documented: tuple[type[Exception], ...]) -> None:
+        self.name = name
+        self._reads = reads
+        self._documented = documented
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Read each of them."""
+        for case in cases:
+            yield self._run(case)
+
+    def _run(self, case: Case) -> Observation:
+        facts: dict[str, Any] = {}
+        raised = ""
+        before = _highest()
+        began = time.thread_time()
+        try:
+            with _limited():
+                facts.update(self._reads(case))
+        except self._documented as problem:
+            facts["refused"] = type(problem).__name__
+        except GaveUp as problem:
+            raised = described(problem)
+        except Exception as problem:  # noqa: BLE001 - what else it raises is what is looked for
+            raised = described(problem)
+        took = (time.thread_time() - began) * 1000
+        return Observation(
+            case,
+            sent=case.chunks,
+            took_ms=took,
+            raised=raised,
+            rss=(before, _highest()),
+            facts=tuple(sorted(facts.items())),
+        )
+
+
+def described(problem: BaseException) -> str:
+    r"""An exception and its innermost frames, the innermost first: `class: message\n file:function\n ...`."""
+    frames = traceback.extract_tb(problem.__traceback__)[-FRAMES:][::-1]
+    lines = [f" {Path(frame.filename).name}:{frame.name}" for frame in frames]
+    return "\n".join([f"{type(problem).__name__}: {problem}", *lines])
+
+
+def _highest() -> int:
+    """The most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Give up what takes too long; only the main thread can be interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def give_up(number: int, frame: FrameType | None) -> None:
+        raise GaveUp(f"no result within {LIMIT_S:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

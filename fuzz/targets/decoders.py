@@ -1,0 +1,143 @@
+"""This project's own decoders, as functions that read a case."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import specs.records
+from captures.context import Context
+from captures.context.facts import facts
+from captures.conversations import Conversations
+from captures.inside import inside
+from captures.pcapng import CaptureError
+from captures.reader import CaptureReader
+from captures.summary import details
+from captures.tcp import Endpoint
+from captures.writer import CaptureWriter
+from fuzz.case import Case
+from fuzz.errors import Misuse
+from fuzz.targets.decoder import DecoderTarget, Reads
+from specs import Malformed, Unfit, decode_frame, encode_frame
+from specs.contents import api
+from specs.frames import frame_body
+from specs.headers import request_header_version
+from specs.inside import reveal
+
+CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)
+BROKER: Final[Endpoint] = ("127.0.0.1", 9092)
+
+
+class Decoder(NamedTuple):
+    """A decoder: what it is called, what it reads, and what it may raise."""
+
+    name: str
+    about: str
+    reads: Reads
+    documented: tuple[type[Exception], ...]
+
+
+def read_specs(case: Case) -> Mapping[str, Any]:
+    """The frame, both ways; what hides inside it; its record batches. Raises Malformed, LookupError.
+
+    Facts: `differs`, the names of fields that another decoding of the same message gives otherwise.
+    """
+    seed = case.recipe.seed
+    frame = decode_frame(
+        b"".join(case.chunks)[4:], seed.direction, key=seed.key, version=seed.version
+    )
+    found: dict[str, Any] = {}
+    try:
+        data = encode_frame(frame)[4:]
+    except Unfit as problem:
+        # a negative number of a tag can be read and can't be written, as in Kafka (RawTaggedFieldWriter)
+        if not problem.path.endswith("_tags"):
+            raise
+    else:
+        again = decode_frame(data, frame.direction, key=frame.key, version=frame.version)
+        found["differs"] = [
+            name for name, value in frame.body.items() if _differ(value, again.body.get(name))
+        ]
+    codec = api(frame.key).message(frame.direction).codec(frame.version)
+    careful, _ = codec.inspect(frame_body(b"".join(case.chunks)[4:], frame))
+    if _differ(careful, frame.body):
+        found["differs"] = ["what the careful reader gives"]
+    reveal(frame.key, frame.direction, frame.body)
+    for data in _record_sets(frame.body):
+        specs.records.summary(data)
+        for batch in specs.records.read(data):
+            batch.records()
+    return found
+
+
+def _differ(one: Any, other: Any) -> bool:
+    # a float that is no number is not equal to itself
+    return bool(one != other) and repr(one) != repr(other)
+
+
+def _record_sets(value: Any) -> Iterator[bytes]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "records" and isinstance(inner, bytes):
+                yield inner
+            else:
+                yield from _record_sets(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _record_sets(inner)
+
+
+def read_captures(case: Case) -> Mapping[str, Any]:
+    """What a capture shows of it: exchanges, their lines, what hides inside. Raises CaptureError."""
+    seed = case.recipe.seed
+    with tempfile.TemporaryDirectory(prefix="barnabas-") as folder:
+        path = Path(folder) / "case.pcapng"
+        with CaptureWriter(path, limit=None, meta={}) as writer:
+            flow = writer.open(0, CLIENT, BROKER, 0, {})
+            if seed.direction == "response":
+                flow.arrived("request", _question(case), 1)
+            for chunk in case.chunks:
+                flow.arrived(seed.direction, chunk, 2)
+        context = Context()
+        count = 0
+        for exchange in Conversations(inferred=True, strays=True).exchanges(CaptureReader(path)):
+            count += 1
+            context.learn(exchange)
+            details(exchange, context)
+            facts(exchange, context)
+            inside(exchange, context)
+            exchange.row()
+    return {"exchanges": count}
+
+
+def _question(case: Case) -> bytes:
+    """A request that the case's response may be an answer to."""
+    seed = case.recipe.seed
+    whole = b"".join(case.chunks)
+    correlation_id = whole[4:8].ljust(4, b"\0")
+    header = struct.pack(">hh", seed.key, seed.version) + correlation_id
+    version = request_header_version(seed.key, seed.version)
+    header += b"\xff\xff" if version else b""
+    header += b"\0" if version == 2 else b""
+    body = api(seed.key).request.codec(seed.version).encode({})
+    return struct.pack(">i", len(header) + len(body)) + header + body
+
+
+# fmt: off
+DECODERS: Final[tuple[Decoder, ...]] = (
+    Decoder("specs", "frames, what hides inside them, record batches", read_specs,
+            (Malformed, LookupError)),
+    Decoder("captures", "a capture of it, read back as log lines", read_captures, (CaptureError,)),
+)
+# fmt: on
+
+
+def decoder(name: str) -> DecoderTarget:
+    """One of our own as a target. Raises fuzz.errors.Misuse."""
+    for one in DECODERS:
+        if one.name == name:
+            return DecoderTarget(f"decoder {name}", one.reads, one.documented)
+    raise Misuse(f"decoder:{name}: there are: {', '.join(one.name for one in DECODERS)}")

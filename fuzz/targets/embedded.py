@@ -1,0 +1,107 @@
+"""The embedded cluster (librdkafka's mock brokers) in a process of its own, started again when it dies."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import fuzz
+from fuzz.errors import CannotRun
+from fuzz.observation import Death
+from fuzz.sessions.session import TOPIC
+from fuzz.targets.broker import BrokerTarget
+from fuzz.targets.entries import LogFollower
+from fuzz.targets.memory import rss
+
+LAST_WORDS: Final = 4000
+"""Characters of what a process printed that are kept when it ends."""
+
+_ROOT: Final = str(Path(fuzz.__file__).parents[1])
+
+
+class EmbeddedService:
+    """One mock broker."""
+
+    def __init__(self) -> None:
+        self.name = "embedded cluster"
+        self.address = ("", 0)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._log: LogFollower | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while there is none."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start it. Raises CannotRun."""
+        if importlib.util.find_spec("confluent_kafka") is None:
+            raise CannotRun(
+                "the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'"
+            )
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="barnabas-")
+        path = Path(self._folder.name) / "log.txt"
+        path.write_bytes(b"")
+        with path.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 (this very program)
+                [sys.executable, "-P", "-m", "fuzz.targets.embedded_process", TOPIC],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": _ROOT},
+                start_new_session=True,
+            )
+        assert self._process.stdout is not None  # noqa: S101
+        line = self._process.stdout.readline().decode().strip()
+        if not line:
+            self._process.wait()
+            raise CannotRun(f"the embedded cluster did not start: {self._said()}")
+        host, port = line.split(",")[0].rsplit(":", 1)
+        self.address = (host, int(port))
+        self._log = LogFollower(path)
+
+    def stop(self) -> None:
+        """End it."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def death(self) -> Death | None:
+        """How it ended."""
+        process = self._process
+        if process is None or process.poll() is None:
+            return None
+        return Death(process.returncode, self._said())
+
+    def log(self) -> tuple[str, ...]:
+        """What it printed."""
+        return self._log.entries() if self._log else ()
+
+    def rss(self) -> tuple[int, int] | None:
+        """Its memory."""
+        return rss(self._process.pid) if self._process else None
+
+    def _said(self) -> str:
+        if self._folder is None:
+            return ""
+        text = (Path(self._folder.name) / "log.txt").read_text(errors="replace")
+        return text[-LAST_WORDS:]
+
+
+def embedded() -> BrokerTarget:
+    """The target. Its answers are quick, so it takes little patience; its backlog is of five."""
+    return BrokerTarget(EmbeddedService(), batch=256, lanes=8, patience=0.2)

@@ -1,0 +1,23 @@
+"""The embedded cluster as a process of its own: prints where it listens, ends when its stdin does."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+
+from peers.embedded import EmbeddedCluster
+
+
+def main() -> None:
+    """Serve until the end of stdin, however that comes about."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # writing one takes seconds
+    with EmbeddedCluster(1, topics={sys.argv[1]: 1}) as cluster:
+        sys.stdout.write(cluster.bootstrap + "\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+        os._exit(0)  # its threads are of C, and have nothing to finish
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""A log as it grows: whole entries with their stack traces, and whom each is about.
+
+Entries begin as slf4j-simple and log4j print them in brokers (peers/apache/jvm.py); whatever begins
+otherwise belongs to the one before.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+ENTRY_LIMIT: Final = 16 << 10
+"""Characters of an entry that are kept."""
+
+READ_LIMIT: Final = 8 << 20
+"""Bytes of a log that are read at once; what is more is passed over."""
+
+_BEGINS: Final = re.compile(
+    r"\[[^\]\n]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |java\.lang\.OutOfMemoryError"
+    r"|Terminating due to|Exception in thread |# A fatal error"
+)
+_CONNECTION: Final = re.compile(r"\b[\w.:\[\]]+:\d+-[\w.:\[\]]+:(\d+)-\d+(?:-\d+)?\b")
+_CORRELATION: Final = re.compile(r"correlationId=(-?\d+)")
+
+
+class LogFollower:
+    """Entries that a file gained, in order. One that is still growing waits for the next look."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._at = path.stat().st_size if path.exists() else 0
+        self._open = ""
+
+    def entries(self) -> tuple[str, ...]:
+        """What came since the last call."""
+        try:
+            with self._path.open("rb") as log:
+                size = log.seek(0, 2)
+                if size - self._at > READ_LIMIT:
+                    self._at = size - READ_LIMIT
+                log.seek(self._at)
+                data = log.read(READ_LIMIT)
+        except OSError:
+            data = b""
+        end = data.rfind(b"\n") + 1
+        self._at += end
+        return split(data[:end].decode(errors="replace"))
+
+
+def split(text: str) -> tuple[str, ...]:
+    r"""Whole entries of a text.
+
+    >>> split("[main] ERROR a - b\njava.lang.Error: x\n\tat y\n[main] WARN c - d\n")
+    ('[main] ERROR a - b\njava.lang.Error: x\n\tat y', '[main] WARN c - d')
+    """
+    found: list[str] = []
+    for line in text.splitlines():
+        if _BEGINS.match(line) or not found:
+            found.append(line)
+        elif len(found[-1]) < ENTRY_LIMIT:
+            found[-1] += "\n" + line
+    return tuple(found)
+
+
+def about(entry: str) -> tuple[int | None, int | None]:
+    """The client's port in the id of the connection that an entry is about, and the correlation id of
+    the request; None for what it does not name.
+
+    >>> about("Closing socket for 127.0.0.1:9092-127.0.0.1:41234-7 because of error")
+    (41234, None)
+    >>> about("handling request RequestHeader(correlationId=5) connectionId='127.0.0.1:9-127.0.0.1:8-0-1'")
+    (8, 5)
+    """
+    connection = _CONNECTION.search(entry)
+    correlation = _CORRELATION.search(entry)
+    return (
+        int(connection[1]) if connection else None,
+        int(correlation[1]) if correlation else None,
+    )
+
+
+def template(entry: str) -> str:
+    """What stays of an entry when another case says it: no numbers, ids or text in quotes; the first
+    lines of its stack."""
+    lines = entry.splitlines()
+    stack = [line for line in lines[1:] if line.startswith(("\tat ", "Caused by"))][:6]
+    head = re.sub(r"'[^']*'|\"[^\"]*\"|0x[0-9a-fA-F]+|[\w./-]*\d[\w.:/-]*", "#", lines[0])[:200]
+    return "\n".join((head, *(re.sub(r"\d+", "#", line) for line in stack)))

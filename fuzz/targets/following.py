@@ -1,0 +1,136 @@
+"""What a broker serves of the batches that it accepted: asked behind a case, by another client.
+
+Differences in words without numbers, so that equal ones are one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from fuzz.observation import Observation
+from fuzz.targets.probing import Prober, Unanswered
+from fuzz.targets.wire import question
+from specs import Malformed, decode_frame, records
+from specs.keys import FETCH, PRODUCE
+
+BY_NAME: Final = 12
+"""The newest version of Fetch that names topics."""
+
+OLDEST: Final = 4
+"""The oldest that shows batches of magic 2 as they are."""
+
+PARTITIONS: Final = 4
+"""Accepted batches of one case that are asked for."""
+
+
+def served(
+    observation: Observation, prober: Prober, offered: dict[int, tuple[int, int]]
+) -> list[str] | None:
+    """How what is served differs from what was accepted; None where nothing was, or it can't be asked."""
+    low, high = offered.get(FETCH, (0, -1))
+    version = min(high, BY_NAME)
+    if version < max(low, OLDEST):
+        return None
+    found: list[str] = []
+    asked = False
+    for topic, partition, base, data in _accepted(observation):
+        asked = True
+        try:
+            found += compared(data, base, _fetched(prober, version, topic, partition, base))
+        except Unanswered as problem:
+            found.append(f"Fetch of it: {problem}")
+    return sorted(set(found)) if asked else None
+
+
+def _accepted(observation: Observation) -> Iterator[tuple[str, int, int, bytes]]:
+    """Topic, partition, the offset that was given, and the record set of what had no error."""
+    asked = question(observation.sent).requests
+    if len(asked) != 1 or len(observation.replies) != 1 or asked[0].key != PRODUCE:
+        return
+    data = b"".join(observation.sent)[4:]
+    try:
+        request = decode_frame(data, "request").body
+        version = asked[0].version
+        reply = decode_frame(observation.replies[0], "response", key=PRODUCE, version=version).body
+    except (Malformed, LookupError):
+        return
+    sent = {
+        (topic.get("name"), part["index"]): part["records"]
+        for topic in request["topic_data"]
+        for part in topic["partition_data"]
+    }
+    count = 0
+    for topic in reply["responses"]:
+        for part in topic["partition_responses"]:
+            found = sent.get((topic.get("name"), part["index"]))
+            taken = not part["error_code"] and part["base_offset"] >= 0
+            if found and taken and topic.get("name") and count < PARTITIONS:
+                count += 1
+                yield topic["name"], part["index"], part["base_offset"], found
+
+
+def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: int) -> bytes:
+    body: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 0, "topics": []}
+    if version >= 7:
+        body |= {"session_id": 0, "session_epoch": -1, "forgotten_topics_data": []}
+    wanted = {"partition": partition, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
+    body["topics"] = [{"topic": topic, "partitions": [wanted]}]
+    answer = prober.ask(FETCH, version, body)
+    if answer.get("error_code"):
+        raise Unanswered("answered with an error")
+    for one in answer["responses"]:
+        for part in one["partitions"]:
+            if part["error_code"]:
+                raise Unanswered("answered with an error")
+            return bytes(part["records"] or b"")
+    raise Unanswered("the partition is not in the response")
+
+
+def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
+    """How batches that were accepted at an offset differ from what is served from there.
+
+    >>> from specs.records import build
+    >>> from specs.records.record import Record
+    >>> data = build([Record(0, 0, None, b"a")])
+    >>> compared(data, 0, data), compared(data, 0, b"")
+    ([], ['nothing is served at its offset'])
+    """
+    found = []
+    try:
+        batches = list(records.read(sent))
+        whole = sum(batch.size for batch in batches) == len(sent)
+        wrong = any(not batch.crc_ok for batch in batches)
+        said = [_content(record) for batch in batches for record in batch.records()]
+        announced = all(batch.count in (None, len(batch.records())) for batch in batches)
+    except Malformed as problem:
+        return [f"it can't be read: {_plain(problem.reason)}"]
+    if not whole:
+        found.append("it was not whole batches")
+    if wrong:
+        found.append("its checksum was wrong")
+    if not announced:
+        found.append("it announced another number of records")
+    try:
+        there: list[tuple[object, ...]] = []
+        for batch in records.read(fetched):
+            if batch.last_offset < base or len(there) >= len(said):
+                continue
+            if not batch.crc_ok:
+                found.append("what is served has a wrong checksum")
+            there += [_content(one) for one in batch.records() if one.offset >= base]
+    except Malformed as problem:
+        return [*found, f"what is served can't be read: {_plain(problem.reason)}"]
+    if said and not there:
+        found.append("nothing is served at its offset")
+    elif there[: len(said)] != said:
+        found.append("other records are served")
+    return found
+
+
+def _content(record: Any) -> tuple[object, ...]:
+    return record.key, record.value, record.headers
+
+
+def _plain(reason: str) -> str:
+    return "".join("#" if letter.isdigit() else letter for letter in reason)

@@ -1,0 +1,122 @@
+"""Probes: well-formed requests of another client, on a connection that stays."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from fuzz.observation import Probe
+from specs import Frame, Malformed, decode_frame, encode_frame
+from specs.keys import API_VERSIONS, METADATA
+
+CLIENT_ID: Final = "barnabas-probe"
+
+_LARGEST: Final = 64 << 20
+
+
+class Unanswered(Exception):
+    """A well-formed request got no answer, or none that can be read."""
+
+
+class Prober:
+    """Asks one broker. limit: seconds that an answer may take."""
+
+    def __init__(self, limit: float = 5.0) -> None:
+        self.limit = limit
+        self._address: tuple[str, int] = ("", 0)
+        self._socket: socket.socket | None = None
+        self._correlation_id = 0
+
+    def aim(self, address: tuple[str, int]) -> None:
+        """Whom it asks from now on."""
+        self.close()
+        self._address = address
+
+    def close(self) -> None:
+        """Close its connection."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def probe(self, testify: Callable[[], str] = str) -> Probe:
+        """Whether the broker answers ApiVersions and Metadata, and what a witness has to say, which asks
+        over this connection too. A connection that was lost is a problem
+        that is told, and tried once more on a new one."""
+        began = time.perf_counter()
+        problem = ""
+        fresh = self._socket is None
+        for _ in range(1 if fresh else 2):
+            try:
+                self.ask(API_VERSIONS, 0, {})
+                self.ask(METADATA, 1, {"topics": []})
+                problem = problem or testify()
+            except Unanswered as found:
+                problem = str(found)
+                self.close()
+                if "no answer within" in problem:
+                    break
+            else:
+                return Probe(True, (time.perf_counter() - began) * 1000, problem)
+        return Probe(False, (time.perf_counter() - began) * 1000, problem)
+
+    def offered(self) -> dict[int, tuple[int, int]]:
+        """API key -> versions that the broker takes; empty if it does not say (before 0.10)."""
+        try:
+            found = self.ask(API_VERSIONS, 0, {})
+        except Unanswered:
+            self.close()
+            return {}
+        return {
+            one["api_key"]: (one["min_version"], one["max_version"]) for one in found["api_keys"]
+        }
+
+    def ask(self, key: int, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The body of the response to a well-formed request. Raises Unanswered."""
+        self._correlation_id = (self._correlation_id + 1) % (1 << 31)
+        header = {
+            "request_api_key": key,
+            "request_api_version": version,
+            "correlation_id": self._correlation_id,
+            "client_id": CLIENT_ID,
+        }
+        data = encode_frame(Frame("request", key, version, header, dict(body)))
+        try:
+            if self._socket is None:
+                self._socket = socket.create_connection(self._address, self.limit)
+                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            deadline = time.perf_counter() + self.limit
+            self._socket.sendall(data)
+            size = int.from_bytes(self._exactly(4, deadline), signed=True)
+            if not 4 <= size <= _LARGEST:
+                raise Unanswered(f"a response of {size} bytes")
+            frame = self._exactly(size, deadline)
+        except TimeoutError:
+            self.close()
+            raise Unanswered(f"no answer within {self.limit:.0f} s") from None
+        except OSError as problem:
+            self.close()
+            raise Unanswered(f"the connection failed: {type(problem).__name__}") from None
+        if int.from_bytes(frame[:4], signed=True) != self._correlation_id:
+            self.close()
+            raise Unanswered("the response to another request")
+        try:
+            return decode_frame(frame, "response", key=key, version=version).body
+        except Malformed as wrong:
+            raise Unanswered(f"a response that can't be read: {wrong}") from None
+
+    def _exactly(self, count: int, deadline: float) -> bytes:
+        assert self._socket is not None  # noqa: S101
+        parts = []
+        while count:
+            left = deadline - time.perf_counter()
+            if left <= 0:
+                raise TimeoutError
+            self._socket.settimeout(left)
+            data = self._socket.recv(min(count, 1 << 20))
+            if not data:
+                raise ConnectionResetError
+            parts.append(data)
+            count -= len(data)
+        return b"".join(parts)

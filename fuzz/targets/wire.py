@@ -1,0 +1,158 @@
+"""One connection to a broker, without its socket: what is asked on it, and the answers, bounded."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+from specs.frames import Short, request_head
+from specs.keys import PRODUCE
+from specs.malformed import Malformed
+
+REPLY_LIMIT: Final = 1 << 20
+"""Bytes of a reply that are kept; the rest is counted and let go."""
+
+KEPT_LIMIT: Final = 4 << 20
+"""Bytes of all replies of one case that are kept."""
+
+REQUEST_LIMIT: Final = 100 << 20
+"""Kafka's socket.request.max.bytes: a broker closes on a larger size, and on a negative one."""
+
+_SIZE: Final = struct.Struct(">i")
+_HEAD: Final = struct.Struct(">hhi")
+
+Rest = Literal["", "partial", "nonsense"]
+"""What stands behind the last whole request: nothing, the beginning of another one (a broker may wait
+for the rest as long as it likes), or a size that no request has (it must close)."""
+
+
+class Asked(NamedTuple):
+    """A whole request as a broker takes it out of the stream; key -1: too short to say. `answered`: a
+    response is due, or an end of the connection in its place."""
+
+    key: int
+    version: int
+    correlation_id: int
+    answered: bool
+
+
+class Question(NamedTuple):
+    """What some bytes ask."""
+
+    requests: tuple[Asked, ...]
+    rest: Rest
+    answers: int
+    """Responses that are due."""
+
+
+def question(chunks: Sequence[bytes]) -> Question:
+    r"""What a broker makes of the bytes of a case.
+
+    >>> question((bytes.fromhex("0000000a 0003 0001 00000007 ffff"),))
+    Question(requests=(Asked(key=3, version=1, correlation_id=7, answered=True),), rest='', answers=1)
+    >>> question((b"\x00\x00\x00\x0a\x00",)).rest, question((b"\xff\xff\xff\xff",)).rest
+    ('partial', 'nonsense')
+    """
+    data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    at, end, answers = 0, len(data), 0
+    requests = []
+    rest: Rest = ""
+    while at < end:
+        if at + 4 > end:
+            rest = "partial"
+            break
+        (size,) = _SIZE.unpack_from(data, at)
+        if not 0 <= size <= REQUEST_LIMIT:
+            rest = "nonsense"
+            break
+        at += 4
+        if at + size > end:
+            rest = "partial"
+            break
+        asked = _asked(data, at, at + size)
+        answers += asked.answered
+        requests.append(asked)
+        at += size
+    return Question(tuple(requests), rest, answers)
+
+
+def _asked(data: bytes, start: int, end: int) -> Asked:
+    if end - start < 8:
+        return Asked(-1, -1, -1, True)
+    key, version, correlation_id = _HEAD.unpack_from(data, start)
+    return Asked(key, version, correlation_id, key != PRODUCE or _acks(data, start, end) != 0)
+
+
+def _acks(data: bytes, start: int, end: int) -> int | None:
+    try:
+        return request_head(data, start, end).acks
+    except (Short, Malformed):
+        return None
+
+
+class Wire:
+    """Replies out of what comes in. `over` is why there can be no more: the stream is no longer Kafka's."""
+
+    __slots__ = ("_buffer", "_kept", "_skip", "came", "garbled", "replies")
+
+    def __init__(self) -> None:
+        self.replies: list[bytes] = []
+        self.came = 0
+        """Bytes that came in, also those that were let go."""
+        self.garbled = False
+        """A size came that no response has."""
+        self._buffer = bytearray()
+        self._kept = 0
+        self._skip = 0
+
+    def begin(self) -> None:
+        """Another case: what came before is no longer of interest."""
+        self.replies = []
+        self._kept = 0
+        self.came = 0
+
+    @property
+    def midway(self) -> bool:
+        """Whether part of a reply has come."""
+        return bool(self._buffer or self._skip)
+
+    def receive(self, data: bytes) -> None:
+        """Take what came."""
+        self.came += len(data)
+        if not self._buffer and not self._skip and len(data) >= 4:
+            (size,) = _SIZE.unpack_from(data, 0)
+            if size == len(data) - 4:  # one whole reply: the usual
+                self._keep(data[4:])
+                return
+        self._buffer += data
+        self._take()
+
+    def _take(self) -> None:
+        buffer = self._buffer
+        at = 0
+        while not self.garbled:
+            if self._skip:
+                step = min(self._skip, len(buffer) - at)
+                at += step
+                self._skip -= step
+                if self._skip:
+                    break
+            if len(buffer) - at < 4:
+                break
+            (size,) = _SIZE.unpack_from(buffer, at)
+            if size < 0:
+                self.garbled = True
+                break
+            kept = min(size, REPLY_LIMIT)
+            if len(buffer) - at - 4 < kept:
+                break
+            self._keep(bytes(buffer[at + 4 : at + 4 + kept]))
+            at += 4 + kept
+            self._skip = size - kept
+        del buffer[:at]
+
+    def _keep(self, reply: bytes) -> None:
+        room = KEPT_LIMIT - self._kept
+        self.replies.append(reply if len(reply) <= room else reply[:room])
+        self._kept += min(len(reply), room)

@@ -1,0 +1,68 @@
+"""A witness: what another client wrote before the cases must still be there, and the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fuzz.targets.probing import Prober, Unanswered
+from specs import records
+from specs.keys import FETCH, METADATA, PRODUCE
+from specs.records.record import Record
+
+TOPIC: Final = "barnabas-witness"
+
+_PRODUCE: Final = 3
+_FETCH: Final = 4
+"""The versions that are asked: the first of magic 2, which brokers from 0.11 on take."""
+
+
+class Witness:
+    """Writes a batch once, and reads it whenever it is asked."""
+
+    def __init__(self, prober: Prober) -> None:
+        self._prober = prober
+        self._known: bytes | None = None
+
+    def swear(self, offered: Mapping[int, tuple[int, int]]) -> None:
+        """Write the batch; where the broker does not take it, the witness says nothing later."""
+        self._known = None
+        for key, version in ((PRODUCE, _PRODUCE), (FETCH, _FETCH)):
+            low, high = offered.get(key, (0, -1))
+            if not low <= version <= high:
+                return
+        batch = records.build([Record(i, 1_500_000_000_000, b"k", b"v%d" % i) for i in range(3)])
+        part = {"index": 0, "records": batch}
+        body = {
+            "acks": -1,
+            "timeout_ms": 5000,
+            "topic_data": [{"name": TOPIC, "partition_data": [part]}],
+        }
+        try:
+            self._prober.ask(METADATA, 1, {"topics": [{"name": TOPIC}]})
+            self._prober.ask(PRODUCE, _PRODUCE, body)
+            self._known = self._read() or None
+        except Unanswered:
+            self._prober.close()
+
+    def testify(self) -> str:
+        """What is wrong with what was written, in words; "" if nothing is. Raises Unanswered."""
+        if self._known is None:
+            return ""
+        found = self._read()
+        if found.startswith(self._known):
+            return ""
+        return "its records are gone" if not found else "its records are others now"
+
+    def _read(self) -> bytes:
+        wanted = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 16}
+        body: dict[str, Any] = {
+            "max_wait_ms": 0,
+            "min_bytes": 0,
+            "topics": [{"topic": TOPIC, "partitions": [wanted]}],
+        }
+        answer = self._prober.ask(FETCH, _FETCH, body)
+        for topic in answer["responses"]:
+            for part in topic["partitions"]:
+                return bytes(part["records"] or b"")
+        return b""

@@ -1,0 +1,55 @@
+"""ZooKeeper alone, as a release of Kafka brings it: for who wants its registry and no brokers."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from peers.apache import boot, probe
+from peers.apache.artifacts import class_path
+from peers.apache.cluster import ready_or_raise
+from peers.apache.guard import Guard
+from peers.apache.jvm import Jvm
+from peers.apache.settings import HOST
+from peers.apache.versions import Mode, release
+
+
+class ZooKeeper:
+    """A ZooKeeper on loopback, from `with` to its end.
+
+    version: of Kafka, one that has it. Raises UnknownVersionError, and when started UnavailableError if
+    Java or the artifacts can't be had, BootError if the JVM does not come up.
+    """
+
+    def __init__(self, version: str = "3.9.1", *, timeout: float = 90.0) -> None:
+        self._release = release(version)
+        self._timeout = timeout
+        self._running = contextlib.ExitStack()
+        self.address = ""
+        """As clients take it: `127.0.0.1:port`; empty until started."""
+        self.process: Jvm | None = None
+
+    def __enter__(self) -> Self:
+        jars = class_path(self._release.coordinates)
+        with contextlib.ExitStack() as stack:
+            temporary = tempfile.TemporaryDirectory(prefix="barnabas-", ignore_cleanup_errors=True)
+            directory = Path(stack.enter_context(temporary))
+            guard = Guard(directory)
+            stack.callback(guard.close)
+            plan = boot.plan(self._release, Mode.ZOOKEEPER, 0, directory)
+            self.process = boot.zookeeper(plan, jars, directory / "zookeeper", guard)
+            stack.callback(self.process.end)
+            self.process.start()
+            deadline = time.monotonic() + self._timeout
+            ready_or_raise(self.process, partial(probe.keeps, plan.zookeeper_port), deadline)
+            self.address = f"{HOST}:{plan.zookeeper_port}"
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._running.close()
+        self.address, self.process = "", None

@@ -1,0 +1,19 @@
+"""Central consumer coordination in 0.7's format, running (document 001): the coordinator asks.
+
+Layouts are those of the draft central-coordination. The coordinator (`coordinator`, `group`) and the
+consumer (`consumer`) have no sockets and no clock; `server` and `client` run them on asyncio. The steps
+are in `specs.drafts.central_states`.
+
+What the document leaves open, and what is done here:
+
+- A change while the rebalance bit is set asks for nothing. So that it is not lost, a rebalance that is
+  over looks whether consumers or partitions are others than those that it was about, and follows itself.
+- After FATAL the group stands still, with its fetchers stopped, until something about it changes.
+- A connection that is closed is a failed consumer at once; pings are for those that are silent.
+- Who registers with a broker that does not coordinate gets Unknown and a closed connection.
+- Nothing fences an old coordinator: until it knows that its session in the registry is over, consumers
+  of two coordinators may own the same partition. There are no generations that would tell them apart.
+- `topic_count` is 0.7's: JSON of topic -> streams, `*2*regex` (whitelist) or `!2!regex` (blacklist).
+- Offsets stand in the registry, an entry a group; with auto_commit false the consumer writes them.
+- A request that a registered consumer sends, and an answer that nobody asked for, close the connection.
+"""

@@ -1,0 +1,50 @@
+"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from peers.central_coordination.interest import Partition
+from peers.dialer import Connect, Disconnect, Transmit
+from peers.listener import Close, Send
+
+
+@dataclass(frozen=True)
+class StoreOffsets:
+    """Write down where consumers stopped: the next offset of each partition."""
+
+    group: str
+    offsets: dict[Partition, int]
+
+
+@dataclass(frozen=True)
+class ReadOffsets:
+    """Read all offsets of a group, then call `Broker.offsets`."""
+
+    group: str
+
+
+@dataclass(frozen=True)
+class Log:
+    """A line for the operator: level FATAL or INFO."""
+
+    level: str
+    text: str
+
+
+BrokerAction = Send | Close | StoreOffsets | ReadOffsets | Log
+
+
+@dataclass(frozen=True)
+class StartFetchers:
+    """The application fetches from these offsets on."""
+
+    start: dict[Partition, int]
+
+
+@dataclass(frozen=True)
+class StopFetchers:
+    """The application stops to fetch."""
+
+
+ConsumerAction = Connect | Transmit | Disconnect | StartFetchers | StopFetchers

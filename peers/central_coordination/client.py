@@ -1,0 +1,94 @@
+"""A consumer of this protocol on asyncio. It reads and answers by itself, from `start` to `stop`.
+
+    client = Client(ConsumerSettings("g", "c1", cluster.bootstrap))
+    client.start()
+    client.partitions       # what it fetches from, with the next offsets
+    await client.stop()
+
+A soft failure, as a long pause of the process, is `client.pause()`, and its end `client.resume()`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from peers.central_coordination.actions import ConsumerAction, StartFetchers
+from peers.central_coordination.consumer import NOWHERE, Consumer
+from peers.central_coordination.interest import Partition
+from peers.central_coordination.settings import ConsumerSettings
+from peers.dialer import Connect, Dialer, Disconnect, Transmit
+from peers.listener import now_ms
+
+
+class Client:
+    """A consumer over sockets."""
+
+    def __init__(self, settings: ConsumerSettings) -> None:
+        self.core = Consumer(settings)
+        self.fetching = False
+        self.starts = 0
+        """How often its fetchers were started."""
+        self._awake = asyncio.Event()
+        self._awake.set()
+        self._dialer = Dialer()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def partitions(self) -> Mapping[Partition, int]:
+        """What it fetches from, and the next offset of each."""
+        return self.core.positions if self.fetching else {}
+
+    def consumed(self, at: Partition, offset: int) -> None:
+        """The application has consumed up to this offset; it is the next one that it fetches."""
+        self.core.positions[at] = offset
+
+    def start(self) -> None:
+        """Begin, in the running event loop."""
+        self._task = asyncio.create_task(self._work())
+
+    def pause(self) -> None:
+        """From now on nothing is read, answered or noticed."""
+        self._awake.clear()
+
+    def resume(self) -> None:
+        """Go on with what has come meanwhile."""
+        self._awake.set()
+
+    async def stop(self) -> None:
+        """Be gone: the document has no goodbye."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._do(self.core.stop())
+        await self._dialer.end()
+
+    async def _work(self) -> None:
+        self._do(self.core.start(now_ms()))
+        while True:
+            await self._awake.wait()
+            wake = self.core.wake
+            news = await self._dialer.news(None if wake is None else max(1, wake - now_ms()) / 1e3)
+            await self._awake.wait()
+            if news is None:
+                self._do(self.core.tick(now_ms()))
+            elif not self._dialer.current(news):
+                continue
+            elif news.what == "data":
+                self._do(self.core.receive(news.data, now_ms()))
+            elif news.what == "connected":
+                self._do(self.core.connected(now_ms()))
+            else:
+                self._do(self.core.lost(now_ms()))
+
+    def _do(self, actions: list[ConsumerAction]) -> None:
+        for action in actions:
+            if isinstance(action, Connect | Transmit | Disconnect):
+                self._dialer.do(action)
+            elif isinstance(action, StartFetchers):
+                self.fetching, self.starts = True, self.starts + 1
+                for at, offset in action.start.items():
+                    # there is no log here whose end `largest` could mean
+                    self.core.positions[at] = 0 if offset == NOWHERE else offset
+            else:
+                self.fetching = False

@@ -1,0 +1,214 @@
+"""A consumer of this protocol without sockets: it asks twice, and from then on only answers.
+
+    consumer.start(now)          -> actions
+    consumer.connected(now)      -> actions
+    consumer.receive(data, now)  -> actions
+    consumer.lost(now)           -> actions     (the connection is closed, or could not be made)
+    consumer.tick(now)           -> actions     (at `consumer.wake`)
+
+Times are ms.
+"""
+
+from __future__ import annotations
+
+from peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
+from peers.central_coordination.interest import Partition
+from peers.central_coordination.settings import ConsumerSettings
+from peers.central_coordination.wire import read_request, read_response, request, response
+from peers.dialer import Connect, Disconnect, Transmit
+from peers.framing import Frames, Refused
+from peers.listener import Address
+from specs.drafts.central_states import (
+    CENTRAL_CONSUMER,
+    CONSULTING,
+    DOWN,
+    FETCHING,
+    LOST,
+    REGISTERING,
+    START,
+    STOP,
+)
+from specs.groups.table import NONE
+from specs.malformed import Malformed
+
+FRAME_LIMIT = 8 << 20
+"""Bytes of the largest frame."""
+
+NOWHERE = -1
+"""The offset of a partition of which none is known: auto_offset_reset says where to go."""
+
+
+class Consumer:
+    """A consumer of one group."""
+
+    def __init__(self, settings: ConsumerSettings) -> None:
+        self.settings = settings
+        self.state = DOWN
+        self.positions: dict[Partition, int] = {}
+        """The next offset of each partition that it owns: the application sets them."""
+        self.refused = ""
+        """The error of the last registration."""
+        self.losses = 0
+        """How often it took a connection for lost."""
+        self._address: Address | None = None
+        self._up = False
+        self._coordinator: Address | None = None
+        """Where to register, once it is known."""
+        self._turn = 0
+        self._pause = 0
+        self._deadline = 0
+        """When it has waited too long: for a connection, an answer, or any request."""
+        self._frames = Frames(FRAME_LIMIT)
+        self._out: list[ConsumerAction] = []
+
+    @property
+    def wake(self) -> int | None:
+        """When `tick` has something to do, in ms."""
+        if self.state == DOWN:
+            return None
+        return self._pause if self._address is None else self._deadline
+
+    def start(self, now: int) -> list[ConsumerAction]:
+        """Begin."""
+        self._step(START)
+        return self.tick(now)
+
+    def stop(self) -> list[ConsumerAction]:
+        """Be down. The document has no request that says so: the connection is closed."""
+        if self.state != DOWN:
+            self._step(STOP)
+            self._hang_up()
+        return self._taken()
+
+    def connected(self, now: int) -> list[ConsumerAction]:
+        """The connection that was asked for is there."""
+        self._up = True
+        self._deadline = now + self.settings.request_timeout_ms
+        settings = self.settings
+        if self.state == CONSULTING:
+            self._out.append(Transmit(request("ClusterMetadata")))
+        else:
+            body = {
+                "group_id": settings.group_id,
+                "consumer_id": settings.consumer_id,
+                "topic_count": settings.topic_count,
+                "auto_commit": settings.auto_commit,
+                "auto_offset_reset": settings.auto_offset_reset,
+                "session_timeout_ms": settings.session_timeout_ms,
+            }
+            self._out.append(Transmit(request("RegisterConsumer", body)))
+        return self._taken()
+
+    def lost(self, now: int) -> list[ConsumerAction]:
+        """The connection is closed, or could not be made."""
+        if self._address is not None:
+            self._address = None
+            self._lose(now)
+        return self.tick(now)
+
+    def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
+        """Bytes of the connection. What comes after too long a silence is not looked at."""
+        if not self._up:
+            return []
+        if self._deadline <= now:
+            self._lose(now)
+            return self.tick(now)
+        try:
+            for frame in self._frames.take(data):
+                self._frame(frame, now)
+                if self._address is None:
+                    break
+        except (Refused, Malformed):
+            self._lose(now)
+        return self.tick(now)
+
+    def tick(self, now: int) -> list[ConsumerAction]:
+        """Time has passed."""
+        if self.state == DOWN:
+            return self._taken()
+        if self._address is not None and self._deadline <= now:
+            self._lose(now)
+        if self._address is None and self._pause <= now:
+            self._dial(now)
+        return self._taken()
+
+    def _taken(self) -> list[ConsumerAction]:
+        out, self._out = self._out, []
+        return out
+
+    def _step(self, event: str, answer: str = NONE) -> None:
+        following = CENTRAL_CONSUMER.step(self.state, event, answer)
+        if following is None:
+            raise Malformed("request_type_id", 0, f"{event} ({answer}) in state {self.state}")
+        before, self.state = self.state, following
+        if before == FETCHING and following != FETCHING:
+            self._out.append(StopFetchers())
+
+    def _hang_up(self) -> None:
+        if self._address is not None:
+            self._out.append(Disconnect())
+        self._address, self._up = None, False
+        self._frames = Frames(FRAME_LIMIT)
+
+    def _lose(self, now: int) -> None:
+        """Stop the fetchers, and go back to the known brokers."""
+        self.losses += 1
+        self._hang_up()
+        self._coordinator = None
+        self._pause = now + self.settings.backoff_ms
+        self._step(LOST)
+
+    def _dial(self, now: int) -> None:
+        """To the coordinator, or to the next of the known brokers, in a round robin fashion."""
+        if self._coordinator is not None:
+            self._address = self._coordinator
+        else:
+            self._address = self.settings.bootstrap[self._turn % len(self.settings.bootstrap)]
+            self._turn += 1
+        self._deadline = now + self.settings.request_timeout_ms
+        self._out.append(Connect(self._address))
+
+    def _frame(self, frame: bytes, now: int) -> None:
+        """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
+        if self.state == CONSULTING:
+            error, body = read_response(frame, "ClusterMetadata")
+            brokers = {
+                one["id"]: (one["host"], one["port"]) for one in body.get("brokers_info", ())
+            }
+            self._coordinator = brokers.get(body.get("coordinator_id", -1))
+            self._hang_up()
+            if self._coordinator is None:
+                self._pause = now + self.settings.backoff_ms
+                error = "Unknown" if error == NONE else error
+            self._step("ClusterMetadata", error)
+        elif self.state == REGISTERING:
+            self.refused, _ = read_response(frame, "RegisterConsumer")
+            self._step("RegisterConsumer", self.refused)
+            self._deadline = now + self.settings.silence
+            if self.state == CONSULTING:
+                self._hang_up()
+                self._coordinator = None
+                self._pause = now + self.settings.backoff_ms
+        else:
+            self._asked(frame, now)
+
+    def _asked(self, frame: bytes, now: int) -> None:
+        """A request of the coordinator. Raises Malformed."""
+        api, body = read_request(frame)
+        self._step(api)
+        self._deadline = now + self.settings.silence
+        auto = self.settings.auto_commit
+        answer = response(api, offsets=auto)
+        if api == "StopFetcher" and auto:
+            rows = [
+                {"topic": topic, "partition": number, "offset": offset}
+                for (topic, number), offset in sorted(self.positions.items())
+                if offset != NOWHERE
+            ]
+            answer = response(api, body={"offset_info": rows})
+        elif api == "StartFetcher":
+            self.positions = {
+                (one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]
+            }
+            self._out.append(StartFetchers(dict(self.positions)))
+        self._out.append(Transmit(answer))

@@ -1,0 +1,99 @@
+"""What a consumer is interested in, and which partitions it gets: 0.7's topic counts and its ranges."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Partition = tuple[str, str]
+"""Topic and name; 0.7 names a partition by broker and number: "0-1"."""
+
+PATTERN = 200
+"""Characters of the longest pattern. It comes from anybody: so it has no groups, and few repetitions."""
+
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Interest:
+    """Topics with their numbers of streams, or a pattern with one number for all."""
+
+    streams: tuple[tuple[str, int], ...] = ()
+    pattern: str | None = None
+    black: bool = False
+    count: int = 1
+
+    def of(self, topic: str) -> int:
+        """How many streams of a topic it wants; 0: none.
+
+        >>> parse("*2*logs.*").of("logs-a"), parse("!1!logs.*").of("logs-a"), parse('{"t": 3}').of("t")
+        (2, 0, 3)
+        """
+        if self.pattern is None:
+            return dict(self.streams).get(topic, 0)
+        matches = re.fullmatch(self.pattern, topic) is not None
+        return self.count if matches != self.black else 0
+
+
+def parse(text: str) -> Interest:
+    """A topic_count. Raises ValueError."""
+    found = re.fullmatch(r"([*!])(\d{1,4})\1(.+)", text)
+    if found:
+        kind, count, pattern = found.groups()
+        if (
+            len(pattern) > PATTERN
+            or len(re.findall(r"[*+?{]", pattern)) > REPEATS
+            or "(" in pattern
+        ):
+            raise ValueError(f"the pattern {pattern[:PATTERN]!r} may take too long to match")
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as problem:
+            raise ValueError(f"the pattern {pattern!r}: {problem}") from None
+        return Interest(pattern=pattern, black=kind == "!", count=int(count))
+    try:
+        row = json.loads(text)
+    except RecursionError:
+        raise ValueError("no topic_count") from None
+    if not isinstance(row, dict) or not all(
+        type(count) is int and 0 < count <= 9999 for count in row.values()
+    ):
+        raise ValueError("no topic_count: topic -> streams is needed")
+    return Interest(tuple(sorted(row.items())))
+
+
+def assign(
+    consumers: Sequence[tuple[str, Interest]], topics: Mapping[str, Sequence[str]]
+) -> dict[str, list[Partition]]:
+    """Each topic apart, in ranges over all streams, the first ones with one more (0.7's way).
+
+    >>> assign([("a", parse('{"t": 2}')), ("b", parse('{"t": 1}'))], {"t": ["0-0", "0-1", "1-0"]})
+    {'a': [('t', '0-0'), ('t', '0-1')], 'b': [('t', '1-0')]}
+    """
+    owned: dict[str, list[Partition]] = {name: [] for name, _ in sorted(consumers, key=_first)}
+    for topic, partitions in sorted(topics.items()):
+        most = len(partitions)  # more streams than that have nothing to do
+        wanted = [
+            (name, min(most, interest.of(topic)))
+            for name, interest in sorted(consumers, key=_first)
+        ]
+        total = sum(count for _, count in wanted)
+        stream = 0
+        for name, count in wanted:
+            for _ in range(count):
+                at, end = _range(len(partitions), total, stream)
+                owned[name] += [(topic, one) for one in sorted(partitions)[at:end]]
+                stream += 1
+    return owned
+
+
+def _first(one: tuple[str, Interest]) -> str:
+    return one[0]
+
+
+def _range(partitions: int, streams: int, stream: int) -> tuple[int, int]:
+    share, more = divmod(partitions, streams)
+    at = stream * share + min(stream, more)
+    return at, at + share + (stream < more)

@@ -1,0 +1,49 @@
+"""Offsets of groups in the registry: an entry a group, as JSON, for who coordinates and for consumers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from peers.central_coordination.interest import Partition
+from peers.registry.interface import ABSENT, Registry
+
+
+def path_of(group: str) -> str:
+    """Where a group's offsets stand; 0.7 has them below the same folder.
+
+    >>> path_of("a/b")
+    '/consumers/a%2Fb'
+    """
+    return "/consumers/" + group.replace("%", "%25").replace("/", "%2F")
+
+
+def load(registry: Registry, group: str) -> dict[Partition, int]:
+    """All offsets of a group. Raises ValueError for an entry that is none of offsets."""
+    entry = registry.read(path_of(group))
+    return {} if entry is None else _decoded(entry.data)
+
+
+def store(registry: Registry, group: str, offsets: Mapping[Partition, int]) -> None:
+    """Write some of a group's offsets; others stay. Raises ValueError as `load` does.
+
+    >>> from peers.registry import MemoryRegistry
+    >>> registry = MemoryRegistry()
+    >>> store(registry, "g", {("t", "0-0"): 1}); store(registry, "g", {("t", "0-1"): 2})
+    >>> load(registry, "g")
+    {('t', '0-0'): 1, ('t', '0-1'): 2}
+    """
+    while True:
+        entry = registry.read(path_of(group))
+        before = {} if entry is None else _decoded(entry.data)
+        rows = [[*at, offset] for at, offset in (before | dict(offsets)).items()]
+        version = ABSENT if entry is None else entry.version
+        if registry.write(path_of(group), json.dumps(rows).encode(), version):
+            return
+
+
+def _decoded(data: bytes) -> dict[Partition, int]:
+    try:
+        return {(topic, number): offset for topic, number, offset in json.loads(data)}
+    except TypeError as problem:
+        raise ValueError(f"no offsets: {problem}") from None

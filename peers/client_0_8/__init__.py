@@ -1,0 +1,26 @@
+"""A client of 0.8: Produce, Fetch, Offsets and Metadata in v0, with message sets of magic 0.
+
+It is the client that the protocol guide of 0.8 describes. Brokers from 0.8 to 3.9 take it; 4.0
+took Fetch v0, Offsets v0 and magic 0 away (KIP-896, KIP-724).
+
+with Client([("127.0.0.1", 9092)]) as client:
+    client.produce({("orders", 0): [Message(None, b"hello")]}, acks=-1)
+    client.fetch({("orders", 0): 0}, min_bytes=1, max_wait_ms=1000)
+"""
+
+from __future__ import annotations
+
+from peers.client_0_8.client import Client, Unreachable
+from peers.client_0_8.message_sets import Message
+from peers.client_0_8.requests import EARLIEST, LATEST, Fetched, Offsets, Produced
+
+__all__ = [
+    "EARLIEST",
+    "LATEST",
+    "Client",
+    "Fetched",
+    "Message",
+    "Offsets",
+    "Produced",
+    "Unreachable",
+]

@@ -1,0 +1,21 @@
+"""The obsolete consumer rewrite of 0.9, running: its coordinator and its consumer (document 000).
+
+Layouts are those of the draft rewrite-0.8.2; Metadata v0 and OffsetFetch v1 are Kafka's own. The
+coordinator (`coordinator`, `group`) and the consumer (`consumer`) have no sockets and no clock;
+`server` and `client` run them on asyncio. The steps are in `specs.drafts.rewrite_states`.
+
+Where the page contradicts itself, or says nothing, this is what is done here:
+
+- A JoinGroup during catch-up gets IllegalProtocolState (failover, 1), not CoordinatorStartupNotComplete.
+- A JoinGroup with an id that the group does not have gets UnknownConsumerId and causes no rebalance
+  (consumer id assignment, 4); that failover's phase 2 counts it among the causes of one is overruled.
+  The consumer then joins without an id, which does cause one.
+- A consumer that was removed in a round, and whose JoinGroup comes before the round is over, takes part
+  in the next one with its id, which follows at once (slow consumers, 6).
+- A consumer that was told of a rebalance has one more session timeout to join. Heartbeats in place of a
+  join do not prolong it.
+- A session timeout below 1 ms gets Unknown: the page has a maximum only.
+- What a coordinator writes depends on the version that it read, and a new one writes all its groups
+  once before it serves: so one that was demoted and does not know it can change nothing.
+- Committed offsets stand in the registry beside the group, for the lack of an offsets topic.
+"""

@@ -1,0 +1,181 @@
+"""Brokers of this protocol on asyncio: one process, a port each, a registry and elections that they share.
+
+    async with Cluster(2, topics={"t": 4}) as cluster:
+        cluster.bootstrap        # ("127.0.0.1", port) of each
+        await cluster.stop(1)    # its connections are closed, others are elected
+
+The cores are in `coordinator`; here are sockets, timers, and what is carried out of actions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Self
+
+from peers.consumer_rewrite.actions import BrokerAction, Load, Write
+from peers.consumer_rewrite.coordinator import Broker, slot_of
+from peers.consumer_rewrite.record import PATH, group_of, path_of
+from peers.consumer_rewrite.settings import BrokerSettings
+from peers.listener import Address, Close, Listener, Send, now_ms
+from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
+
+Watcher = Callable[[int, BrokerAction], None]
+
+
+class BrokerServer:
+    """One broker. `watch` hears of every action, right before it is carried out."""
+
+    def __init__(
+        self, node: int, settings: BrokerSettings, registry: Registry, watch: Watcher | None = None
+    ) -> None:
+        self.node = node
+        self.core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
+        self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
+        self.closed: list[str] = []
+        """Why connections were closed, the latest last; 100 of them."""
+        self._registry = registry
+        self._watch = watch
+
+    async def _carry_out(self, action: BrokerAction) -> None:
+        """An answer leaves when what it speaks of is written: the next action waits for this one."""
+        if self._watch is not None:
+            self._watch(self.node, action)
+        if isinstance(action, Send):
+            self.listener.send(action)
+        elif isinstance(action, Close):
+            self.closed = [*self.closed[-99:], action.why]
+            self.listener.close(action)
+        elif isinstance(action, Write):
+            await self._write(action)
+        else:
+            await self._load(action)
+
+    async def _write(self, action: Write) -> None:
+        path = path_of(action.group)
+        if await asyncio.to_thread(self._registry.write, path, action.data, action.version):
+            self.listener.do(self.core.written(action.group, now_ms()))
+            return
+        # Somebody else coordinates this group: nothing of what was to follow may be said. The slot is
+        # loaded anew if this broker still leads it; if not, the controller will tell.
+        self.listener.abort()
+        slot = slot_of(action.group, self.core.settings.slots)
+        self.core.resigned(slot, now_ms())
+        self.listener.do(self.core.elected(slot))
+
+    async def _load(self, action: Load) -> None:
+        def claim() -> dict[str, Entry] | None:
+            """Write every entry as it is, so that who led before can change nothing."""
+            entries = {}
+            for name in self._registry.children(PATH):
+                group = group_of(name)
+                if slot_of(group, self.core.settings.slots) != action.slot:
+                    continue
+                entry = self._registry.read(path_of(group))
+                if entry is None:
+                    continue
+                if not self._registry.write(path_of(group), entry.data, entry.version):
+                    return None  # it has just written: once more
+                entries[group] = Entry(entry.data, entry.version + 1)
+            return entries
+
+        entries = None
+        while entries is None:
+            entries = await asyncio.to_thread(claim)
+        self.listener.do(self.core.loaded(action.slot, entries, now_ms()))
+
+
+class Cluster:
+    """Brokers 1 to n, from `async with` to its end; it is the controller, too."""
+
+    def __init__(
+        self,
+        brokers: int = 2,
+        *,
+        topics: Mapping[str, int],
+        settings: BrokerSettings | None = None,
+        registry: Registry | None = None,
+        electors: Mapping[int, Elector] | None = None,
+        watch: Watcher | None = None,
+    ) -> None:
+        self.settings = settings or BrokerSettings()
+        self.registry: Registry = registry or MemoryRegistry()
+        self.servers: dict[int, BrokerServer] = {}
+        self.topics = dict(topics)
+        self._count = brokers
+        self._watch = watch
+        self._electors = electors or {slot: MemoryElector() for slot in range(self.settings.slots)}
+        self._terms: dict[tuple[int, int], int] = {}
+        """(node, slot) -> the term in which it was told to lead."""
+
+    @property
+    def bootstrap(self) -> tuple[Address, ...]:
+        """Addresses of the brokers that run."""
+        return tuple(server.listener.address for server in self.servers.values())
+
+    def coordinator(self, group: str) -> int | None:
+        """The node that leads a group's slot."""
+        leader = self._electors[slot_of(group, self.settings.slots)].leader()
+        return None if leader is None else leader.candidate
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        for elector in self._electors.values():
+            await asyncio.to_thread(elector.watch, self._changed)
+        for node in range(1, self._count + 1):
+            await self.start(node)
+        return self
+
+    async def __aexit__(self, *problem: object) -> None:
+        for server in self.servers.values():
+            await server.listener.stop()
+
+    async def start(self, node: int) -> None:
+        """Start a broker, which stands for all elections. Raises OSError."""
+        server = BrokerServer(node, self.settings, self.registry, self._watch)
+        await server.listener.start()
+        self.servers[node] = server
+        server.listener.do(server.core.topics(self.topics, now_ms()))
+        for elector in self._electors.values():
+            await asyncio.to_thread(elector.enter, node)
+        self.tell()
+
+    async def stop(self, node: int) -> None:
+        """A broker dies, and others are elected."""
+        server = self.servers.pop(node)
+        await server.listener.stop()
+        for elector in self._electors.values():
+            await asyncio.to_thread(elector.leave, node)
+        self.tell()
+
+    def partitions(self, topic: str, count: int) -> None:
+        """A topic has so many partitions from now on."""
+        self.topics[topic] = count
+        for server in self.servers.values():
+            server.listener.do(server.core.topics(self.topics, now_ms()))
+
+    def _changed(self) -> None:
+        """An election has another outcome. Called in any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(self.tell)
+
+    def tell(self) -> None:
+        """The controller tells all brokers who leads."""
+        nodes = {node: server.listener.address for node, server in self.servers.items()}
+        leaders = {slot: elector.leader() for slot, elector in self._electors.items()}
+        leading = {slot: one.candidate for slot, one in leaders.items() if one is not None}
+        for node, server in self.servers.items():
+            server.core.cluster(nodes, leading)
+            for slot, leader in leaders.items():
+                term = leader.term if leader is not None and leader.candidate == node else None
+                before = self._terms.get((node, slot))
+                if before == term:
+                    continue
+                self._terms.pop((node, slot), None)
+                if before is not None:
+                    server.listener.do(server.core.resigned(slot, now_ms()))
+                if term is not None:
+                    self._terms[node, slot] = term
+                    server.listener.do(server.core.elected(slot))

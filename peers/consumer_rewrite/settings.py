@@ -1,0 +1,72 @@
+"""Configuration of both sides. `option` gives the document's name of a field, where it has one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from peers.consumer_rewrite.strategies import STRATEGIES, Strategy
+from peers.listener import Address
+
+
+@dataclass(frozen=True)
+class BrokerSettings:
+    """A broker's configuration."""
+
+    max_session_timeout_ms: int = field(default=30_000, metadata={"option": "max.session.timeout"})
+    strategies: Mapping[str, Strategy] = field(
+        default_factory=lambda: STRATEGIES, metadata={"option": "partition.assignment.strategies"}
+    )
+    slots: int = 8
+    """Groups are spread over so many partitions of the offsets topic, each with a leader: their
+    coordinator."""
+    frame_limit: int = 1 << 20
+    """Bytes of the largest request."""
+    waiting_limit: int = 4 << 20
+    """Bytes that a connection may have sent behind a request that waits."""
+
+
+@dataclass(frozen=True)
+class ConsumerSettings:
+    """A consumer's configuration. Raises ValueError for what can't be.
+
+    topics, or `pattern`: a regular expression that all of a topic's name must match (a wildcard).
+    """
+
+    group_id: str
+    bootstrap: tuple[Address, ...] = field(metadata={"option": "bootstrap.brokers"})
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+    client_id: str = "consumer-rewrite"
+    session_timeout_ms: int = field(default=6_000, metadata={"option": "session.timeout.ms"})
+    heartbeat_frequency: int = field(default=3, metadata={"option": "heartbeat.frequency"})
+    """Heartbeats in a session timeout."""
+    strategy: str = "range"
+    sends_consumer_id: bool = True
+    """Whether a JoinGroup has the consumer id of before: the page leaves the choice."""
+    backoff_ms: int = 100
+    request_timeout_ms: int = 3_000
+    """Of connecting, and of all requests but Heartbeat (the session timeout) and JoinGroup."""
+    join_timeout_ms: int = 60_000
+    """Longer than a round takes: others have a session timeout to hear of it, and another to join."""
+    metadata_interval_ms: int = 1_000
+    """With a pattern: how often topics are looked for."""
+
+    def __post_init__(self) -> None:
+        if not self.bootstrap:
+            raise ValueError("no broker to begin with")
+        if self.heartbeat_frequency < 1 or self.session_timeout_ms < self.heartbeat_frequency:
+            raise ValueError(
+                f"{self.heartbeat_frequency} heartbeats in a session of {self.session_timeout_ms} ms"
+            )
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except re.error as problem:
+                raise ValueError(f"the pattern {self.pattern!r}: {problem}") from None
+
+    @property
+    def heartbeat_interval_ms(self) -> int:
+        """session.timeout.ms / heartbeat.frequency."""
+        return self.session_timeout_ms // self.heartbeat_frequency

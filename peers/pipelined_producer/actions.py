@@ -1,0 +1,52 @@
+"""What the event loop wants done, in order. Nodes are broker ids, and METADATA for its own connection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from peers.leaders import Address
+from peers.pipelined_producer.event import Outcome
+
+METADATA: Final = -1
+"""The connection on which metadata are asked for: an answer there waits behind no Produce."""
+
+
+class Connect(NamedTuple):
+    """Open a connection; say `connected` or `lost` in a later turn."""
+
+    node: int
+    address: Address
+
+
+class Write(NamedTuple):
+    """Send as much of these bytes as the socket takes, and tell `Loop.wrote` how many that were."""
+
+    node: int
+    data: memoryview
+
+
+class Close(NamedTuple):
+    """Close a connection; nothing more is said of it."""
+
+    node: int
+
+
+class Report(NamedTuple):
+    """Tell whoever sent it what became of an event."""
+
+    outcome: Outcome
+
+
+Action = Connect | Write | Close | Report
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What select found: new connections, bytes that came, connections that ended, who takes bytes."""
+
+    connected: Collection[int] = ()
+    arrived: Mapping[int, bytes] = field(default_factory=dict)
+    lost: Collection[int] = ()
+    writable: Collection[int] = ()

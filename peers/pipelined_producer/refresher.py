@@ -1,0 +1,93 @@
+"""Who leads what: when metadata are asked for, whom, and what an answer changes.
+
+Metadata have a connection of their own (the document says nothing of it), so that neither an answer
+waits behind those of Produce nor the other way round. v0 is asked, which all brokers have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from peers.dialogue import Dialogue
+from peers.leaders import Address, Cluster, Place, cluster, metadata
+from peers.pipelined_producer.actions import METADATA
+from peers.pipelined_producer.event import UNDESIGNATED
+from peers.pipelined_producer.link import Link, State
+from peers.pipelined_producer.settings import Settings
+from specs.error_codes import ERROR_CODES
+from specs.keys import METADATA as METADATA_KEY
+
+RETRIABLE: Final = frozenset(one.code for one in ERROR_CODES if one.retriable)
+"""Errors that may be over when the same is asked again."""
+
+
+class Refresher:
+    """The producer's view of the cluster. Times in seconds."""
+
+    def __init__(self, bootstrap: Iterable[Address], settings: Settings) -> None:
+        self._settings = settings
+        self._bootstrap = tuple(bootstrap)
+        self._next = 0
+        self._due = math.inf
+        self.link = Link(METADATA, ("", 0), Dialogue(settings.client_id))
+        self.view = Cluster({}, {}, {}, {})
+        self.led: dict[int, list[Place]] = {}
+        """Node id -> the partitions that it leads: the document's map of broker to partitions."""
+        self.topics: set[str] = set()
+        """All that something was sent to."""
+        self.stale = False
+        """An answer, or the end of a connection, said that the view is not right any more."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is under way, or the connection for one."""
+        return self.link.state == State.CONNECTING or bool(self.link.dialogue.waiting)
+
+    @property
+    def due(self) -> float:
+        """When they are asked for even if nothing is wrong."""
+        return self._due if self.topics else math.inf
+
+    def needed(self, places: Iterable[Place], now: float) -> bool:
+        """Whether to ask, given the places for which something waits."""
+        return self.stale or now >= self.due or any(self._unknown(place) for place in places)
+
+    def _unknown(self, place: Place) -> bool:
+        topic, partition = place
+        leaders = self.view.leaders
+        if partition == UNDESIGNATED:
+            count = self.view.partitions.get(topic, 0)
+            return not any((topic, number) in leaders for number in range(count))
+        return place not in leaders
+
+    def next_address(self) -> Address:
+        """Whom to ask: one after the other, those that were given first."""
+        known = tuple(dict.fromkeys((*self._bootstrap, *self.view.brokers.values())))
+        self._next += 1
+        return known[(self._next - 1) % len(known)]
+
+    def ask(self, now: float) -> bytes:
+        """The request."""
+        self.link.until = now + self._settings.answer_timeout_ms / 1e3
+        return self.link.dialogue.ask(METADATA_KEY, 0, metadata(sorted(self.topics)))
+
+    def adopt(self, body: Mapping[str, Any], now: float) -> dict[str, int]:
+        """Take an answer; gives the topics that can't be, with their errors."""
+        found = cluster(body)
+        brokers = found.brokers or self.view.brokers  # 0.8 may know none until a topic exists
+        self.view = found._replace(brokers=brokers)
+        self.stale = False
+        self.link.not_before = now + self._settings.retry_backoff_ms / 1e3
+        self._due = now + self._settings.metadata_refresh_ms / 1e3
+        led = defaultdict(list)
+        for place, node in sorted(found.leaders.items()):
+            led[node].append(place)
+        self.led = dict(led)
+        return {
+            topic: error
+            for topic, error in found.errors.items()
+            if isinstance(topic, str) and error not in RETRIABLE
+        }

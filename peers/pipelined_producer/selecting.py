@@ -1,0 +1,47 @@
+"""What the send thread's select waits for: sockets that take bytes, and until when. Pure functions."""
+
+from __future__ import annotations
+
+import math
+
+from peers.pipelined_producer.actions import METADATA
+from peers.pipelined_producer.event import UNDESIGNATED
+from peers.pipelined_producer.link import State
+from peers.pipelined_producer.loop import Loop
+
+
+def wants_write(loop: Loop) -> set[int]:
+    """The nodes for which there is something to write; what a turn would not write must not be here."""
+    links, retries, refresher = loop.links, loop.retries, loop.refresher
+    found = {link.node for link in links.all() if link.up and link.outgoing}
+    if (
+        refresher.link.state == State.READY
+        and not refresher.busy
+        and refresher.link.not_before <= loop.now
+        and refresher.needed(loop.places(), loop.now)
+    ):
+        found.add(METADATA)
+    if loop.standing_still:
+        return found & {METADATA}
+    new = loop.intake.ripe(loop.settings.batch_messages, loop.ripe)
+    keyless = {topic for topic, partition in new if partition == UNDESIGNATED}
+    again, held = retries.ripe(loop.now), retries.held()
+    for link in links.brokers.values():
+        if links.has_room(link) and any(
+            place in again or (place not in held and (place in new or place[0] in keyless))
+            for place in links.served(link)
+        ):
+            found.add(link.node)
+    return found
+
+
+def wake(loop: Loop) -> float | None:
+    """When the next turn is due although nothing comes; None: not before something does."""
+    if not loop.idle:
+        return loop.now
+    expiry = loop.settings.expiry_ms / 1e3
+    times = [*loop.retries.times(expiry), *loop.links.busy(), loop.refresher.due]
+    oldest = loop.intake.oldest()
+    if oldest is not None:
+        times += (oldest + expiry, oldest + loop.settings.linger_ms / 1e3)
+    return min((time for time in times if loop.now < time < math.inf), default=None)

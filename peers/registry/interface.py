@@ -1,0 +1,63 @@
+"""The interfaces: a registry of small entries with versions, and an election.
+
+Both are what ZooKeeper gives: a write may depend on the version that was read, and a leader is whoever
+made a node that goes when its session does. Calls may take the time of a network round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+
+class Entry(NamedTuple):
+    """What a path holds. The first version of an entry is 0, each write adds 1."""
+
+    data: bytes
+    version: int
+
+
+class Leader(NamedTuple):
+    """Who leads, and in which term: a later leader has a higher one."""
+
+    candidate: int
+    term: int
+
+
+ABSENT = -1
+"""The version of an entry that does not exist."""
+
+
+class Registry(Protocol):
+    """Entries by path, as `/groups/g`."""
+
+    def read(self, path: str) -> Entry | None:
+        """An entry; None: there is none."""
+
+    def write(self, path: str, data: bytes, version: int) -> bool:
+        """Replace an entry that has this version, or make one that is ABSENT. False: it has another."""
+
+    def children(self, path: str) -> list[str]:
+        """Names of the entries right below a path, sorted."""
+
+    def watch(self, path: str, changed: Callable[[], None]) -> None:
+        """Call back after each change of the entry, or of which entries are right below it.
+
+        The callback may come in another thread, and before or after `write` returns.
+        """
+
+
+class Elector(Protocol):
+    """One election."""
+
+    def enter(self, candidate: int) -> None:
+        """Stand for election; it leads at once if nobody does."""
+
+    def leave(self, candidate: int) -> None:
+        """Stand no longer, or have died: if it led, another one of those that stand leads."""
+
+    def leader(self) -> Leader | None:
+        """Who leads."""
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call back after each change, perhaps in another thread."""

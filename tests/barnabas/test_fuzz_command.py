@@ -1,0 +1,187 @@
+"""`barnabas fuzz` from campaign to report, on our own decoder with one bug more than it has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from barnabas import fuzz_run, fuzz_targets
+from barnabas.cli import app
+from barnabas.trouble import Trouble
+from fuzz.case import Case
+from fuzz.errors import CannotRun
+from fuzz.running import run_range
+from fuzz.targets.contents import Kind
+from fuzz.targets.decoder import DecoderTarget
+from fuzz.targets.decoders import read_specs
+from specs import Malformed
+
+CAMPAIGN = """\
+version: 1
+target: buggy
+seed: 3
+apis: [Metadata]
+corpora: [generated]
+budget: {cases: 300}
+round: 100
+"""
+
+
+def buggy(case: Case) -> Mapping[str, Any]:
+    """Raises where a Metadata request of v4 or newer has a count above a million."""
+    try:
+        return read_specs(case)
+    except Malformed as problem:
+        seed = case.recipe.seed
+        if seed.direction == "request" and seed.version >= 4 and "topics" in str(problem):
+            raise ZeroDivisionError("by a count") from None
+        raise
+
+
+def make(text: str, own: bool) -> DecoderTarget:
+    if text == "missing":
+        raise CannotRun("buggy:missing needs what is not here")
+    reads = buggy if text != "mended" else read_specs
+    return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    kinds = (*fuzz_targets.KINDS, Kind("buggy", "decoder", "a decoder with a bug", "buggy", make))
+    monkeypatch.setattr(fuzz_targets, "KINDS", kinds)
+    known = fuzz_campaigns_known()._replace(targets=tuple(kind.name for kind in kinds))
+    monkeypatch.setattr("barnabas.fuzz_campaigns.KNOWN", known)
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN)
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def fuzz_campaigns_known() -> Any:
+    from barnabas.fuzz_campaigns import KNOWN
+
+    return KNOWN
+
+
+def fuzz(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["fuzz", *map(str, arguments)])
+
+
+def events(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+
+
+def finding_of(result: Result) -> str:
+    return next(str(one["name"]) for one in events(result) if one["event"] == "finding")
+
+
+def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Path) -> None:
+    ran = fuzz("run", campaign, "--json")
+    assert ran.exit_code == 1, ran.output
+    name = finding_of(ran)
+    assert [one["done"] for one in events(ran) if one["event"] == "over"] == [300]
+
+    again = fuzz("replay", name[:5], "--json")
+    assert again.exception is None or isinstance(again.exception, SystemExit), again.exception
+    assert again.exit_code == 1, repr(again.exception)
+    said = json.loads(again.stdout)
+    assert (said["fired"], said["attempt"], said["finding"]) == (True, 1, name)
+
+    mended = fuzz("replay", name, "--target", "buggy:mended")
+    assert mended.exit_code == 0
+    assert "does not fire on buggy mended" in mended.stdout
+
+    shown = json.loads(fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").stdout)
+    assert (shown["oracle"], shown["behaviour"][0]) == ("undocumented", "ZeroDivisionError")
+    first, smaller = shown["recipe"]["seed"], shown["smaller"]["seed"]
+    assert len(smaller["frame"]) < len(first["frame"])
+    assert 4 <= smaller["version"] <= first["version"]
+    assert (tmp_path / "x.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+    assert name in fuzz("show", name).stdout
+
+    report = fuzz("report")
+    assert report.exit_code == 1
+    assert f"### {name}" in report.stdout
+    html = fuzz("report", "c.fuzz.db", "--html", tmp_path / "r.html")
+    assert html.exit_code == 1
+    assert name in (tmp_path / "r.html").read_text()
+
+
+def test_the_same_command_goes_on(campaign: Path) -> None:
+    first = fuzz("run", campaign, "--json", "--cases", 150, "--shrink", 0)
+    second = fuzz("run", campaign, "--json", "--shrink", 0)
+    assert [one["done"] for one in events(first) if one["event"] == "over"] == [150]
+    over = next(one for one in events(second) if one["event"] == "over")
+    assert (over["done"], over["ran"]) == (300, 150)
+    third = fuzz("run", campaign, "--json", "--shrink", 0)
+    assert third.exit_code == 1
+    assert next(one for one in events(third) if one["event"] == "over")["ran"] == 0
+
+
+def test_nothing_found_is_0(campaign: Path) -> None:
+    ran = fuzz("run", campaign, "--target", "buggy:mended", "--cases", 100)
+    assert ran.exit_code == 0, ran.output
+    assert fuzz("report", "c.fuzz.db").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("run", "nobody"), 2, "there is no file 'nobody'"),
+        (("run", "c.yaml", "--target", "nobody"), 2, "there is no kind"),
+        (("run", "c.yaml", "--target", "buggy:missing"), 3, "needs what is not here"),
+        (("run", "c.yaml", "--target", "address:broker.test:9092"), 2, "--i-own-this-target"),
+        (("run", "c.yaml", "--target", "address:here"), 2, "HOST:PORT"),
+        (("run", "c.yaml", "--target", "decoder:nobody"), 2, "there are: specs"),
+        (("run", "c.yaml", "--master", "local[2]"), 2, "give --spark"),
+        (("replay", "abc"), 2, "name a database with --db; here is none"),
+        (("replay", "abc", "--db", "none.db"), 3, "no findings database none.db"),
+        (("report", "c.yaml"), 3, "c.yaml"),
+    ],
+)
+def test_what_cannot_be_is_a_line_and_a_code(
+    campaign: Path, arguments: tuple[object, ...], code: int, says: str
+) -> None:
+    result = fuzz(*arguments)
+    assert isinstance(result.exception, Trouble)
+    assert result.exception.code == code
+    assert says in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
+    name = finding_of(fuzz("run", campaign, "--json", "--shrink", 0, "--cases", 200))
+    result = fuzz("replay", "nobody")
+    assert isinstance(result.exception, Trouble)
+    assert name in str(result.exception)
+
+
+def test_ctrl_c_keeps_what_is_done(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return run_range(*arguments)
+
+    monkeypatch.setattr(fuzz_run, "run_range", interrupted)
+    stopped = fuzz("run", campaign, "--json", "--shrink", 0)
+    assert next(one for one in events(stopped) if one["event"] == "over")["done"] == 100
+    monkeypatch.undo()
+
+
+def test_list_names_all_that_a_campaign_may() -> None:
+    rows = [json.loads(line) for line in fuzz("list", "--json").stdout.splitlines()]
+    whats = {row["what"] for row in rows}
+    assert whats == {"campaign", "target", "mutator", "oracle", "session", "corpus"}
+    assert all(row["name"] and row["about"] for row in rows)
+
+
+def test_the_schema_is_json() -> None:
+    assert json.loads(fuzz("schema").stdout)["title"] == "Campaign"

@@ -1,0 +1,226 @@
+"""How fast captures become tables, and in how much memory: Spark on one and two cores, the pure core, tshark.
+
+Each in a process of its own, in interleaved rounds, for captures of several sizes: cost is to grow with
+the size, and memory is not. What starting takes (Python and a JVM; tshark with a capture without traffic) is
+shown apart. To exchanges: the typed columns, which need some fields of the bodies; to bodies: all of them as
+VARIANT too (the pure core: as JSON text). Both as Parquet; tshark prints some of these columns as CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from rich.table import Table
+
+from tests.bench import machine, recordings
+from tests.bench.recordings import Recording
+from tests.bench.table import beside, plain_table
+from tests.bench.tabling import Spans
+from tests.bench.talk import SERVER
+from tests.bench.targets import capture_folder
+
+SIZES: Final = (64, 256)
+QUICK: Final = (64,)
+"""MiB of payload of the captures, unless told otherwise."""
+
+KINDS: Final = {name.partition(".")[0]: kind for kind, (name, _) in recordings.KINDS.items()}
+"""Kinds of captures, by who writes them so."""
+
+TIMEOUT: Final = 1800.0
+
+TSHARK: Final = "tshark to CSV"
+FIELDS: Final = (
+    *("frame.number", "frame.time_epoch", "tcp.stream"),
+    *("ip.src", "tcp.srcport", "ip.dst", "tcp.dstport"),
+    *("kafka.len", "kafka.api_key", "kafka.api_version", "kafka.correlation_id", "kafka.client_id"),
+    *("kafka.topic_name", "kafka.partition_id", "kafka.error", "kafka.required_acks"),
+    *("kafka.consumer_group", "kafka.member_id", "kafka.generation_id", "kafka.producer_id"),
+)
+"""What tshark prints: as much of the typed columns as it has. A frame in each line, not an exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way from a capture to tables, as a command that the file is put into."""
+
+    name: str
+    command: tuple[str, ...]
+    behind: tuple[str, ...] = ()
+    """What stands in the command behind the file."""
+
+    @property
+    def missing(self) -> str | None:
+        """Why it can't be measured here."""
+        return None if shutil.which(self.command[0]) else f"{self.command[0]}: not on the path"
+
+    def run(self, recording: Recording, empty: Recording) -> tuple[Spans, str]:
+        """Go it once, and a remark if tshark did not find all. Raises RuntimeError if ours did not."""
+        if self.name == TSHARK:
+            return self._tshark(recording, empty)
+        cost = machine.cost([*self.command, str(recording.path), *self.behind], TIMEOUT)
+        spans = Spans(**json.loads(cost.output))
+        if spans.rows != recording.exchanges:
+            raise RuntimeError(f"{self.name} has {spans.rows:,} rows of {recording.exchanges:,}")
+        return spans, ""
+
+    def _tshark(self, recording: Recording, empty: Recording) -> tuple[Spans, str]:
+        start = machine.cost([*self.command, str(empty.path)], TIMEOUT)
+        whole = machine.cost([*self.command, str(recording.path)], TIMEOUT)
+        frames, meant = frames_of(whole.output), 2 * recording.exchanges
+        took = whole.seconds - start.seconds, whole.cpu - start.cpu
+        spans = Spans(frames // 2, start.seconds, start.cpu, *took, whole.peak_mib, 0.0, 0.0)
+        return spans, "" if frames == meant else f"tshark found {frames:,} frames of {meant:,}"
+
+
+def frames_of(output: str) -> int:
+    """The frames in what tshark printed: those of a packet have their keys side by side.
+
+    Only requests have one of their own, but tshark knows that of a response.
+
+    >>> frames_of('"1","0.1","0","a","1","b","2","9,9","0,3"')
+    2
+    """
+    at = FIELDS.index("kafka.api_key")
+    return sum(line[at].count(",") + 1 for line in csv.reader(output.splitlines()) if line[at])
+
+
+def _ours(name: str, way: str, *master: str) -> Way:
+    return Way(name, (sys.executable, "-m", "tests.bench.tabling", way), master)
+
+
+WAYS: Final = (
+    Way(
+        TSHARK,
+        (
+            *("tshark", "-d", f"tcp.port=={SERVER[1]},kafka", "-Y", "kafka"),
+            *("-T", "fields", "-E", "separator=,", "-E", "quote=d"),
+            *(word for name in FIELDS for word in ("-e", name)),
+            "-r",
+        ),
+    ),
+    _ours("exchanges: pure core", "pure-exchanges"),
+    _ours("  Spark, 1 core", "spark-exchanges", "local[1]"),
+    _ours("  Spark, 2 cores", "spark-exchanges", "local[2]"),
+    _ours("bodies: pure core", "pure-bodies"),
+    _ours("  Spark, 1 core", "spark-bodies", "local[1]"),
+    _ours("  Spark, 2 cores", "spark-bodies", "local[2]"),
+)
+"""What is compared with comes first."""
+
+
+@dataclass(slots=True)
+class Row:
+    """What a way took for a capture, a figure a round."""
+
+    kind: str
+    mib: int
+    """Payload of the capture."""
+    way: Way
+    size: int
+    """Bytes of the file."""
+    spans: list[Spans] = field(default_factory=list)
+
+    def figures(self) -> dict[str, float]:
+        """Medians of the rounds, and the highest peaks."""
+        seconds, cpu, start, start_cpu = (
+            median(getattr(one, name) for one in self.spans)
+            for name in ("seconds", "cpu", "start_seconds", "start_cpu")
+        )
+        return {
+            "file_bytes": self.size,
+            "bytes_per_second": self.size / seconds if seconds > 0 else math.nan,
+            "seconds": seconds,
+            "cpu_seconds_per_gb": cpu / self.size * 1e9 if cpu > 0 else math.nan,
+            "start_seconds": start,
+            "start_cpu_seconds": start_cpu,
+            **{
+                name: max(getattr(one, name) for one in self.spans)
+                for name in ("driver_mib", "jvm_mib", "worker_mib")
+            },
+        }
+
+
+def measure(
+    rounds: int, sizes: Sequence[int], writers: Iterable[str], progress: Callable[[str], None]
+) -> tuple[list[Row], str]:
+    """Make captures of so many MiB of payload, and go all ways that are here. writers: of KINDS."""
+    ways = [way for way in WAYS if not way.missing]
+    remarks = {way.missing: None for way in WAYS if way.missing}
+    rows: list[Row] = []
+    for kind in map(KINDS.__getitem__, writers):
+        name, make = recordings.KINDS[kind]
+        for mib in sizes:
+            with tempfile.TemporaryDirectory(
+                prefix="barnabas-bench-", dir=capture_folder(3 * mib << 20)
+            ) as folder:
+                progress(f"{kind}: making a capture of {mib:,} MiB")
+                empty = make(Path(folder) / f"empty-{name}", 0)
+                made = make(Path(folder) / name, mib << 20)
+                mine = [Row(kind, mib, way, made.size) for way in ways]
+                for number in range(rounds):
+                    for row in mine:
+                        what = f"{row.way.name.strip()}, round {number + 1} of {rounds}"
+                        progress(f"{kind}, {mib:,} MiB: {what}")
+                        spans, remark = row.way.run(made, empty)
+                        row.spans.append(spans)
+                        remarks |= {remark: None} if remark else {}
+                rows += mine
+    return rows, "; ".join(map(str, remarks))
+
+
+def tables(rows: list[Row], remark: str) -> list[Table]:
+    """A table for each capture; speeds beside that of tshark, if it is here."""
+    captures = dict.fromkeys((row.kind, row.mib) for row in rows)
+    return [
+        _table([row for row in rows if (row.kind, row.mib) == one], *one, remark)
+        for one in captures
+    ]
+
+
+def _table(rows: list[Row], kind: str, mib: int, remark: str) -> Table:
+    caption = f"in brackets times tshark; starting is not in it. {remark}".strip()
+    shown = plain_table(f"a capture to tables: {kind}, {mib:,} MiB", caption)
+    shown.add_column("", no_wrap=True)
+    peaks = {"peak MiB": "driver_mib", "JVM": "jvm_mib", "worker": "worker_mib"}
+    for name in ("MB/s", "CPU s/GB", "seconds", "start, s", "CPU s", *peaks):
+        shown.add_column(name, justify="right")
+    base = next((row.figures() for row in rows if row.way.name == TSHARK), {})
+    for row in rows:
+        found = row.figures()
+        speed, cpu = (
+            beside(_shown(found[name] / unit, places), found[name], base.get(name, math.nan))
+            for name, unit, places in (
+                ("bytes_per_second", 1e6, 1),
+                ("cpu_seconds_per_gb", 1, 1),
+            )
+        )
+        times = (
+            _shown(found[name], 1) for name in ("seconds", "start_seconds", "start_cpu_seconds")
+        )
+        memory = (f"{found[name]:,.0f}" if found[name] else "-" for name in peaks.values())
+        shown.add_row(row.way.name, speed, cpu, *times, *memory)
+    return shown
+
+
+def _shown(value: float, places: int) -> str:
+    return "-" if math.isnan(value) else f"{value:,.{places}f}"
+
+
+def as_json(rows: list[Row]) -> dict[str, Any]:
+    """Medians, for a file: by kind, MiB and the command's last words."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        what = " ".join(row.way.command[-1:] + row.way.behind)
+        name = TSHARK if row.way.name == TSHARK else what
+        found.setdefault(row.kind, {}).setdefault(str(row.mib), {})[name] = row.figures()
+    return found

@@ -1,0 +1,178 @@
+"""`python -m tests.bench.tabling WAY FILE [MASTER]`: one way from a capture to tables, a process for each.
+
+Prints a line of JSON, see `Spans`. What is written is Parquet in a folder that is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.bench import machine
+
+EVERY: Final = 1.0
+"""Seconds between two looks at the memory of the processes below this one: looking costs a little, too."""
+ROWS: Final = 1000
+"""Of a batch that the pure core writes."""
+
+
+class Spans(NamedTuple):
+    """What a way took: until it could begin, and from there on. Seconds, CPU seconds, MiB."""
+
+    rows: int
+    start_seconds: float
+    start_cpu: float
+    seconds: float
+    cpu: float
+    driver_mib: float
+    """Peak of the Python process that was started."""
+    jvm_mib: float
+    """Peak of the JVM; 0: there is none."""
+    worker_mib: float
+    """Peak of the largest Python worker; 0: there is none."""
+
+
+class Peaks:
+    """The highest peak of each process below this one, by what it is. Linux only: elsewhere all 0."""
+
+    def __init__(self) -> None:
+        self.jvm = self.worker = 0.0
+
+    def look(self) -> None:
+        """Look at them now."""
+        for pid in machine.family(os.getpid())[1:]:
+            peak = machine.peak_mib(pid) or 0.0
+            if (machine.PROC / str(pid) / "comm").read_text().strip() == "java":
+                self.jvm = max(self.jvm, peak)
+            else:
+                self.worker = max(self.worker, peak)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Look again and again, and once more in the end."""
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(EVERY):
+                self.glance()
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self.glance()
+
+    def glance(self) -> None:
+        """The same; who has just ended is passed over."""
+        try:
+            self.look()
+        except OSError:
+            return
+
+
+class Clock:
+    """Wall and CPU seconds of this process and those below it, since it began."""
+
+    def __init__(self) -> None:
+        self._begun = time.perf_counter()
+
+    def now(self) -> tuple[float, float]:
+        """Both."""
+        return time.perf_counter() - self._begun, machine.cpu_seconds(os.getpid()) or 0.0
+
+
+def pure(path: Path, out: Path, *, bodies: bool) -> int:
+    """The pure core in one process: how many rows it has written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from barnabas.memory import keep_freed
+    from captures.context import Context
+    from captures.conversations import Conversations
+    from captures.exchange import Exchange
+    from captures.reader import CaptureReader
+    from pipeline.bodies import body_text
+    from pipeline.columns import EXCHANGES, Column, arrow
+    from pipeline.rows import batch, row
+
+    keep_freed()  # as each command does
+    columns = (*EXCHANGES, Column("body", "string", "")) if bodies else EXCHANGES
+    context = Context()
+
+    def made(exchange: Exchange) -> dict[str, object]:
+        context.learn(exchange)
+        found = row(exchange, context, capture=path.name)
+        return found | {"body": body_text(exchange, context.topics)} if bodies else found
+
+    count = 0
+    rows: list[dict[str, object]] = []
+    with pq.ParquetWriter(out / "exchanges.parquet", arrow(columns)) as writer:
+        for exchange in Conversations().exchanges(CaptureReader(path)):
+            rows.append(made(exchange))
+            if len(rows) == ROWS:
+                writer.write_table(pa.Table.from_batches([batch(rows, columns)]))
+                count += len(rows)
+                rows = []
+        writer.write_table(pa.Table.from_batches([batch(rows, columns)]))
+    return count + len(rows)
+
+
+def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
+    """Its start is that of Python."""
+    clock = Clock()
+    rows = pure(path, out, bodies=bodies)
+    seconds, cpu = clock.now()
+    return Spans(rows, 0.0, 0.0, seconds, cpu, machine.peak_mib(os.getpid()) or 0.0, 0.0, 0.0)
+
+
+def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
+    """The pipeline; it may begin when its session has answered something, by a worker in Python."""
+    clock, peaks = Clock(), Peaks()
+    from pipeline.session import LIGHT, LIGHT_UP_TO, session
+    from pipeline.tables import write
+
+    settings = LIGHT if path.stat().st_size < LIGHT_UP_TO else {}  # as `barnabas analyze` does
+    with session(master, settings) as spark:
+        spark.range(1).mapInArrow(lambda batches: batches, "id bigint").collect()
+        begun, begun_cpu = clock.now()
+        with peaks.watched():
+            rows = write(spark, [path], out, bodies=bodies).exchanges
+            seconds, cpu = clock.now()
+    driver = machine.peak_mib(os.getpid()) or 0.0
+    cost = seconds - begun, cpu - begun_cpu
+    return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker)
+
+
+WAYS: Final[dict[str, Callable[[Path, Path, str], Spans]]] = {
+    "pure-exchanges": lambda path, out, _: measure_pure(path, out, bodies=False),
+    "pure-bodies": lambda path, out, _: measure_pure(path, out, bodies=True),
+    "spark-exchanges": lambda path, out, master: measure_spark(path, out, master, bodies=False),
+    "spark-bodies": lambda path, out, master: measure_spark(path, out, master, bodies=True),
+}
+
+
+def main() -> None:
+    """Go one of the ways."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.tabling", description=__doc__)
+    parser.add_argument("way", choices=WAYS)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("master", nargs="?", default="local[2]")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as out:
+        found = WAYS[asked.way](asked.file, Path(out), asked.master)
+    print(json.dumps(found._asdict()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from barnabas.testing.kafka_proxy import start_proxy
+from experiments.written import producing
+from peers.embedded import EmbeddedCluster
+from peers.pipelined_producer import Event, Outcome, Settings
+
+pytest.importorskip("confluent_kafka")
+
+
+def told(*offsets: int, partition: int = 0) -> list[Outcome]:
+    """Messages 0, 1, 2 and so on, at these offsets."""
+    return [
+        Outcome(Event("t", None, b"%05d" % number, 0.0, partition), offset)
+        for number, offset in enumerate(offsets)
+    ]
+
+
+def test_order_is_that_of_offsets_in_each_partition() -> None:
+    assert producing.in_order(told(0, 1, 5))
+    assert not producing.in_order(told(0, 2, 1))
+    assert producing.in_order([*told(5, 6), *told(1, 2, partition=1)])
+    refused = told(0, 2, 1)
+    refused[1] = refused[1]._replace(problem="expired")
+    assert producing.in_order(refused)
+
+
+def test_a_run_and_what_its_capture_says(tmp_path: Path) -> None:
+    scenario = """
+version: 1
+rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100ms}}]
+"""
+    with EmbeddedCluster(2) as cluster:
+        with start_proxy(cluster.bootstrap, tmp_path, scenario=scenario) as proxy:
+            host, port = proxy.bootstrap_server.rsplit(":", 1)
+            address = host, int(port)
+            producing.make_topic([address], "t")
+            settings = Settings(in_flight=3, batch_messages=2)
+            found = producing.produce(address, settings, "mine", "t", 4, 60)
+        assert (found["messages"], found["in_order"], found["problems"]) == (60, True, {})
+        assert found["seconds"] > 0.1
+        exchanges = producing.produced(proxy.capture)["mine"]
+    assert producing.most_under_way(exchanges, by_connection=True) == 3
+    assert 3 < producing.most_under_way(exchanges, by_connection=False) <= 6

@@ -1,0 +1,30 @@
+"""Each experiment in its short form, as CI runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from barnabas.run_experiment import run
+from experiments.written.contents import EXPERIMENTS
+
+
+@pytest.mark.needs_apache("0.8.2.2", "4.3.1")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", [name for name, _ in EXPERIMENTS])
+def test_the_short_form_is_run_and_written(name: str, tmp_path: Path) -> None:
+    run(name, tmp_path, short=True)
+    document = json.loads((tmp_path / f"{name}.json").read_text())
+    text = (tmp_path / f"{name}.md").read_text()
+    runs = document["measured"]["runs"]
+    assert runs
+    assert {str(one["problems"]) for one in runs} == {"{}"}
+    # what the arms say of themselves is what the capture shows
+    for one in runs:
+        if one["arm"].startswith("blocking"):
+            assert one["in_flight"] == 1
+            assert one["in_order"]
+    assert "A short run" in text
+    assert text.count("|") > 20

@@ -1,0 +1,244 @@
+"""The bench's broker on playbooks: fed whole and byte by byte, with and without a case."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from fuzz.answering.broker import Broker, Connection, Reply
+from fuzz.answering.cluster import TOPIC
+from fuzz.answering.fitting import encoded
+from fuzz.answering.offer import EVERYTHING, narrowed
+from fuzz.answering.planted import Planted
+from fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
+from fuzz.case import Case, Recipe
+from specs import keys
+from specs.contents import NAMES
+from specs.frames import Frame, decode_frame, encode_frame
+from specs.headers import request_header_version
+
+
+def asked(key: int, version: int, body: dict[str, Any], correlation_id: int = 1) -> bytes:
+    """A request as it goes on the wire."""
+    header: dict[str, Any] = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+    }
+    if request_header_version(key, version):
+        header["client_id"] = "tests"
+    return encode_frame(Frame("request", key, version, header, body))
+
+
+def told(reply: Reply, key: int, version: int) -> Frame:
+    """A reply, read."""
+    return decode_frame(b"".join(reply.chunks)[4:], "response", key=key, version=version)
+
+
+PLAYBOOK: tuple[tuple[int, int, dict[str, Any]], ...] = (
+    (keys.API_VERSIONS, 3, {"client_software_name": "t", "client_software_version": "1"}),
+    (keys.METADATA, 9, {"topics": [{"name": TOPIC}]}),
+    (keys.FIND_COORDINATOR, 4, {"coordinator_keys": ["g"]}),
+    (
+        keys.JOIN_GROUP,
+        7,
+        {
+            "group_id": "g",
+            "session_timeout_ms": 1000,
+            "member_id": "",
+            "protocol_type": "consumer",
+            "protocols": [{"name": "range", "metadata": SUBSCRIPTION}],
+        },
+    ),
+    (
+        keys.SYNC_GROUP,
+        5,
+        {
+            "group_id": "g",
+            "generation_id": 1,
+            "member_id": "member-1",
+            "assignments": [{"member_id": "member-1", "assignment": ASSIGNMENT}],
+        },
+    ),
+    (
+        keys.OFFSET_COMMIT,
+        8,
+        {
+            "group_id": "g",
+            "generation_id_or_member_epoch": 1,
+            "member_id": "member-1",
+            "topics": [
+                {
+                    "name": TOPIC,
+                    "partitions": [
+                        {"partition_index": 1, "committed_offset": 3, "committed_metadata": None}
+                    ],
+                }
+            ],
+        },
+    ),
+    (keys.LEAVE_GROUP, 2, {"group_id": "g", "member_id": "member-1"}),
+)
+
+
+def _played(broker: Broker, *, bytewise: bool) -> list[Reply]:
+    connection = Connection(broker)
+    stream = b"".join(asked(*step, number) for number, step in enumerate(PLAYBOOK))
+    pieces = [stream[at : at + 1] for at in range(len(stream))] if bytewise else [stream]
+    return [reply for piece in pieces for reply in connection.receive(piece)]
+
+
+@pytest.mark.parametrize("bytewise", [False, True])
+def test_a_session_is_answered_in_order_without_errors(bytewise: bool) -> None:
+    replies = _played(Broker(), bytewise=bytewise)
+    assert len(replies) == len(PLAYBOOK)
+    for number, (reply, (key, version, _)) in enumerate(zip(replies, PLAYBOOK, strict=True)):
+        frame = told(reply, key, version)
+        assert frame.header["correlation_id"] == number
+        assert frame.body.get("error_code", 0) == 0
+    assert told(replies[4], keys.SYNC_GROUP, 5).body["assignment"] == ASSIGNMENT
+
+
+def test_byte_by_byte_gives_the_same_bytes() -> None:
+    assert _played(Broker(), bytewise=False) == _played(Broker(), bytewise=True)
+
+
+def test_what_was_committed_is_fetched() -> None:
+    broker = Broker()
+    _played(broker, bytewise=False)
+    body = {"group_id": "g", "topics": [{"name": TOPIC, "partition_indexes": [0, 1]}]}
+    (reply,) = Connection(broker).receive(asked(keys.OFFSET_FETCH, 5, body))
+    partitions = told(reply, keys.OFFSET_FETCH, 5).body["topics"][0]["partitions"]
+    assert [one["committed_offset"] for one in partitions] == [-1, 3]
+
+
+def _fetch(offset: int, **session: int) -> dict[str, Any]:
+    places = [{"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}]
+    return {
+        "max_wait_ms": 30,
+        "min_bytes": 1,
+        "topics": [{"topic": TOPIC, "partitions": places}],
+        **session,
+    }
+
+
+def test_what_was_produced_is_fetched_and_nothing_more_is_waited_for() -> None:
+    connection = Connection(Broker())
+    (seed,) = seeds([(keys.FETCH, 3)])
+    records = decode_frame(seed.frame, "response", key=1, version=3).body["responses"][0]
+    data = {
+        "acks": 1,
+        "timeout_ms": 100,
+        "topic_data": [
+            {
+                "name": TOPIC,
+                "partition_data": [{"index": 0, "records": records["partitions"][0]["records"]}],
+            }
+        ],
+    }
+    (reply,) = connection.receive(asked(keys.PRODUCE, 2, data))
+    produced = told(reply, keys.PRODUCE, 2).body["responses"][0]["partition_responses"][0]
+    assert (produced["error_code"], produced["base_offset"]) == (0, 7)
+    (found,) = connection.receive(asked(keys.FETCH, 4, _fetch(7)))
+    assert told(found, keys.FETCH, 4).body["responses"][0]["partitions"][0]["high_watermark"] == 14
+    assert found.wait_ms == 0
+    (nothing,) = connection.receive(asked(keys.FETCH, 4, _fetch(14)))
+    assert nothing.wait_ms == 30
+
+
+def test_a_fetch_session_goes_on_with_what_changed() -> None:
+    connection = Connection(Broker())
+    (first,) = connection.receive(asked(keys.FETCH, 11, _fetch(0, session_id=0, session_epoch=0)))
+    session = told(first, keys.FETCH, 11).body["session_id"]
+    assert session > 0
+    more = {**_fetch(7, session_id=session, session_epoch=1), "topics": []}
+    (second,) = connection.receive(asked(keys.FETCH, 11, more))
+    assert told(second, keys.FETCH, 11).body["responses"][0]["partitions"][0]["records"]
+    (third,) = connection.receive(
+        asked(keys.FETCH, 11, _fetch(7, session_id=session, session_epoch=2))
+    )
+    assert told(third, keys.FETCH, 11).body["responses"] == []
+    (gone,) = connection.receive(asked(keys.FETCH, 11, _fetch(0, session_id=99, session_epoch=3)))
+    assert told(gone, keys.FETCH, 11).body["error_code"] == 70
+
+
+def test_a_produce_without_acks_is_not_answered() -> None:
+    body = {"acks": 0, "timeout_ms": 0, "topic_data": []}
+    assert Connection(Broker()).receive(asked(keys.PRODUCE, 7, body)) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        struct.pack(">i", 2**31 - 1),
+        struct.pack(">i", -1),
+        struct.pack(">i", 8) + b"\x03\xe7" + bytes(6),
+        asked(keys.METADATA, 9, {"topics": []})[:-1] + b"\xff",
+    ],
+)
+def test_what_is_no_request_ends_the_connection(data: bytes) -> None:
+    connection = Connection(Broker())
+    assert [reply.closes for reply in connection.receive(data + bytes(8))] == [True]
+    assert connection.receive(asked(keys.METADATA, 1, {"topics": []})) == []
+
+
+def test_a_version_that_is_not_offered_ends_the_connection() -> None:
+    broker = Broker(offer=narrowed(keys.METADATA, 4))
+    (reply,) = Connection(broker).receive(asked(keys.METADATA, 5, {"topics": []}))
+    assert reply.closes
+
+
+def test_too_new_an_apiversions_is_told_what_there_is() -> None:
+    broker = Broker(offer=narrowed(keys.API_VERSIONS, 2))
+    body = {"client_software_name": "t", "client_software_version": "1"}
+    (reply,) = Connection(broker).receive(asked(keys.API_VERSIONS, 3, body))
+    answer = told(reply, keys.API_VERSIONS, 0).body
+    assert answer["error_code"] == 35
+    ranges = {
+        one["api_key"]: (one["min_version"], one["max_version"]) for one in answer["api_keys"]
+    }
+    assert ranges[keys.API_VERSIONS] == (0, 2)
+
+
+def _planted(ordinal: int = 0, **case: Any) -> Planted:
+    (seed,) = seeds([(keys.METADATA, 9)])
+    chunks = (struct.pack(">i", 10) + seed.frame[:10],)
+    given = Case(**{"number": 0, "recipe": Recipe(seed, ()), "chunks": chunks, **case})
+    return Planted(given, keys.METADATA, 9, ordinal)
+
+
+def test_the_cases_answer_stands_in_the_place_of_one_and_the_rest_is_valid() -> None:
+    broker = Broker(planted=_planted(ordinal=1))
+    connection = Connection(broker)
+    request = [asked(keys.METADATA, 9, {"topics": None}, number) for number in (5, 6, 7)]
+    replies = connection.receive(b"".join(request))
+    assert [reply.case for reply in replies] == [False, True, False]
+    assert replies[1].chunks[0][:8] == struct.pack(">ii", 10, 6)
+    assert told(replies[2], keys.METADATA, 9).body["topics"][0]["name"] == TOPIC
+
+
+def test_a_half_open_case_is_the_connections_last_word() -> None:
+    connection = Connection(Broker(planted=_planted(delivery="half_open")))
+    (reply,) = connection.receive(asked(keys.METADATA, 9, {"topics": None}) * 2)
+    assert reply.case
+    assert reply.closes
+
+
+@pytest.mark.parametrize("key", sorted(EVERYTHING), ids=lambda key: NAMES[key])
+def test_every_api_is_answered_as_its_schema_says(key: int) -> None:
+    low, high = EVERYTHING[key]
+    for version in range(low, high + 1):
+        found = seeds([(key, version)])
+        assert found == seeds([(key, version)])
+        for seed in found:
+            frame = decode_frame(seed.frame, "response", key=key, version=version)
+            again = encoded(key, version, "response", frame.body)
+            assert seed.frame.endswith(again)
+            assert frame.body.get("error_code", 0) == 0
+
+
+def test_seeds_have_names_of_their_own() -> None:
+    found = seeds([(keys.FETCH, version) for version in range(18)])
+    assert len({seed.origin for seed in found}) == len(found)

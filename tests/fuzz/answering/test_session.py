@@ -1,0 +1,97 @@
+"""The sockets of a session, on loopback: a client made of one blocking socket beside it."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from fuzz.answering.broker import Broker
+from fuzz.answering.planted import Planted
+from fuzz.answering.seeds import seeds
+from fuzz.answering.session import Session
+from fuzz.case import Case, Delivery, Recipe
+from specs import keys
+from specs.frames import Frame, encode_frame
+
+REQUEST = encode_frame(
+    Frame(
+        "request",
+        keys.METADATA,
+        1,
+        {
+            "request_api_key": keys.METADATA,
+            "request_api_version": 1,
+            "correlation_id": 9,
+            "client_id": "t",
+        },
+        {"topics": None},
+    )
+)
+NEVER = 3600.0
+
+
+def _broker(delivery: Delivery, *chunks: bytes) -> Broker:
+    (seed,) = seeds([(keys.METADATA, 1)])
+    case = Case(0, Recipe(seed, ()), chunks, (), delivery)
+    return Broker(planted=Planted(case, keys.METADATA, 1))
+
+
+@contextmanager
+def _session(broker: Broker, patience: float) -> Iterator[tuple[Session, selectors.BaseSelector]]:
+    """A session and its selector; it leaves nothing behind."""
+    with selectors.DefaultSelector() as selector:
+        session = Session(selector, broker, time.monotonic, patience)
+        try:
+            yield session, selector
+        finally:
+            session.close()
+            assert not selector.get_map()
+
+
+def _conversation(broker: Broker, patience: float = NEVER, *, reads: int = 1 << 20) -> bytes:
+    """What a client that asks once is told until the end, or until it has so many bytes."""
+    got = bytearray()
+    with _session(broker, patience) as (session, selector):
+        host, _, port = session.bootstrap.partition(":")
+
+        def ask() -> None:
+            with socket.create_connection((host, int(port)), timeout=20) as sock:
+                sock.sendall(REQUEST)
+                while len(got) < reads and (data := sock.recv(1 << 16)):
+                    got.extend(data)
+
+        client = threading.Thread(target=ask)
+        client.start()
+        while client.is_alive():
+            session.tick()
+            for key, events in selector.select(0.01):
+                key.data(events)
+        client.join()
+    return bytes(got)
+
+
+@pytest.mark.parametrize("delivery", ["whole", "bytewise", "burst"])
+def test_every_byte_of_a_case_arrives(delivery: Delivery) -> None:
+    chunks = (bytes(range(256)) * 20, b"the end")
+    assert _conversation(_broker(delivery, *chunks), reads=5127) == b"".join(chunks)
+
+
+def test_more_than_fits_into_a_socket_arrives() -> None:
+    chunk = bytes(8 << 20)
+    assert len(_conversation(_broker("whole", chunk), reads=len(chunk))) == len(chunk)
+
+
+def test_half_open_ends_with_the_case() -> None:
+    assert _conversation(_broker("half_open", b"some")) == b"some"
+
+
+def test_a_connection_that_nothing_comes_of_is_closed() -> None:
+    assert _conversation(_broker("whole", b"\x00\x00\x00\x10part"), patience=0.02) == (
+        b"\x00\x00\x00\x10part"
+    )

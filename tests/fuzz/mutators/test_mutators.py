@@ -1,0 +1,196 @@
+"""Every mutator: it changes something, keeps its promises, is deterministic, and bounded."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from fuzz.case import Seed
+from fuzz.corpus import generated
+from fuzz.dice import Dice
+from fuzz.fieldmap import FieldMap, map_of
+from fuzz.mutators.contents import MUTATORS
+from fuzz.mutators.mutator import LARGEST, Mutated, Mutator
+from fuzz.strata import Place, places_of
+from specs import keys
+
+OFFERED = {
+    keys.PRODUCE: (0, 13),
+    keys.FETCH: (0, 18),
+    keys.METADATA: (0, 13),
+    keys.JOIN_GROUP: (0, 9),
+    keys.CREATE_TOPICS: (2, 7),
+    keys.API_VERSIONS: (0, 5),
+    keys.DESCRIBE_TOPIC_PARTITIONS: (0, 0),
+}
+
+DELIVERY = {"repetition", "bursts", "disorder", "bytewise", "half_open"}
+"""They leave the message as it is."""
+
+LEFT = "left as before"
+"""What a detail says of a number that was not mended."""
+
+
+@functools.cache
+def charts() -> tuple[FieldMap, ...]:
+    seeds: list[Seed] = generated("t", OFFERED, "request", each=2)
+    seeds += generated("t", OFFERED, "response", each=2)
+    return tuple(map_of(seed) for seed in seeds)
+
+
+Done = tuple[FieldMap, int, int, Mutated]
+
+
+def some(mutator: Mutator, most: int = 100) -> list[Done]:
+    """What it does at places that are spread over all messages: with the index of the part and the draws."""
+    places = [(chart, index) for chart, _, index in all_places(mutator)]
+    step = max(len(places) // most, 1)
+    picked = places[::step]
+    picked *= max(most // max(len(picked), 1), 1)
+    return [
+        (chart, index, draws, mutator.apply(chart, chart.parts[index], Dice("t", draws)))
+        for draws, (chart, index) in enumerate(picked)
+    ]
+
+
+@functools.cache
+def all_places(mutator: Mutator) -> list[Place]:
+    return [place for chart in charts() for place in places_of(chart, [mutator])]
+
+
+EACH = pytest.mark.parametrize("mutator", MUTATORS, ids=lambda mutator: mutator.name)
+
+
+def test_names_are_unique() -> None:
+    assert len({mutator.name for mutator in MUTATORS}) == len(MUTATORS)
+
+
+@EACH
+def test_it_changes_bytes_or_their_delivery(mutator: Mutator) -> None:
+    done = some(mutator)
+    assert done
+    for chart, index, _, (chunks, detail, delivery) in done:
+        whole = len(chart.seed.frame).to_bytes(4, "big") + chart.seed.frame
+        if mutator.name in DELIVERY:
+            assert chunks != (whole,) or delivery != "whole"
+        else:
+            assert len(chunks) == 1
+            assert chunks[0] != whole, (chart.seed.origin, chart.parts[index], detail)
+
+
+@EACH
+def test_it_says_what_it_did(mutator: Mutator) -> None:
+    for _, _, _, made in some(mutator, most=50):
+        assert made.detail
+        assert made.detail.isprintable()
+        assert len(made.detail) < 300
+
+
+@EACH
+def test_it_is_deterministic(mutator: Mutator) -> None:
+    for chart, index, draws, made in some(mutator, most=50):
+        assert mutator.apply(chart, chart.parts[index], Dice("t", draws)) == made
+
+
+@EACH
+def test_its_cases_are_bounded(mutator: Mutator) -> None:
+    for chart, _, _, made in some(mutator):
+        sent = sum(map(len, made.chunks))
+        assert sent <= 2 * len(chart.seed.frame) + LARGEST, made.detail
+
+
+@EACH
+def test_the_size_in_front_is_right_unless_it_says_otherwise(mutator: Mutator) -> None:
+    for _, _, _, made in some(mutator):
+        if mutator.name in ("frame_size", "half_open") or LEFT in made.detail:
+            continue
+        for chunk in made.chunks:
+            assert int.from_bytes(chunk[:4], "big") == len(chunk) - 4, made.detail
+
+
+@EACH
+def test_what_stands_before_is_read_as_ever(mutator: Mutator) -> None:
+    """With all lengths and counts mended, the careful reader comes as far as the field."""
+    for chart, index, _, made in some(mutator):
+        if mutator.name in DELIVERY or LEFT in made.detail or len(made.chunks[0]) > 5000:
+            continue
+        seed, part = chart.seed, chart.parts[index]
+        after = map_of(seed_of(seed, made.chunks[0][4:]))
+        before = [
+            p.path
+            for at, p in enumerate(chart.parts[1:index], 1)
+            if p.end <= part.start and at not in part.around
+        ]
+        # a record set is read as far as it is one
+        before = [path for path in before if "records[" not in path]
+        found = {p.path for p in after.parts}
+        assert [path for path in before if path not in found] == [], (made.detail, part)
+
+
+def seed_of(seed: Seed, frame: bytes) -> Seed:
+    """The same kind of message with another frame."""
+    return Seed(seed.key, seed.version, seed.direction, frame, seed.origin)
+
+
+CRC_RIGHT = (
+    "limits",
+    "deltas",
+    "batch_fields",
+    "beyond",
+    "attributes",
+    "counts",
+    "nulls",
+    "emptiness",
+)
+
+
+@pytest.mark.parametrize("name", CRC_RIGHT)
+def test_checksums_are_right_around_changes(name: str) -> None:
+    """A reader that looks at the checksum first must come to what is wrong behind it."""
+    mutator = next(mutator for mutator in MUTATORS if mutator.name == name)
+    looked = 0
+    for chart, index, _, made in some(mutator, most=500):
+        around = [chart.parts[i] for i in chart.parts[index].around]
+        crc = next((part for part in around if part.kind == "crc"), None)
+        if crc is None or LEFT in made.detail:
+            continue
+        after = map_of(seed_of(chart.seed, made.chunks[0][4:]))
+        mended = next((part for part in after.parts if part.path == crc.path), None)
+        if mended is None:
+            continue
+        looked += 1
+        changed = after.seed.frame[mended.end : mended.until]
+        assert checksum(mended.coding, changed) == mended.value & 0xFFFFFFFF, made.detail
+    assert looked
+
+
+def checksum(coding: str, data: bytes) -> int:
+    """Computed by the libraries alone."""
+    import zlib
+
+    import crc32c
+
+    return zlib.crc32(data) if coding == "crc32" else int(crc32c.crc32c(data))
+
+
+@functools.cache
+def broken_charts() -> list[FieldMap]:
+    """Maps of what mutations have left: they end early, or say what is not so."""
+    found = []
+    for mutator in MUTATORS[::3]:
+        for chart, _, _, made in some(mutator, most=8):
+            if len(made.chunks[0]) < 1000:
+                found.append(map_of(seed_of(chart.seed, made.chunks[0][4:])))
+    assert any(chart.cut for chart in found)
+    return found
+
+
+@EACH
+def test_it_can_be_put_to_what_is_malformed_already(mutator: Mutator) -> None:
+    """A second change is made to what the first has left."""
+    for number, chart in enumerate(broken_charts()):
+        for part in mutator.places(chart)[:3]:
+            made = mutator.apply(chart, part, Dice("broken", number))
+            assert made.chunks
+            assert made.detail

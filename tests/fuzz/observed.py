@@ -1,0 +1,40 @@
+"""Observations of brokers, written down: what tests of oracles judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fuzz.case import Case, Change, Recipe, Seed
+from fuzz.observation import Observation
+from specs import Frame, encode_frame
+
+
+def request(key: int, version: int, body: Mapping[str, Any], correlation_id: int = 7) -> bytes:
+    """A request with its size."""
+    header = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+        "client_id": "t",
+    }
+    return encode_frame(Frame("request", key, version, header, dict(body)))
+
+
+def response(key: int, version: int, body: Mapping[str, Any], correlation_id: int = 7) -> bytes:
+    """A response without its size."""
+    header = {"correlation_id": correlation_id}
+    return encode_frame(Frame("response", key, version, header, dict(body)))[4:]
+
+
+def case(*chunks: bytes, number: int = 0, mutator: str = "nulls") -> Case:
+    """A case of these chunks."""
+    data = chunks[0]
+    key, version = int.from_bytes(data[4:6]), int.from_bytes(data[6:8])
+    seed = Seed(key, version, "request", data[4:], "test")
+    return Case(number, Recipe(seed, (Change(mutator, "topics", 1),)), chunks)
+
+
+def observed(sent: bytes, **seen: Any) -> Observation:
+    """What was seen of a case that sent this."""
+    return Observation(case(sent), (sent,), **seen)

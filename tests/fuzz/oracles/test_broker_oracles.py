@@ -1,0 +1,221 @@
+"""Each oracle of brokers on observations that make it fire, and on like ones that must not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fuzz.observation import Death, Observation, Probe
+from fuzz.oracles.allowed import CLASSES, IN_PARSING
+from fuzz.oracles.contents import ORACLES
+from fuzz.oracles.oracle import Verdict
+from fuzz.oracles.stacks import raised
+from fuzz.patience import LIMIT_MS
+from specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
+from tests.fuzz.observed import observed, request, response
+
+TOPIC_ERROR = {
+    "brokers": [],
+    "topics": [{"error_code": -1, "name": "t", "is_internal": False, "partitions": []}],
+}
+ASK = request(METADATA, 1, {"topics": None})
+ANSWER = response(METADATA, 1, {"brokers": [], "topics": []})
+NPE = """\
+[data-plane-kafka-request-handler-1] ERROR kafka.server.KafkaApis - [KafkaApi-1] Unexpected error
+java.lang.NullPointerException: Cannot invoke "String.length()" because "topic" is null
+\tat java.base/java.util.Objects.requireNonNull(Objects.java:208)
+\tat kafka.server.metadata.ZkMetadataCache.$anonfun$getTopic$2(ZkMetadataCache.scala:133)
+\tat kafka.server.KafkaApis.handleTopicMetadataRequest(KafkaApis.scala:1175)"""
+REFUSED = """\
+[data-plane-kafka-network-thread-1] ERROR kafka.network.Processor - Exception while processing request
+org.apache.kafka.common.errors.InvalidRequestException: Error getting request for apiKey: METADATA
+Caused by: java.lang.RuntimeException: Tried to allocate a collection of size 7, but there are only 3 left
+\tat org.apache.kafka.common.message.MetadataRequestData.read(MetadataRequestData.java:99)"""
+HEAP = """\
+[data-plane-kafka-network-thread-1] ERROR kafka.network.Processor - Processor got uncaught exception
+java.lang.OutOfMemoryError: Java heap space
+\tat java.base/java.util.ArrayList.<init>(ArrayList.java:154)
+\tat org.apache.kafka.common.message.MetadataRequestData.read(MetadataRequestData.java:99)"""
+ANSWERED = Probe(True, 1.0)
+
+
+def judged(name: str, observation: Observation) -> list[Verdict]:
+    (oracle,) = (oracle for oracle in ORACLES if oracle.name == name)
+    assert "broker" in oracle.roles
+    return list(oracle.judge(observation))
+
+
+FIRE = {
+    "died": observed(ASK, ending="closed", death=Death(3, HEAP)),
+    "hung": observed(ASK, probe=Probe(False, 5000.0, "no answer within 5 s")),
+    "unanswered": observed(ASK, took_ms=LIMIT_MS + 1.0, probe=ANSWERED),
+    "fatal": observed(ASK, ending="closed", log=(HEAP,)),
+    "logged": observed(ASK, replies=(ANSWER,), log=(NPE,)),
+    "amplified": observed(ASK, replies=(ANSWER,), rss=(100 << 20, 300 << 20)),
+    "server_error": observed(ASK, replies=(response(METADATA, 1, TOPIC_ERROR),)),
+    "closing": observed(ASK, ending="closed"),
+    "responses": observed(ASK, replies=(ANSWER[:-1],)),
+    "silent": observed(ASK, facts=(("served", ["other records are served"]),)),
+    "damaged": observed(ASK, probe=Probe(True, 1.0, "its records are gone")),
+    "differing": observed(ASK, facts=(("differs", ["no error", "closed"]),)),
+}
+
+
+@pytest.mark.parametrize("name", FIRE)
+def test_it_fires_once_on_what_it_is_about_and_names_itself(name: str) -> None:
+    (verdict,) = judged(name, FIRE[name])
+    assert verdict.oracle == name
+    assert verdict.behaviour
+
+
+@pytest.mark.parametrize("name", FIRE)
+def test_it_is_content_with_a_request_that_was_answered(name: str) -> None:
+    fine = observed(ASK, replies=(ANSWER,), probe=ANSWERED, took_ms=1.0, rss=(1 << 20, 2 << 20))
+    assert not judged(name, fine)
+
+
+def test_a_death_is_told_apart_by_its_exit_code_and_where_it_came_from() -> None:
+    (verdict,) = judged("died", FIRE["died"])
+    assert verdict.behaviour == (
+        "exit code 3",
+        "java.lang.OutOfMemoryError",
+        "org.apache.kafka.common.message.*RequestData.read",
+    )
+    (verdict,) = judged("died", observed(ASK, death=Death(-11, "")))
+    assert verdict.behaviour == ("signal SIGSEGV",)
+
+
+def test_an_assertion_of_c_is_told_apart_by_its_function_and_what_did_not_hold() -> None:
+    words = "python: rdbuf.c:834: rd_slice_init: Assertion `r == 0' failed."
+    (verdict,) = judged("died", observed(ASK, death=Death(-6, words)))
+    assert verdict.behaviour == ("signal SIGABRT", "rd_slice_init", "r == 0")
+
+
+def test_a_dead_broker_is_not_said_to_hang() -> None:
+    dead = replace(FIRE["hung"], death=Death(3, ""))
+    assert not judged("hung", dead)
+
+
+def test_a_long_poll_may_wait() -> None:
+    fetch = {
+        "max_wait_ms": 2**31 - 1,
+        "min_bytes": 1,
+        "topics": [],
+        "replica_id": -1,
+    }
+    waiting = observed(request(FETCH, 4, fetch), took_ms=LIMIT_MS + 1.0, probe=ANSWERED)
+    assert not judged("unanswered", waiting)
+
+
+def test_a_request_that_is_not_whole_may_be_waited_for() -> None:
+    part = observed(ASK[:-1], took_ms=LIMIT_MS + 1.0, probe=ANSWERED)
+    assert not judged("unanswered", part)
+
+
+def test_what_was_not_waited_for_long_enough_or_closed_is_not_unanswered() -> None:
+    assert not judged("unanswered", replace(FIRE["unanswered"], took_ms=400.0))
+    assert not judged("unanswered", replace(FIRE["unanswered"], ending="closed"))
+    assert not judged("unanswered", replace(FIRE["unanswered"], probe=None))
+
+
+def test_what_refuses_bytes_is_no_unexpected_exception() -> None:
+    assert not judged("logged", observed(ASK, ending="closed", log=(REFUSED,)))
+
+
+def test_an_exception_is_told_apart_by_class_and_innermost_frames_of_kafka() -> None:
+    (verdict,) = judged("logged", FIRE["logged"])
+    assert verdict.behaviour == (
+        "java.lang.NullPointerException",
+        "kafka.server.metadata.ZkMetadataCache.getTopic",
+        "kafka.server.KafkaApis.handleTopicMetadataRequest",
+    )
+
+
+def test_a_cause_counts_also_where_the_outer_exception_is_allowed() -> None:
+    wrapped = REFUSED.replace("java.lang.RuntimeException", "java.lang.NegativeArraySizeException")
+    (verdict,) = judged("logged", observed(ASK, ending="closed", log=(wrapped,)))
+    assert verdict.behaviour[0] == "java.lang.NegativeArraySizeException"
+
+
+def test_out_of_memory_is_for_its_own_oracle() -> None:
+    assert not judged("logged", FIRE["fatal"])
+    (verdict,) = judged("fatal", FIRE["fatal"])
+    assert verdict.behaviour == (
+        "java.lang.OutOfMemoryError",
+        "org.apache.kafka.common.message.*RequestData.read",
+    )
+
+
+def test_out_of_memory_without_a_stack_is_told_apart_by_the_api() -> None:
+    bare = "[a] ERROR b - c\njava.lang.OutOfMemoryError: Java heap space"
+    (verdict,) = judged("fatal", observed(ASK, log=(bare,)))
+    assert verdict.behaviour == ("java.lang.OutOfMemoryError", "Metadata")
+
+
+def test_every_exception_that_is_allowed_has_a_reason() -> None:
+    assert all(CLASSES.values())
+    assert all(IN_PARSING.values())
+
+
+@pytest.mark.parametrize("name", IN_PARSING)
+def test_what_is_allowed_in_parsing_is_not_allowed_elsewhere(name: str) -> None:
+    entry = f"[a] ERROR b - c\n{name}: d\n\tat kafka.server.KafkaApis.handle(KafkaApis.scala:1)"
+    assert judged("logged", observed(ASK, log=(entry,)))
+
+
+def test_memory_for_what_was_sent_is_no_amplification() -> None:
+    large = request(METADATA, 1, {"topics": [{"name": "x" * 30000}] * 70})
+    assert len(large) > 2_000_000
+    assert not judged("amplified", observed(large, rss=(100 << 20, 300 << 20)))
+
+
+def test_a_server_error_is_told_apart_by_its_place_and_what_the_log_says() -> None:
+    (verdict,) = judged("server_error", replace(FIRE["server_error"], log=(NPE,)))
+    assert verdict.behaviour[:3] == (
+        "Metadata",
+        "topics.error_code",
+        "java.lang.NullPointerException",
+    )
+
+
+def test_closing_on_what_no_layout_reads_is_right() -> None:
+    broken = request(METADATA, 1, {"topics": None})[:-4] + b"\x7f\xff\xff\xff"
+    assert not judged("closing", observed(broken, ending="closed"))
+
+
+def test_answering_what_no_layout_reads_is_wrong() -> None:
+    broken = request(METADATA, 1, {"topics": None})[:-4] + b"\x7f\xff\xff\xff"
+    (verdict,) = judged("closing", observed(broken, replies=(ANSWER,)))
+    assert verdict.behaviour[:3] == ("Metadata", "answered", "topics")
+
+
+def test_closing_on_a_version_that_is_not_offered_is_right() -> None:
+    assert not judged("closing", replace(FIRE["closing"], facts=(("unoffered", True),)))
+
+
+def test_produce_without_acks_may_be_closed() -> None:
+    quiet = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
+    assert not judged("closing", observed(quiet, ending="closed"))
+
+
+def test_a_response_to_another_request_is_told() -> None:
+    other = response(METADATA, 1, {"brokers": [], "topics": []}, correlation_id=8)
+    (verdict,) = judged("responses", observed(ASK, replies=(other,)))
+    assert verdict.behaviour == ("correlation id", "Metadata")
+
+
+def test_two_responses_to_one_request_are_told() -> None:
+    (verdict,) = judged("responses", observed(ASK, replies=(ANSWER, ANSWER)))
+    assert verdict.behaviour[0] == "more responses than requests"
+
+
+def test_a_request_that_is_meant_to_change_things_damages_nothing() -> None:
+    body = {"controller_id": 1, "controller_epoch": 1, "delete_partitions": False}
+    stop = request(STOP_REPLICA, 0, {**body, "ungrouped_partitions": []})
+    assert not judged("damaged", observed(stop, probe=Probe(True, 1.0, "its records are gone")))
+
+
+def test_numbers_of_lambdas_and_lines_do_not_tell_stacks_apart() -> None:
+    other = NPE.replace("$2", "$17").replace("133", "140")
+    assert raised(NPE)[-1].signature == raised(other)[-1].signature

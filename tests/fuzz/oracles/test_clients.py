@@ -1,0 +1,146 @@
+"""What is wrong with a client, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fuzz.case import Case, Change, Recipe, Seed
+from fuzz.observation import Death, Observation, Probe
+from fuzz.oracles.client_died import CLIENT_DIED
+from fuzz.oracles.client_hung import CLIENT_HUNG
+from fuzz.oracles.client_memory import CLIENT_MEMORY, LIMIT
+from fuzz.oracles.client_raised import CLIENT_RAISED
+from fuzz.oracles.contents import ORACLES
+from fuzz.oracles.documented import DOCUMENTED
+
+SEED = Seed(1, 12, "response", bytes(9), "tests")
+CHANGE = Change("counts", "responses[0].partitions[1]._tags.count", 7)
+PANIC = """panic: runtime error: slice bounds out of range [:-5] [recovered]
+\tpanic: again
+
+goroutine 23 [running]:
+panic({0x7f5a20?, 0xc000026300?})
+\t/usr/local/go/src/runtime/panic.go:860 +0x13a
+encoding/binary.bigEndian.Uint32(...)
+\t/usr/local/go/src/encoding/binary/binary.go:79
+github.com/own/client.(*decoder).read(0xc0001, {0x1, 0x2})
+\t/root/go/pkg/mod/github.com/own/client/decoder.go:123 +0x1d
+github.com/own/client.decode[...](0x7)
+\t/root/go/pkg/mod/github.com/own/client/decode.go:9 +0x2
+main.consume()
+\t/x/sessions.go:9 +0x2
+created by github.com/own/client.start in goroutine 1
+\t/x/y.go:1 +0x2
+
+goroutine 1 [select]:
+github.com/own/client.other()
+"""
+
+
+def _seen(path: str = CHANGE.path, **rest: Any) -> Observation:
+    case = Case(3, Recipe(SEED, (CHANGE._replace(path=path),)), (b"chunk",))
+    facts = tuple(rest.pop("facts", {}).items())
+    return Observation(case, facts=facts, **rest)
+
+
+def test_all_are_on_the_contents_page() -> None:
+    assert {CLIENT_DIED, CLIENT_RAISED, CLIENT_MEMORY, CLIENT_HUNG} <= set(ORACLES)
+
+
+def test_nothing_is_wrong_with_a_client_that_does_nothing_more() -> None:
+    fine = _seen(facts={"served": True, "records": 0}, rss=(1 << 20, 2 << 20))
+    assert [list(one.judge(fine)) for one in ORACLES if "client" in one.roles] == [[]] * 4
+
+
+def test_a_panic_is_known_by_its_reason_and_the_clients_own_frames() -> None:
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(2, PANIC)))
+    assert verdict.behaviour == (
+        "panic: runtime error: slice bounds out of range [:N]",
+        "encoding/binary.bigEndian.Uint32",
+        "github.com/own/client.(*decoder).read",
+        "github.com/own/client.decode[...]",
+    )
+    other = PANIC.replace("[:-5]", "[:77]").replace(".go:123", ".go:9").replace("0xc0001", "0xd")
+    assert list(CLIENT_DIED.judge(_seen(death=Death(2, other)))) == [verdict]
+
+
+def test_a_death_without_words_is_known_by_its_signal() -> None:
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-11, "")))
+    assert verdict.behaviour == ("signal SIGSEGV",)
+
+
+def test_a_fault_is_known_by_the_frames_that_are_not_the_programs() -> None:
+    words = """Fatal Python error: Segmentation fault
+
+Current thread 0x00007f665be05b80 (most recent call first):
+  File "/v/lib/python3.11/site-packages/own/admin.py", line 331 in list_groups
+  File "/x/programs/with_own.py", line 155 in admin
+"""
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-11, words)))
+    assert verdict.behaviour == (
+        "Fatal Python error: Segmentation fault",
+        "own/admin.py:list_groups",
+    )
+
+
+def test_an_assertion_of_c_is_known_by_what_did_not_hold() -> None:
+    words = (
+        "client: reader.c:87: read_set: Assertion `size > 0' failed.\nFatal Python error: Aborted\n"
+    )
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-6, words)))
+    assert verdict.behaviour == ("assertion: size > 0", "read_set")
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "count"), [(1, "no broker", 0), (2, PANIC, 1), (-6, "", 1)]
+)
+def test_a_command_of_the_users_may_fail(code: int, words: str, count: int) -> None:
+    seen = _seen(death=Death(code, words), facts={"each": True})
+    assert len(list(CLIENT_DIED.judge(seen))) == count
+
+
+def _raised(dialect: str, *bases: str, where: str = "call") -> Observation:
+    frames = ["client/parser.py:read", "client/conn.py:recv", "client/a.py:poll", "client/b.py:x"]
+    facts = {"dialect": dialect, "bases": [*bases], "frames": frames, "where": where}
+    return _seen(raised=f"{bases[0]}: 17 of 3\n {frames[0]}", facts=facts)
+
+
+def test_an_undocumented_exception_is_known_by_class_and_innermost_frames() -> None:
+    (verdict,) = CLIENT_RAISED.judge(_raised("kafka-python", "struct.error", "Exception"))
+    assert verdict.behaviour == (
+        "struct.error",
+        "client/parser.py:read",
+        "client/conn.py:recv",
+        "client/a.py:poll",
+    )
+    assert "17 of 3" in verdict.what
+
+
+@pytest.mark.parametrize(("dialect", "base"), [(name, base) for name, base, _ in DOCUMENTED])
+def test_what_a_client_documents_may_leave_it(dialect: str, base: str) -> None:
+    assert not list(CLIENT_RAISED.judge(_raised(dialect, "own.Derived", base, "Exception")))
+    assert list(CLIENT_RAISED.judge(_raised("another", "own.Derived", base, "Exception")))
+
+
+def test_memory_above_the_limit_is_a_finding_of_the_field() -> None:
+    assert not list(CLIENT_MEMORY.judge(_seen(rss=(LIMIT, 2 * LIMIT - 1))))
+    (verdict,) = CLIENT_MEMORY.judge(_seen(rss=(10, 10 + LIMIT)))
+    assert verdict.behaviour == ("counts _tags.count",)
+
+
+def test_only_a_hang_that_was_seen_twice_counts() -> None:
+    probe = Probe(False, 4000.0, "a session had not ended after 4 s")
+    once = _seen(probe=probe, facts={"confirmed": False})
+    assert not list(CLIENT_HUNG.judge(once))
+    twice = replace(once, facts=(("confirmed", True),))
+    (verdict,) = CLIENT_HUNG.judge(twice)
+    assert verdict.behaviour == ("counts _tags.count",)
+    assert not list(CLIENT_HUNG.judge(replace(twice, probe=Probe(True, 1.0))))
+
+
+def test_who_was_told_to_wait_may_wait() -> None:
+    seen = _seen("throttle_time_ms", probe=Probe(False, 4000.0, "late"), facts={"confirmed": True})
+    assert not list(CLIENT_HUNG.judge(seen))

@@ -1,0 +1,81 @@
+"""Markdown and HTML of one database: what was said by strangers stays text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from fuzz.findings import Findings
+from fuzz.oracles.oracle import Verdict
+from fuzz.report.markdown import markdown
+from fuzz.report.page import page
+from fuzz.report.summary import Summary, summaries
+from fuzz.running import run_range
+from fuzz.tally import Judged
+from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
+
+EVIL = "<script>alert(1)</script> | `x` \x1b[2J"
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> list[Summary]:
+    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100), 100)
+    first = next(iter(batch.tally.findings.values())).observation
+    said = replace(first, log=(EVIL,))
+    batch.tally.add(Judged(said, frozenset(), (Verdict("evil", EVIL, (EVIL,)),)))
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", EVIL, {"seed": 4}, 0.0)
+        kept.keep(batch.tally, 100, 0)
+        findings.campaign("empty", "fake", {}, 0.0)
+        return summaries(findings)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_has_no_script(found: list[Summary]) -> None:
+    tags = Tags()
+    tags.feed(page(found))
+    assert tags.open == []
+    assert "script" not in tags.names
+    assert {"details", "table", "pre"} <= tags.names
+    assert "\x1b" not in page(found)
+
+
+def test_every_finding_is_in_both_with_its_command(found: list[Summary]) -> None:
+    text, html = markdown(found), page(found)
+    names = [each.name for each in found[0].findings]
+    assert len(names) == 3
+    for name in names:
+        assert f"barnabas fuzz replay {name} --db" in text
+        assert f"barnabas fuzz replay {name} --db" in html
+
+
+def test_a_table_of_markdown_keeps_its_columns(found: list[Summary]) -> None:
+    rows = [line for line in markdown(found).splitlines() if line.startswith("| `")]
+    assert len(rows) == 3
+    assert {line.replace("\\|", "").count("|") for line in rows} == {7}
+    assert not any("<script>" in line for line in rows)
+
+
+def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
+    one, empty = found
+    assert dict(one.facts)["cases"].startswith("100 in")
+    assert sum(row.cases for row in one.apis) == 100
+    assert dict(empty.facts)["findings"] == "0"
+    assert "None." in markdown([empty])

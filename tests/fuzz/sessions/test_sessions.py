@@ -1,0 +1,102 @@
+"""Sessions without a broker: what they ask, and what they make of the answers."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from fuzz.sessions.bodies import MEMBER_ID
+from fuzz.sessions.contents import SESSIONS, seeds
+from fuzz.sessions.joined import JOINED
+from fuzz.sessions.live import LIVE
+from fuzz.sessions.session import TOPIC, Session, Stage, Steps, Stuck, Unoffered
+from specs import decode_frame
+from specs.contents import api
+from specs.keys import JOIN_GROUP, METADATA
+
+TOPIC_ID = uuid.UUID(int=7)
+ANSWERS: dict[str, Any] = {
+    "topics": [{"error_code": 0, "name": TOPIC, "topic_id": TOPIC_ID}],
+    "error_code": 0,
+    "session_id": 5,
+    "producer_id": 4000,
+    "producer_epoch": 1,
+    "member_id": MEMBER_ID,
+    "member_epoch": 3,
+    "generation_id": 2,
+    "responses": [],
+}
+
+
+def played(steps: Steps, answers: dict[str, Any] = ANSWERS) -> tuple[list[int], Any]:
+    """The keys that a session asks, and its live values, if all answers are these."""
+    asked = []
+    try:
+        ask = next(steps)
+        while True:
+            api(ask.key).request.codec(ask.version).encode(ask.body)
+            asked.append(ask.key)
+            ask = steps.send(answers)
+    except StopIteration as end:
+        return asked, end.value
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda one: one.name)
+def test_a_session_asks_valid_requests_and_knows_live_values(session: Session) -> None:
+    asked, live = played(session.run(Stage({}, 12)))
+    assert asked[0] == METADATA
+    assert set(session.needs) <= set(asked)
+    assert set(live) <= LIVE
+    assert live["topic_id"] == TOPIC_ID.bytes
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda one: one.name)
+def test_two_sessions_have_no_group_or_transaction_in_common(session: Session) -> None:
+    _, one = played(session.run(Stage({}, 1)))
+    _, other = played(session.run(Stage({}, 2)))
+    for name in ("group_id", "transactional_id"):
+        assert name not in one or one[name] != other[name]
+        assert len(str(one.get(name))) == len(str(other.get(name)))
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=lambda one: one.name)
+def test_a_broker_without_the_topic_ends_a_session(session: Session) -> None:
+    with pytest.raises(Stuck, match=TOPIC):
+        played(session.run(Stage({}, 1)), {**ANSWERS, "topics": []})
+
+
+def test_a_group_that_asks_for_a_member_id_gets_it_back() -> None:
+    steps = JOINED.run(Stage({}, 1))
+    next(steps)
+    steps.send(ANSWERS)
+    ask = steps.send({**ANSWERS, "error_code": 79, "member_id": "given"})
+    assert (ask.key, ask.body["member_id"]) == (JOIN_GROUP, "given")
+
+
+def test_a_refused_step_says_which_and_why() -> None:
+    steps = JOINED.run(Stage({}, 1))
+    next(steps)
+    steps.send(ANSWERS)
+    with pytest.raises(Stuck, match=r"JoinGroup v9 .* INVALID_GROUP_ID"):
+        steps.send({**ANSWERS, "error_code": 24})
+
+
+def test_versions_are_those_that_both_sides_know() -> None:
+    stage = Stage({METADATA: (2, 5)})
+    assert stage.version(METADATA) == 5
+    assert stage.version(METADATA, 3) == 3
+    with pytest.raises(Unoffered, match="JoinGroup"):
+        stage.version(JOIN_GROUP)
+    with pytest.raises(Unoffered, match="from version 2"):
+        stage.version(METADATA, 1)
+
+
+def test_seeds_are_valid_messages_of_what_is_offered() -> None:
+    found = seeds()
+    assert len({seed.origin for seed in found}) == len(found)
+    for seed in found:
+        assert decode_frame(seed.frame, "request").key == seed.key
+    assert {seed.key for seed in found} == {key for one in SESSIONS for key in one.keys}
+    assert seeds({METADATA: (0, 3)}) == []

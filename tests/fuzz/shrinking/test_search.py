@@ -1,0 +1,143 @@
+"""Shrinking on virtual oracles: functions that say of a recipe whether it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import specs
+from fuzz.case import Change, Recipe, Seed
+from fuzz.shrinking.search import RUNS, shrink
+from fuzz.shrinking.step import opened
+
+
+def seed(name: str, version: int, body: dict[str, Any], origin: str = "made") -> Seed:
+    api = specs.api(name)
+    header = {
+        "request_api_key": api.key,
+        "request_api_version": version,
+        "correlation_id": 7,
+        "client_id": "c",
+    }
+    data = specs.encode_frame(specs.Frame("request", api.key, version, header, body))
+    return Seed(api.key, version, "request", data[4:], origin)
+
+
+def topics(*names: str) -> dict[str, Any]:
+    return {"topics": [{"name": name} for name in names], "allow_auto_topic_creation": False}
+
+
+METADATA = Recipe(
+    seed("Metadata", 9, topics("a", "bb", "ccc", "dddd")),
+    (Change("null", "topics[2].name", 123456), Change("flip", "", 99)),
+    "join",
+)
+
+
+def body(recipe: Recipe) -> dict[str, Any]:
+    frame = opened(recipe.seed)
+    assert frame is not None
+    return frame.body
+
+
+def counted(fires: Callable[[Recipe], bool]) -> tuple[Callable[[Recipe], bool], list[Recipe]]:
+    asked: list[Recipe] = []
+
+    def ask(recipe: Recipe) -> bool:
+        asked.append(recipe)
+        return fires(recipe)
+
+    return ask, asked
+
+
+def nulled(recipe: Recipe) -> str | None:
+    """The name of the topic that the mutation is put to."""
+    for change in recipe.changes:
+        if change.mutator == "null":
+            path = change.path
+            index = int(path[path.index("[") + 1 : path.index("]")])
+            name: str = body(recipe)["topics"][index]["name"]
+            return name
+    return None
+
+
+def test_all_that_the_bug_does_not_need_goes() -> None:
+    small = shrink(METADATA, lambda recipe: nulled(recipe) is not None).recipe
+    assert small.session == ""
+    assert [change.mutator for change in small.changes] == ["null"]
+    assert small.changes[0].path == "topics[0].name"
+    assert small.changes[0].draws == 0
+    assert len(body(small)["topics"]) == 1
+    assert small.seed.version == 0
+
+
+def test_a_change_stays_at_the_element_that_it_was_put_to() -> None:
+    small = shrink(METADATA, lambda recipe: nulled(recipe) == "ccc").recipe
+    assert body(small)["topics"] == [{"name": "ccc"}]
+
+
+@pytest.mark.parametrize(
+    ("needs", "kept"),
+    [
+        (lambda r: r.session == "join", lambda r: r.session == "join"),
+        (lambda r: r.seed.version >= 4, lambda r: r.seed.version == 4),
+        (lambda r: len(r.changes) == 2, lambda r: len(r.changes) == 2),
+        (lambda r: len(body(r)["topics"]) >= 2, lambda r: len(body(r)["topics"]) == 2),
+        (lambda r: any(c.draws == 99 for c in r.changes), lambda r: r.changes[0].draws == 99),
+    ],
+)
+def test_what_the_bug_needs_stays(
+    needs: Callable[[Recipe], bool], kept: Callable[[Recipe], bool]
+) -> None:
+    small = shrink(METADATA, needs).recipe
+    assert needs(small)
+    assert kept(small)
+
+
+def test_fields_get_their_defaults() -> None:
+    fetch = seed(
+        "Fetch",
+        4,
+        {
+            "max_wait_ms": 5,
+            "min_bytes": 9,
+            "topics": [
+                {"topic": "t", "partitions": [{"partition": 3, "fetch_offset": 8}] * 2},
+                {"topic": "u", "partitions": []},
+            ],
+        },
+    )
+    recipe = Recipe(fetch, (Change("limits", "topics[0].partitions[1].fetch_offset", 1),))
+    small = shrink(recipe, lambda r: body(r)["min_bytes"] == 9).recipe
+    assert body(small)["min_bytes"] == 9
+    assert body(small)["max_wait_ms"] == 0
+    assert body(small)["topics"] == []  # the change goes, and then what it was put to
+
+
+def test_a_recipe_that_is_small_is_left() -> None:
+    small = shrink(METADATA, lambda recipe: nulled(recipe) is not None).recipe
+    assert shrink(small, lambda recipe: nulled(recipe) is not None).recipe == small
+
+
+def test_it_is_asked_no_more_often_than_allowed_and_never_twice_the_same() -> None:
+    fires, asked = counted(lambda recipe: nulled(recipe) == "ccc")
+    found = shrink(METADATA, fires)
+    assert len(asked) == found.runs <= RUNS
+    assert len(set(asked)) == len(asked)
+    fires, asked = counted(lambda recipe: True)
+    found = shrink(METADATA, fires, runs=2)
+    assert (len(asked), found.runs) == (2, 2)
+    assert found.recipe == asked[-1]
+
+
+def test_what_fires_only_as_it_was_stays_as_it_was() -> None:
+    assert shrink(METADATA, lambda recipe: False).recipe == METADATA
+
+
+def test_a_seed_that_no_schema_reads_keeps_its_bytes() -> None:
+    odd = Recipe(Seed(3, 9, "request", b"\xff", "x"), METADATA.changes, "join")
+    small = shrink(odd, lambda recipe: True).recipe
+    assert small.seed.frame == b"\xff"
+    assert (small.session, small.changes) == ("", ())

@@ -1,0 +1,74 @@
+"""A client program of the tests' own: it does what the answer to its one question says.
+
+A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
+session behind it dies), print. Anything else is a valid answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import sys
+import time
+from typing import Any
+
+METADATA_V0 = struct.pack(">ihhihi", 14, 3, 0, 1, 0, 0)
+
+
+def said(number: int, where: str = "") -> None:
+    """A line out; with an exception if it says where that left."""
+    raised: dict[str, Any] | None = None
+    if where:
+        bases = ["own.Undocumented", "Exception"]
+        raised = {"class": bases[0], "bases": bases, "message": "m", "frames": ["own/a.py:f"]}
+        raised["where"] = where
+    print(json.dumps({"number": number, "records": 1, "raised": raised}), flush=True)
+
+
+def asked(bootstrap: str) -> bytes:
+    """The body of the answer to Metadata."""
+    host, port = bootstrap.split(":")
+    with socket.create_connection((host, int(port))) as sock:
+        sock.sendall(METADATA_V0)
+        (size,) = struct.unpack(">i", sock.recv(4, socket.MSG_WAITALL))
+        return sock.recv(size, socket.MSG_WAITALL)[4:]
+
+
+def die() -> None:
+    """As a program in Go does."""
+    print("panic: runtime error: of the tests [5]\n\ngoroutine 1 [running]:", file=sys.stderr)
+    print("github.com/own/client.(*C).read(0x1)\n\t/c.go:1 +0x2\n", file=sys.stderr, flush=True)
+    os._exit(2)
+
+
+def main() -> None:
+    """Sessions until there are no more lines."""
+    asleep = False
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        text, workload, bootstrap, _ = line.split()
+        if asleep:
+            os._exit(7)
+        where = ""
+        word = asked(bootstrap) if workload == "consume" else b""
+        if word == b"die":
+            die()
+        elif word == b"abort":
+            os.abort()
+        elif word == b"hang":
+            while True:
+                time.sleep(1)
+        elif word == b"eat":
+            bytearray(os.urandom(1 << 20)) * 96
+        elif word == b"print":
+            print("not a line of ours", flush=True)
+            print("said in the log", file=sys.stderr, flush=True)
+        asleep = word == b"sleeper"
+        where = {b"raise": "call", b"thread": "thread"}.get(word, "")
+        said(int(text), where)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Real clients against the bench's broker in a valid state: they see all there is, and nothing is wrong."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzz.answering.seeds import seeds
+from fuzz.case import Case, Recipe
+from fuzz.oracles.contents import ORACLES
+from fuzz.targets.clients.client import Client, Limits
+from fuzz.targets.clients.contents import client
+from fuzz.targets.clients.python import program
+from fuzz.targets.clients.target import ClientTarget
+from specs import keys
+from specs.contents import NAMES
+
+PATIENT = Limits(hung_s=60.0, starts_s=90.0)
+"""Nothing is timed here: a busy machine may take long."""
+ALL_RECORDS = 14
+TRIES = 10
+
+
+def _installed(package: str, module: str) -> ClientTarget:
+    """A client as it is installed beside the tests."""
+    found = Client(package, package, lambda: program(Path(sys.executable), module), PATIENT)
+    return ClientTarget(found, side_by_side=1)
+
+
+def _healthy(target: ClientTarget, asked: set[str]) -> None:
+    """Each of these APIs is asked for; a valid answer in a case's place is not told from one; and some
+    session sees all records."""
+    with target:
+        newest = target.newest()
+        assert asked <= {NAMES[key] for key in newest}
+        (seed, *_) = seeds([(keys.FETCH, newest[keys.FETCH])])
+        chunk = len(seed.frame).to_bytes(4, "big") + seed.frame
+        case = Case(0, Recipe(seed, ()), (chunk,))
+        for _ in range(TRIES):
+            (observation,) = target.run([case])
+            facts = dict(observation.facts)
+            assert [list(one.judge(observation)) for one in ORACLES if "client" in one.roles] == [
+                []
+            ] * 4
+            if facts["served"] and facts["records"] == ALL_RECORDS:
+                break
+        else:
+            pytest.fail(f"no session saw all records; the last: {observation}")
+
+
+USUAL = {"ApiVersions", "Metadata", "Fetch", "ListOffsets", "JoinGroup", "OffsetCommit", "Produce"}
+IN_TRANSACTIONS = {"InitProducerId", "AddPartitionsToTxn", "EndTxn"}
+
+
+def test_kafka_python() -> None:
+    _healthy(_installed("kafka-python", "with_kafka_python"), USUAL)
+
+
+def test_librdkafka() -> None:
+    _healthy(_installed("confluent-kafka", "with_confluent"), USUAL | IN_TRANSACTIONS)
+
+
+def test_aiokafka() -> None:
+    _healthy(_installed("aiokafka", "with_aiokafka"), USUAL | IN_TRANSACTIONS)
+
+
+@pytest.mark.needs_apache("3.9.1")
+@pytest.mark.timeout(400)
+def test_java() -> None:
+    _healthy(client("java@3.9.1"), USUAL | IN_TRANSACTIONS)
+
+
+@pytest.mark.parametrize("name", ["franz-go@1.21.4", "sarama@1.46.2"])
+@pytest.mark.needs_go("franz-go@1.21.4", "sarama@1.46.2")
+@pytest.mark.timeout(400)
+def test_in_go(name: str) -> None:
+    _healthy(client(name), USUAL | IN_TRANSACTIONS)

@@ -1,0 +1,171 @@
+"""The target with a client of the tests' own, which dies, raises, eats and hangs as it is told."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzz.answering.seeds import seeds
+from fuzz.case import Case, Recipe
+from fuzz.errors import CannotRun
+from fuzz.observation import Observation
+from fuzz.oracles.client_died import CLIENT_DIED
+from fuzz.oracles.client_hung import CLIENT_HUNG
+from fuzz.oracles.client_raised import CLIENT_RAISED
+from fuzz.targets.clients.client import Client, Limits, Program
+from fuzz.targets.clients.target import ClientTarget
+
+OWN = Path(__file__).with_name("own_client.py")
+(SEED,) = seeds([(3, 0)])
+
+
+def _client(line: Sequence[str] = (sys.executable, str(OWN)), *, each: bool = False) -> Client:
+    return Client("own", "own", lambda: Program(line, each=each))
+
+
+def _case(number: int, word: bytes) -> Case:
+    chunk = struct.pack(">i", 4 + len(word)) + SEED.frame[:4] + word
+    return Case(number, Recipe(SEED, ()), (chunk,))
+
+
+def _run(*words: bytes, limits: Limits | None = None, side_by_side: int = 1) -> list[Observation]:
+    cases = [_case(number, word) for number, word in enumerate(words)]
+    with ClientTarget(_client(), limits=limits, side_by_side=side_by_side) as target:
+        return list(target.run(cases))
+
+
+def _facts(observation: Observation) -> dict[str, Any]:
+    return dict(observation.facts)
+
+
+def test_many_cases_have_one_process_and_come_in_order() -> None:
+    found = _run(*[b"fine"] * 20, side_by_side=3)
+    assert [one.case.number for one in found] == list(range(20))
+    assert all(_facts(one)["served"] and not one.death and not one.raised for one in found)
+    assert found[0].sent == found[0].case.chunks
+
+
+def test_who_asks_for_no_more_can_run_others() -> None:
+    cases = [_case(number, b"fine") for number in range(9)]
+    with ClientTarget(_client(), side_by_side=2) as target:
+        first = next(target.run(cases))
+        assert [one.case.number for one in target.run(cases[5:])] == [5, 6, 7, 8]
+    assert first.case.number == 0
+
+
+def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
+    found = _run(b"fine", b"die", b"fine", b"abort", b"fine")
+    assert [one.death.exit_code if one.death else 0 for one in found] == [0, 2, 0, -6, 0]
+    assert _facts(found[1])["confirmed"]
+    (verdict,) = CLIENT_DIED.judge(found[1])
+    assert verdict.behaviour == (
+        "panic: runtime error: of the tests [N]",
+        "github.com/own/client.(*C).read",
+    )
+    (verdict,) = CLIENT_DIED.judge(found[3])
+    assert verdict.behaviour == ("signal SIGABRT",)
+
+
+def test_a_late_death_is_put_down_to_the_case_before() -> None:
+    found = _run(b"fine", b"sleeper", b"fine", b"fine")
+    dead = [one for one in found if one.death]
+    assert [one.case.number for one in found if not one.death] == [0, 1, 2, 3]
+    assert [one.case.number for one in dead] == [1]
+    assert _facts(dead[0])["confirmed"]
+
+
+def test_what_left_the_client_is_told_with_its_class_and_frames() -> None:
+    found = _run(b"raise", b"thread", b"fine")
+    assert found[0].raised == "own.Undocumented: m\n own/a.py:f"
+    verdicts = [list(CLIENT_RAISED.judge(one)) for one in found]
+    assert [len(one) for one in verdicts] == [1, 1, 0]
+    assert verdicts[0][0].behaviour == ("own.Undocumented", "own/a.py:f")
+
+
+def test_memory_is_measured_for_each_case() -> None:
+    found = _run(b"fine", b"eat", b"fine")
+    grown = [one.rss[1] - one.rss[0] for one in found if one.rss]
+    assert grown[1] > 90 << 20
+    assert grown[2] < 30 << 20
+
+
+def test_what_hangs_is_confirmed_and_ended() -> None:
+    found = _run(b"hang", b"fine", limits=Limits(hung_s=1.0))
+    assert found[0].probe is not None
+    assert not found[0].probe.answered
+    assert _facts(found[0])["confirmed"]
+    assert len(list(CLIENT_HUNG.judge(found[0]))) == 1
+    assert found[1].probe is None
+
+
+def test_what_it_prints_is_its_log() -> None:
+    found = _run(b"print")
+    assert found[0].log == ("said in the log",)
+    assert _facts(found[0])["records"] == 1
+
+
+def test_the_survey_is_what_it_asks_for() -> None:
+    with ClientTarget(_client()) as target:
+        assert target.survey() == {(3, 0)}
+        assert target.seeds() == [SEED]
+
+
+def test_a_client_that_asks_nothing_is_none() -> None:
+    with ClientTarget(_client([sys.executable, "-c", "pass"])) as target, pytest.raises(CannotRun):
+        target.seeds()
+
+
+def test_a_program_that_is_not_there_is_said() -> None:
+    with ClientTarget(_client(["/no/such/program"])) as target, pytest.raises(CannotRun) as told:
+        target.survey()
+    assert "can't be started" in str(told.value)
+
+
+def test_a_command_is_run_for_each_case() -> None:
+    code = (
+        "import socket, sys, os; host, port = sys.argv[1].split(':');"
+        "sock = socket.create_connection((host, int(port)));"
+        "sock.sendall(bytes.fromhex('0000000e 0003 0000 00000001 0000 00000000'));"
+        "got = sock.recv(100); os.abort() if b'abort' in got else sys.exit(b'fail' in got)"
+    )
+    line = [sys.executable, "-c", code, "{bootstrap}"]
+    cases = [_case(number, word) for number, word in enumerate((b"fine", b"abort", b"fail"))]
+    with ClientTarget(_client(line, each=True), side_by_side=2) as target:
+        found = list(target.run(cases))
+    assert all(_facts(one)["served"] for one in found)
+    assert [len(list(CLIENT_DIED.judge(one))) for one in found] == [0, 1, 0]
+
+
+KILLED = """
+import os, signal, sys
+from fuzz.targets.clients.client import Client, Program
+from fuzz.targets.clients.target import ClientTarget
+own = Client("own", "own", lambda: Program([sys.executable, sys.argv[1]]))
+with ClientTarget(own, side_by_side=1) as target:
+    target.newest()
+    print(target._workers[0]._child.pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_client_does_not_outlive_who_was_killed() -> None:
+    line = [sys.executable, "-c", KILLED, str(OWN)]
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        child = os.pidfd_open(int(process.stdout.readline()))
+        try:
+            process.send_signal(signal.SIGKILL)
+            assert select.select([child], [], [], 60)[0]
+        finally:
+            os.close(child)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fuzz.case import Case, Recipe, Seed
+from fuzz.dice import Dice
+from fuzz.errors import Misuse
+from fuzz.generators.messages import message
+from fuzz.observation import Observation
+from fuzz.oracles.contents import ORACLES
+from fuzz.oracles.oracle import Verdict
+from fuzz.targets import decoder as decoder_module
+from fuzz.targets.decoder import DecoderTarget
+from fuzz.targets.decoders import DECODERS, decoder
+from specs import Malformed
+from specs.contents import CONTENTS, api
+from specs.frames import Direction
+
+CASE = Case(0, Recipe(Seed(3, 1, "request", b"", "x"), ()), (b"\0\0\0\0",))
+
+
+def observed(reads: Any, *documented: type[Exception]) -> Observation:
+    (one,) = DecoderTarget("d", reads, documented).run([CASE])
+    return one
+
+
+def verdicts(observation: Observation) -> list[Verdict]:
+    oracles = [one for one in ORACLES if "decoder" in one.roles]
+    return [verdict for oracle in oracles for verdict in oracle.judge(observation)]
+
+
+def test_what_is_documented_is_fine() -> None:
+    def refuses(case: Case) -> Mapping[str, Any]:
+        raise Malformed("a", 0, "b")
+
+    found = observed(refuses, Malformed)
+    assert (found.raised, dict(found.facts)) == ("", {"refused": "Malformed"})
+    assert verdicts(found) == []
+
+
+def test_what_is_not_documented_is_told_with_where_it_was_raised() -> None:
+    def breaks(case: Case) -> Mapping[str, Any]:
+        empty: dict[int, Mapping[str, Any]] = {}
+        return empty[case.number]
+
+    (verdict,) = verdicts(observed(breaks, Malformed))
+    assert (verdict.oracle, verdict.behaviour) == (
+        "undocumented", ("KeyError", "test_decoder.py:breaks", "decoder.py:_run"),
+    )  # fmt: skip
+
+
+def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoder_module, "LIMIT_S", 0.05)
+
+    def hangs(case: Case) -> Mapping[str, Any]:
+        while True:
+            pass
+
+    (verdict,) = verdicts(observed(hangs))
+    assert verdict.behaviour[0] == "GaveUp"
+
+
+def test_memory_that_no_input_justifies_is_told() -> None:
+    kept: list[bytes] = []
+
+    def greedy(case: Case) -> Mapping[str, Any]:
+        # more than this process ever had
+        kept.append(b"x" * (decoder_module._highest() + (300 << 20)))
+        return {}
+
+    (verdict,) = verdicts(observed(greedy))
+    assert (verdict.oracle, verdict.behaviour[0]) == ("greedy", "memory")
+
+
+@pytest.mark.parametrize("differs", [[], ["topics"]])
+def test_fields_that_differ_are_told(differs: list[str]) -> None:
+    found = verdicts(observed(lambda case: {"differs": differs}))
+    assert [verdict.oracle for verdict in found] == ["round_trip"] * bool(differs)
+
+
+@pytest.mark.parametrize("name", [one.name for one in DECODERS])
+def test_valid_messages_are_read_by_our_own(name: str) -> None:
+    directions: tuple[Direction, ...] = ("request", "response")
+    cases = []
+    for key, _, _ in CONTENTS[::4]:
+        for direction in directions:
+            version = api(key).versions[1]
+            seed = message(key, version, direction, Dice("s", key), "x")
+            frame = len(seed.frame).to_bytes(4, "big") + seed.frame
+            cases.append(Case(key, Recipe(seed, ()), (frame,)))
+    for one in decoder(name).run(cases):
+        assert dict(one.facts).get("refused") is None, one
+        assert verdicts(one) == []
+
+
+def test_another_name_is_told_what_there_is() -> None:
+    with pytest.raises(Misuse, match="specs, captures"):
+        decoder("x")

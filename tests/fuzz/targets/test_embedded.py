@@ -1,0 +1,125 @@
+"""Cases against the embedded cluster in a process of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from fuzz.case import Case, Live
+from fuzz.errors import CannotRun, Misuse
+from fuzz.observation import Death, Observation
+from fuzz.targets.address import address
+from fuzz.targets.broker import BrokerTarget
+from fuzz.targets.embedded import EmbeddedService
+from fuzz.targets.pair import PairTarget
+from fuzz.targets.service import Elsewhere
+from specs import decode_frame
+from specs.keys import API_VERSIONS, FETCH, METADATA
+from tests.fuzz.observed import case, request
+
+ASK = request(METADATA, 1, {"topics": None})
+VERSIONS = request(API_VERSIONS, 0, {})
+PARKED = request(
+    FETCH,
+    4,
+    {
+        "max_wait_ms": 60000,
+        "min_bytes": 1 << 20,
+        "topics": [
+            {
+                "topic": "fuzz-topic",
+                "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 100}],
+            }
+        ],
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[BrokerTarget]:
+    with BrokerTarget(EmbeddedService(), batch=16, lanes=4, patience=0.5, limit=20) as running:
+        yield running
+
+
+def run(target: BrokerTarget, *cases: Case) -> list[Observation]:
+    found = list(target.run(cases))
+    assert [one.case for one in found] == list(cases)
+    return found
+
+
+def test_valid_requests_are_answered_on_connections_that_survive(target: BrokerTarget) -> None:
+    opened = target.lanes.counts.opened
+    found = run(target, *(case(ASK, number=number) for number in range(100)))
+    assert all(len(one.replies) == 1 and one.ending == "open" for one in found)
+    assert target.lanes.counts.opened - opened <= 4
+
+
+def test_an_answer_carries_the_live_correlation_id_of_its_request(target: BrokerTarget) -> None:
+    live = (Live(0, 8, 4, "correlation_id"),)
+    for one in run(target, *(replace(case(ASK), live=live) for _ in range(3))):
+        assert one.replies[0][:4] == one.sent[0][8:12]
+
+
+def test_requests_in_one_case_are_answered_in_their_order(target: BrokerTarget) -> None:
+    (one,) = run(target, case(ASK, VERSIONS, ASK))
+    assert [len(reply) > 0 for reply in one.replies] == [True] * 3
+    assert decode_frame(one.replies[1], "response", key=API_VERSIONS, version=0).body["api_keys"]
+
+
+@pytest.mark.parametrize("delivery", ["whole", "bytewise", "burst"])
+def test_bytes_arrive_however_they_are_delivered(target: BrokerTarget, delivery: str) -> None:
+    (one,) = run(target, replace(case(ASK), delivery=delivery))  # type: ignore[arg-type]
+    assert len(one.replies) == 1
+
+
+def test_a_frame_that_is_not_whole_is_not_waited_for(target: BrokerTarget) -> None:
+    (one,) = run(target, case(ASK[:-1]))
+    assert one.ending == "open"
+    assert not dict(one.facts).get("waited_ms")
+
+
+def test_a_size_that_no_request_has_closes_the_connection(target: BrokerTarget) -> None:
+    (one,) = run(target, case(b"\x7f\xff\xff\xff" + ASK[4:]))
+    assert one.ending in ("closed", "reset")
+
+
+def test_a_parked_request_is_given_up_and_holds_up_nobody(target: BrokerTarget) -> None:
+    abandoned = target.lanes.counts.abandoned
+    found = run(target, case(PARKED), *(case(ASK, number=n) for n in range(1, 20)))
+    assert dict(found[0].facts)["waited_ms"]
+    assert all(one.replies for one in found[1:])
+    assert target.lanes.counts.abandoned == abandoned + 1
+
+
+def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:
+    service = target.service
+    assert isinstance(service, EmbeddedService)
+    restarts = target.restarts
+    assert service.pid is not None
+    os.kill(service.pid, 6)
+    found = run(target, case(ASK), case(ASK, number=1))
+    assert [one.death for one in found if one.death] in ([], [Death(-6, "")])
+    assert target.restarts == restarts + 1
+    assert run(target, case(ASK))[0].replies
+
+
+def test_two_targets_that_agree_differ_in_nothing(target: BrokerTarget) -> None:
+    other = BrokerTarget(EmbeddedService(), batch=16, lanes=4, limit=20)
+    mine = BrokerTarget(EmbeddedService(), batch=16, lanes=4, limit=20)
+    with PairTarget(mine, other) as pair:
+        found = list(pair.run([case(ASK), case(b"\x7f\xff\xff\xff" + ASK[4:])]))
+    assert not any(dict(one.facts).get("differs") for one in found)
+
+
+def test_where_nobody_listens_a_target_says_so() -> None:
+    gone = BrokerTarget(Elsewhere("127.0.0.1", 1), limit=1)
+    with pytest.raises(CannotRun, match="does not serve"):
+        gone.__enter__()
+
+
+def test_a_broker_on_another_machine_is_refused() -> None:
+    with pytest.raises(Misuse, match="--i-own-this-target"):
+        address("192.0.2.1", 9092)

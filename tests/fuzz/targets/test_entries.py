@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzz.observation import Observation
+from fuzz.targets.broker import attributed
+from fuzz.targets.entries import LogFollower, about, split, template
+from specs.keys import METADATA
+from tests.fuzz.observed import observed, request
+
+STACK = """\
+[a] ERROR k.Processor - Exception from 127.0.0.1:9092-127.0.0.1:{}-5
+java.lang.Error: x
+\tat y.Z.f(Z:7)"""
+
+
+def test_an_entry_ends_where_the_next_begins() -> None:
+    text = STACK.format(1) + "\n[b] WARN c - d\n"
+    assert split(text) == (STACK.format(1), "[b] WARN c - d")
+
+
+def test_a_follower_gives_each_line_once_and_waits_for_whole_ones(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("[x] WARN before - it\n")
+    follower = LogFollower(path)
+    assert follower.entries() == ()
+    with path.open("a") as log:
+        log.write("[x] WARN one - a\n[x] WARN tw")
+    assert follower.entries() == ("[x] WARN one - a",)
+    with path.open("a") as log:
+        log.write("o - b\n")
+    assert follower.entries() == ("[x] WARN two - b",)
+    assert follower.entries() == ()
+
+
+def test_an_entry_says_whose_connection_it_is_about() -> None:
+    assert about(STACK.format(41234)) == (41234, None)
+    assert about("[a] WARN b - c") == (None, None)
+    assert about("[a] WARN clientId=x, correlationId=5") == (None, 5)
+
+
+def test_other_numbers_make_no_other_template() -> None:
+    assert template(STACK.format(1)) == template(STACK.format(2).replace(":7", ":9"))
+    assert template(STACK.format(1)) != template(STACK.format(1).replace("y.Z", "y.Q"))
+
+
+def test_entries_go_to_the_case_on_that_connection_with_that_request() -> None:
+    def one(number: int, port: int) -> Observation:
+        return observed(
+            request(METADATA, 1, {"topics": None}, correlation_id=number), facts=(("port", port),)
+        )
+
+    found = [one(1, 5000), one(2, 6000), one(3, 5000)]
+    named = "correlationId=1 127.0.0.1:9092-127.0.0.1:5000-5"
+    entries = (named, STACK.format(5000), STACK.format(6000), STACK.format(7000))
+    results, left = attributed(found, entries)
+    assert [len(result.log) for result in results] == [1, 1, 1]
+    assert results[0].log == (named,)
+    assert left == (STACK.format(7000),)
+
+
+def test_an_entry_that_names_a_request_only_goes_to_who_alone_has_sent_it() -> None:
+    def one(number: int) -> Observation:
+        return observed(request(METADATA, 1, {"topics": None}, correlation_id=number))
+
+    entry = "[a] ERROR k.KafkaApis - clientId=t, correlationId=2, api=METADATA"
+    results, left = attributed([one(1), one(2)], (entry,))
+    assert ([len(result.log) for result in results], left) == ([0, 1], ())
+    results, left = attributed([one(2), one(2)], (entry,))
+    assert ([len(result.log) for result in results], left) == ([0, 0], (entry,))

@@ -1,0 +1,141 @@
+"""Cases by their numbers: always the same, made again from their recipes, and everything has its turn."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from fuzz.case import Change, Recipe, Seed
+from fuzz.corpus import generated
+from fuzz.fieldmap import field_of, map_of
+from fuzz.making import Maker, cook
+from fuzz.mutators.contents import MUTATORS
+from fuzz.mutators.counts import COUNTS
+from fuzz.sessions.live import filled
+from specs import keys
+
+OFFERED = {keys.PRODUCE: (3, 9), keys.METADATA: (0, 12), keys.HEARTBEAT: (0, 4)}
+
+
+@functools.cache
+def corpus() -> tuple[Seed, ...]:
+    return tuple(generated("m", OFFERED, "request", each=2))
+
+
+@functools.cache
+def maker(seed: str = "s") -> Maker:
+    return Maker(seed, corpus())
+
+
+def test_a_case_depends_on_seed_and_number_alone() -> None:
+    other = Maker("s", corpus())
+    for number in (7, 3, 100_000, 3):
+        assert other.case(number) == maker().case(number)
+    assert any(maker("t").case(number) != maker().case(number) for number in range(10))
+
+
+def test_a_recipe_makes_the_case_again() -> None:
+    for number in range(1500):
+        case = maker().case(number)
+        assert cook(case.recipe, number) == case
+
+
+def test_some_cases_have_two_changes() -> None:
+    sizes = Counter(len(maker().case(number).recipe.changes) for number in range(1000))
+    assert sizes[1] > sizes[2] > 0
+
+
+def test_one_pass_puts_every_mutator_to_every_field() -> None:
+    """Whatever of the schema a mutator can be put to, it was put to within one pass."""
+    made = maker()
+    done = {
+        (case.recipe.seed.key, change.mutator, field_of(change.path))
+        for case in map(made.case, range(made.strata))
+        for change in case.recipe.changes[:1]
+    }
+    expected = set()
+    for seed in corpus():
+        chart = map_of(seed)
+        for mutator in MUTATORS:
+            if mutator.per == "field":
+                expected |= {
+                    (seed.key, mutator.name, field_of(part.path)) for part in mutator.places(chart)
+                }
+    assert expected - done == set()
+
+
+def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
+    hot = corpus()[5].origin
+    made = Maker("s", corpus(), energies={hot: 10_000})
+    found = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
+    assert 200 < found[True] < 320
+    assert Maker("s", corpus(), energies={hot: 10_000}).case(11) == made.case(11)
+
+
+def test_nothing_to_mutate_is_refused() -> None:
+    with pytest.raises(ValueError, match="no message"):
+        Maker("s", [])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (Change("counts", "nowhere.count", 1), "no place"),
+        (Change("nobody", "", 1), "no mutator"),
+    ],
+)
+def test_a_recipe_that_does_not_fit_its_seed_is_refused(change: Change, reason: str) -> None:
+    with pytest.raises(LookupError, match=reason):
+        cook(Recipe(corpus()[0], (change,)), 1)
+
+
+def test_a_recipe_without_changes_is_the_message_itself() -> None:
+    seed = corpus()[0]
+    case = cook(Recipe(seed, ()), 4)
+    assert case.chunks == (len(seed.frame).to_bytes(4, "big") + seed.frame,)
+    assert [place.name for place in case.live] == ["correlation_id"]
+
+
+def test_a_second_change_is_made_to_what_the_first_has_left() -> None:
+    seed = next(seed for seed in corpus() if seed.key == keys.HEARTBEAT and seed.version == 1)
+    first = Change("emptiness", "group_id", 1)
+    second = Change("odd_text", "group_id", 5)
+    both = cook(Recipe(seed, (first, second)), 1)
+    alone = cook(Recipe(seed, (second,)), 1)
+    assert both.chunks[0] == alone.chunks[0]
+
+
+def test_sessions_fill_in_what_a_change_has_left_alone() -> None:
+    """In the place where it is after the change, with the checksum of the batch behind it."""
+    found = [seed for seed in corpus() if seed.key == keys.PRODUCE and seed.version == 9]
+    seeds = [replace(seed, origin="session:txn") for seed in found]
+    made = Maker("s", seeds)
+    names: Counter[str] = Counter()
+    for number in range(400):
+        case = made.case(number)
+        assert case.recipe.session == "txn"
+        names.update(place.name for place in case.live)
+        values = {"producer_id": 0x0102030405060708, "base_sequence": 0x11223344}
+        chunks = filled(case, values, 77)
+        for place in case.live:
+            data = chunks[place.chunk][place.offset : place.offset + place.size]
+            if place.name == "producer_id":
+                assert data == bytes(range(1, 9))
+            if place.name == "correlation_id":
+                assert data == (77).to_bytes(4, "big")
+        assert list(map(len, chunks)) == list(map(len, case.chunks))
+    assert names["producer_id"] > 50
+    assert names["crc"] > 50
+    assert names["crc"] <= names["producer_id"]
+
+
+def test_only_the_mutators_that_are_given_are_used() -> None:
+    made = Maker("s", corpus(), [COUNTS])
+    changes = {change.mutator for n in range(200) for change in made.case(n).recipe.changes}
+    assert changes == {"counts"}
+    recipe = made.case(0).recipe
+    with pytest.raises(LookupError):
+        cook(recipe, 0, [])

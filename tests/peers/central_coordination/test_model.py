@@ -1,0 +1,133 @@
+"""Whatever is lost, delayed or dies: no start-fetcher gives a partition twice, and the group recovers."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from peers.central_coordination.actions import BrokerAction, Log
+from tests.peers.central_coordination.world import World
+
+NAMES = st.sampled_from("abcd")
+NODES = st.sampled_from((1, 2))
+PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
+"""ms that pass behind each step."""
+
+
+class Group(RuleBasedStateMachine):
+    """A group of up to four consumers, two brokers, and all that may befall them."""
+
+    @initialize(
+        latency=st.sampled_from((1, 7, 40)),
+        names=st.sampled_from(("a", "ab", "abc")),
+        settled=st.booleans(),
+    )
+    def begin(self, latency: int, names: str, settled: bool) -> None:
+        self.world = World()
+        self.world.latency = latency
+        for name in names:
+            self.world.add(name)
+            if settled:
+                self.world.until(self.world.settled)
+
+    @rule(ms=st.sampled_from((1, 3, 10, 30, 100, 301, 700)))
+    def pass_time(self, ms: int) -> None:
+        self.world.run(ms)
+
+    @rule(name=NAMES, then=PAUSES)
+    def start_consumer(self, name: str, then: int) -> None:
+        known = self.world.applications.get(name)
+        if known is None or known.dead:
+            self.world.add(name)
+        self.world.run(then)
+
+    @rule(name=NAMES, then=PAUSES)
+    def end_consumer(self, name: str, then: int) -> None:
+        known = self.world.applications.get(name)
+        if known is not None and not known.dead:
+            self.world.kill(name)
+        self.world.run(then)
+
+    @rule(name=NAMES, then=PAUSES)
+    def pause(self, name: str, then: int) -> None:
+        if name in self.world.applications:
+            self.world.pause(name)
+        self.world.run(then)
+
+    @rule(name=NAMES, then=PAUSES)
+    def resume(self, name: str, then: int) -> None:
+        known = self.world.applications.get(name)
+        if known is not None and not known.dead and not known.polls:
+            self.world.resume(name)
+        self.world.run(then)
+
+    @rule(name=NAMES, silently=st.booleans(), then=PAUSES)
+    def break_connection(self, name: str, silently: bool, then: int) -> None:
+        known = self.world.applications.get(name)
+        if known is not None and known.link is not None:
+            if silently:
+                known.link.lossy = True
+            else:
+                self.world.cut(known.link)
+        self.world.run(then)
+
+    @rule(node=NODES, then=PAUSES)
+    def crash(self, node: int, then: int) -> None:
+        self.world.crash(node)
+        self.world.run(then)
+
+    @rule(node=NODES, actions=st.integers(1, 12), then=PAUSES)
+    def crash_between_actions(self, node: int, actions: int, then: int) -> None:
+        left = [actions]
+
+        def crash_before(broker: int, action: BrokerAction) -> bool:
+            left[0] -= broker == node
+            return broker == node and left[0] == 0
+
+        self.world.crash_before = crash_before
+        self.world.run(then)
+
+    @rule(node=NODES, then=PAUSES)
+    def boot(self, node: int, then: int) -> None:
+        if self.world.brokers[node] is None:
+            self.world.boot(node)
+        self.world.run(then)
+
+    @rule(then=PAUSES)
+    def session_of_the_coordinator_ends(self, then: int) -> None:
+        self.world.resign()
+        self.world.run(then)
+
+    @precondition(lambda self: len(self.world.topics["t"]) < 7)
+    @rule(then=PAUSES)
+    def add_partition(self, then: int) -> None:
+        self.world.grow("t", f"9-{len(self.world.topics['t'])}")
+        self.world.run(then)
+
+    def teardown(self) -> None:
+        """No more faults: within bounded time all that live own all there is, each once."""
+        if not hasattr(self, "world"):
+            return
+        world = self.world
+        world.crash_before = lambda broker, action: False
+        world.latency = 1
+        for node, broker in world.brokers.items():
+            if broker is None:
+                world.boot(node)
+        for name, one in world.applications.items():
+            if not one.dead and not one.polls:
+                world.resume(name)
+        world.run(2_000)
+        if any(isinstance(action, Log) and action.level == "FATAL" for _, _, action in world.log):
+            world.grow("t", "last")  # a group that was given up waits for a change
+        world.until(world.settled, limit=8_000)
+
+
+Group.TestCase.settings = settings(
+    max_examples=40,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestGroup = Group.TestCase

@@ -1,0 +1,135 @@
+"""Coordinators and consumers of document 001 over real sockets, and through the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import struct
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from barnabas.harness import Harness
+from peers.central_coordination.client import Client
+from peers.central_coordination.server import Cluster
+from peers.central_coordination.settings import ConsumerSettings
+from peers.listener import Address
+
+LIMIT = 30
+"""Seconds."""
+
+TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
+
+
+@contextlib.asynccontextmanager
+async def consumers(bootstrap: tuple[Address, ...], *names: str) -> AsyncIterator[list[Client]]:
+    clients = [
+        Client(ConsumerSettings("g", name, bootstrap, session_timeout_ms=1_500, backoff_ms=20))
+        for name in names
+    ]
+    try:
+        for client in clients:
+            client.start()
+        yield clients
+    finally:
+        for client in clients:
+            await client.stop()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def shared(clients: list[Client], count: int = 4) -> bool:
+    """Whether these fetch from so many partitions, each from one."""
+    owned = [at for one in clients for at in one.partitions]
+    return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
+
+
+def test_a_group_over_sockets_survives_its_coordinator() -> None:
+    async def run() -> None:
+        async with (
+            Cluster(2, topics=TOPICS) as cluster,
+            consumers(cluster.bootstrap, "a", "b") as clients,
+        ):
+            await until(lambda: shared(clients))
+            for one in clients:
+                for at in one.partitions:
+                    one.consumed(at, 42)
+            cluster.grow("t", "0-4")
+            await until(lambda: shared(clients, 5))
+            assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
+            first = cluster.coordinator
+            assert first is not None
+            await cluster.stop(first.node)
+            await until(lambda: not any(one.fetching for one in clients))
+            await until(lambda: shared(clients, 5))
+            assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
+
+    asyncio.run(run())
+
+
+def test_a_pause_longer_than_the_session() -> None:
+    async def run() -> None:
+        async with (
+            Cluster(1, topics=TOPICS) as cluster,
+            consumers(cluster.bootstrap, "a", "b") as clients,
+        ):
+            await until(lambda: shared(clients))
+            clients[0].pause()
+            await until(lambda: shared(clients[1:]))
+            assert clients[0].fetching  # nobody could tell it
+            clients[0].resume()
+            await until(lambda: shared(clients))
+            assert clients[0].core.losses == 1
+
+    asyncio.run(run())
+
+
+def test_noise_closes_its_connection_and_no_other() -> None:
+    async def run() -> None:
+        async with (
+            Cluster(1, topics=TOPICS) as cluster,
+            consumers(cluster.bootstrap, "a") as clients,
+        ):
+            await until(lambda: shared(clients))
+            reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
+            writer.write(struct.pack(">i", 5) + b"noise")
+            assert await asyncio.wait_for(reader.read(), LIMIT) == b""
+            writer.close()
+            assert shared(clients)
+            assert clients[0].starts == 1
+
+    asyncio.run(run())
+
+
+def test_through_the_proxy() -> None:
+    """The proxy does not know this protocol, in which the broker asks: it passes every byte on."""
+
+    async def run(cluster: Cluster, proxy: Harness) -> None:
+        host, _, port = proxy.bootstrap.rpartition(":")
+        address = (host, int(port))
+        (server,) = cluster.servers.values()
+        server.listener.address = address  # what ClusterMetadata names; nobody rewrites it here
+        cluster.tell()
+        async with consumers((address,), "a", "b") as clients:
+            await until(lambda: shared(clients))
+            cluster.grow("t", "0-4")
+            await until(lambda: shared(clients, 5))
+
+    async def all_of_it() -> None:
+        async with Cluster(1, topics=TOPICS) as cluster:
+            host, port = cluster.bootstrap[0]
+            proxy = Harness(f"{host}:{port}")
+            await asyncio.to_thread(proxy.__enter__)
+            try:
+                await run(cluster, proxy)
+            finally:
+                await asyncio.to_thread(proxy.__exit__, None, None, None)
+
+    asyncio.run(all_of_it())
+
+
+pytestmark = pytest.mark.timeout(90)

@@ -1,0 +1,167 @@
+"""The client and real brokers: 0.8.2.2, newer ones that still take v0, and 4.3.1, which does not."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from barnabas.harness import Harness
+from peers.apache import ApacheCluster
+from peers.client_0_8 import EARLIEST, LATEST, Client, Message, Produced, Unreachable
+from peers.leaders import Place
+
+FEW = [Message(b"k", b"%d" % number) for number in range(5)]
+
+
+def values(client: Client, place: Place, begin: int = 0, end: int = 0) -> list[bytes | None]:
+    """What one Fetch gives, or all up to an offset: brokers may give less than there is."""
+    read: list[bytes | None] = []
+    while not read or begin + len(read) < end:
+        found = client.fetch({place: begin + len(read)}, max_wait_ms=2000)[place]
+        assert found.error == 0
+        assert found.messages
+        read += [message.value for _, message in found.messages]
+    return read
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_acknowledgements_of_all_of_one_of_two_and_of_none(kafka_0_8: ApacheCluster) -> None:
+    place = "acknowledged", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        for number, acks in enumerate((-1, 1, 2)):
+            assert client.produce({place: [Message(None, b"x")]}, acks=acks) == {
+                place: Produced(0, number)
+            }
+        assert client.produce({place: [Message(None, b"last")]}, acks=0) == {}
+        # behind it on the same connection
+        assert client.produce({place: [Message(None, b"end")]}, acks=-1) == {place: Produced(0, 4)}
+        assert values(client, place, 3, 5) == [b"last", b"end"]
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
+def test_compressed_sets_are_read_from_the_middle(
+    kafka_0_8: ApacheCluster, compression: str
+) -> None:
+    place = f"packed-{compression}", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        assert client.produce({place: FEW}, acks=-1, compression=compression)[place].error == 0
+        assert values(client, place, 3) == [b"3", b"4"]
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_a_long_poll_ends_with_enough_bytes_or_when_time_is_over(kafka_0_8: ApacheCluster) -> None:
+    place = "polled", 0
+    with Client(kafka_0_8.brokers.values()) as client, Client(kafka_0_8.brokers.values()) as other:
+        client.produce({place: FEW}, acks=-1)
+        begun = time.monotonic()
+        # more than there is: what there is comes when the time is over
+        found = client.fetch({place: 0}, max_wait_ms=400, min_bytes=1 << 20)[place]
+        assert time.monotonic() - begun >= 0.4
+        assert len(found.messages) == len(FEW)
+        begun = time.monotonic()
+        assert values(client, place) == [message.value for message in FEW]
+        assert client.fetch({place: 5}, max_wait_ms=60_000, min_bytes=0)[place].messages == ()
+        # a long poll that begins before there is anything ends as soon as there is
+        other.refresh([place[0]])
+        address = other.cluster.brokers[other.cluster.leaders[place]]
+        with Client([address]) as poller:
+            poller.refresh([place[0]])
+            got: list[bytes | None] = []
+            thread = threading.Thread(
+                target=lambda: got.extend(
+                    message.value
+                    for _, message in poller.fetch({place: 5}, max_wait_ms=9000)[place].messages
+                )
+            )
+            thread.start()
+            other.produce({place: [Message(None, b"new")]}, acks=-1)
+            thread.join()
+            assert got == [b"new"]
+        assert time.monotonic() - begun < 9
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_a_message_beyond_the_limit_is_said(kafka_0_8: ApacheCluster) -> None:
+    place = "long", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        client.produce({place: [Message(None, bytes(5000))]}, acks=-1)
+        assert client.fetch({place: 0}, max_bytes=1000)[place].too_small
+        assert len(client.fetch({place: 0}, max_bytes=6000)[place].messages) == 1
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_offsets_are_the_segments_and_the_end(kafka_0_8: ApacheCluster) -> None:
+    place = "offsets", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        client.produce({place: FEW}, acks=-1)
+        assert client.offsets({place: LATEST}, count=10)[place].offsets == (5, 0)
+        assert client.offsets({place: EARLIEST})[place].offsets == (0,)
+        assert client.offsets({place: LATEST}, count=1)[place].offsets == (5,)
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_the_next_leader_is_found(kafka_0_8: ApacheCluster) -> None:
+    place = "moved", 0
+    with Client(kafka_0_8.brokers.values(), patience=30) as client:
+        client.produce({place: FEW}, acks=-1)
+        leader = client.cluster.leaders[place]
+        kafka_0_8.kill(leader)
+        try:
+            assert client.produce({place: [Message(None, b"after")]})[place].error == 0
+            assert client.cluster.leaders[place] != leader
+            assert values(client, place)[-1] == b"after"
+        finally:
+            kafka_0_8.start(leader)
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_through_the_proxy(kafka_0_8: ApacheCluster) -> None:
+    place = "proxied", 0
+    with Harness(kafka_0_8.bootstrap) as proxy, Client([proxy.proxy.address]) as client:
+        assert client.produce({place: FEW}, acks=-1)[place].error == 0
+        client.produce({place: FEW}, acks=0)
+        assert len(values(client, place)) > 0
+        assert client.offsets({place: LATEST})[place].offsets == (10,)
+        # the leader that it found is the proxy too
+        assert not set(client.cluster.brokers.values()) & set(kafka_0_8.brokers.values())
+    seen = {(exchange.api, exchange.version) for exchange in proxy.exchanges}
+    assert seen == {("Produce", 0), ("Fetch", 0), ("ListOffsets", 0), ("Metadata", 0)}
+
+
+@pytest.mark.needs_apache("0.9.0.1", "0.11.0.1", "3.9.1")
+@pytest.mark.parametrize("version", ["0.9.0.1", "0.11.0.1", "3.9.1"])
+def test_newer_brokers_take_it(version: str) -> None:
+    place = "orders", 0
+    with ApacheCluster(version) as cluster:
+        with Client(cluster.brokers.values(), patience=20) as client:
+            assert client.produce({place: FEW}, acks=-1, compression="gzip")[place].error == 0
+            assert client.produce({place: FEW}, acks=0) == {}
+            assert client.produce({place: FEW}, acks=1) == {place: Produced(0, 10)}
+            # since 0.9 an acks of 2 is none: INVALID_REQUIRED_ACKS
+            assert client.produce({place: FEW}, acks=2)[place].error == 21
+            assert values(client, place, 0, 15) == [message.value for message in FEW] * 3
+            assert client.offsets({place: LATEST})[place].offsets == (15,)
+            assert client.fetch({place: 99})[place].error == 1
+        with Harness(cluster.bootstrap) as proxy, Client([proxy.proxy.address]) as client:
+            assert values(client, place, 14) == [b"4"]
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_4_3_1_answers_metadata_only() -> None:
+    """KIP-896: Fetch v0 and ListOffsets v0 are gone; Produce v0 is offered for librdkafka's sake only."""
+    place = "orders", 0
+    with ApacheCluster("4.3.1") as cluster, Client(cluster.brokers.values(), patience=0) as client:
+        until = time.monotonic() + 30
+        while place not in client.refresh(["orders"]).leaders:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        for ask in (
+            lambda: client.fetch({place: 0}),
+            lambda: client.offsets({place: LATEST}),
+            lambda: client.produce({place: FEW}),
+        ):
+            with pytest.raises(Unreachable):
+                ask()

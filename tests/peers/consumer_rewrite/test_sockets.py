@@ -1,0 +1,170 @@
+"""Coordinators and consumers over real sockets, and through the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import struct
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from barnabas.harness import Harness
+from captures.checks.drafts import DRAFT_CHECKS
+from captures.checks.drafts.reading import step
+from captures.checks.running import run as run_checks
+from captures.conversations import Conversations
+from captures.reader import CaptureReader
+from peers.consumer_rewrite.client import Client
+from peers.consumer_rewrite.record import decode, path_of
+from peers.consumer_rewrite.server import Cluster
+from peers.consumer_rewrite.settings import ConsumerSettings
+from peers.listener import Address
+from proxy.scenario import loads
+from specs.drafts.rewrite_states import DOWN
+
+LIMIT = 30
+"""Seconds."""
+
+
+@contextlib.asynccontextmanager
+async def polling(clients: list[Client]) -> AsyncIterator[None]:
+    """All clients poll meanwhile."""
+
+    async def work(client: Client) -> None:
+        while True:
+            await client.poll(0.05)
+
+    tasks = [asyncio.create_task(work(client)) for client in clients]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for client in clients:
+            await client.kill()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def client(bootstrap: tuple[Address, ...], **options: object) -> Client:
+    settings: dict[str, object] = {"topics": ("t",), "session_timeout_ms": 1_500, "backoff_ms": 20}
+    one = Client(ConsumerSettings("g", bootstrap, **(settings | options)))  # type: ignore[arg-type]
+    one.start()
+    return one
+
+
+def shared(clients: list[Client], count: int) -> bool:
+    """Whether these own so many partitions of t, each once, in one generation."""
+    owned = [at for one in clients for at in one.partitions]
+    generations = {one.generation for one in clients}
+    return len(generations) == 1 and sorted(owned) == [("t", number) for number in range(count)]
+
+
+def committed(cluster: Cluster) -> list[int]:
+    entry = cluster.registry.read(path_of("g"))
+    return [] if entry is None else [one.offset for one in decode(entry.data).offsets.values()]
+
+
+def test_a_group_over_sockets_survives_its_coordinator() -> None:
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 4}) as cluster:
+            clients = [client(cluster.bootstrap) for _ in range(2)]
+            async with polling(clients):
+                await until(lambda: shared(clients, 4))
+                generation = clients[0].generation
+                clients[0].consumed(next(iter(clients[0].partitions)), 42)
+                clients[0].commit()
+                await until(lambda: 42 in committed(cluster))
+                first = cluster.coordinator("g")
+                assert first is not None
+                await cluster.stop(first)
+                cluster.partitions("t", 5)
+                await until(lambda: shared(clients, 5))
+                assert clients[0].generation > generation
+                positions = [offset for one in clients for offset in one.partitions.values()]
+                assert sorted(positions) == [0, 0, 0, 0, 42]
+
+    asyncio.run(run())
+
+
+def test_who_is_refused_says_why() -> None:
+    async def run() -> None:
+        async with Cluster(1, topics={"t": 1}) as cluster:
+            one = client(cluster.bootstrap, session_timeout_ms=60_000)
+            async with polling([one]):
+                await until(lambda: one.core.state == DOWN)
+                assert one.core.failure == "SessionTimeoutTooHigh"
+
+    asyncio.run(run())
+
+
+def test_noise_closes_its_connection_and_no_other() -> None:
+    async def run() -> None:
+        async with Cluster(1, topics={"t": 1}) as cluster:
+            one = client(cluster.bootstrap)
+            async with polling([one]):
+                await until(lambda: shared([one], 1))
+                reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
+                writer.write(struct.pack(">i", 5) + b"noise")
+                assert await asyncio.wait_for(reader.read(), LIMIT) == b""
+                writer.close()
+                generation = one.generation
+                await asyncio.sleep(0)
+                assert shared([one], 1)
+                assert one.generation == generation
+            assert len(cluster.servers[1].closed) == 1
+
+    asyncio.run(run())
+
+
+SLOW = """
+version: 1
+rules:
+  - name: a heartbeat is lost
+    match: {api: Heartbeat, direction: request, client_id: slow}
+    when: {skip: 2, times: 1, scope: rule}
+    do: drop
+"""
+
+
+def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again(
+    tmp_path: Path,
+) -> None:
+    capture = tmp_path / "rewrite.pcapng"
+
+    async def run(proxy: Harness) -> None:
+        host, _, port = proxy.bootstrap.rpartition(":")
+        clients = [client(((host, int(port)),), client_id=name) for name in ("slow", "quick")]
+        async with polling(clients):
+            await until(lambda: shared(clients, 4))
+            before = clients[0].core.losses
+            await until(lambda: clients[0].core.losses > before)
+            await until(lambda: shared(clients, 4))
+
+    async def all_of_it() -> None:
+        async with Cluster(1, topics={"t": 4}) as cluster:
+            host, port = cluster.bootstrap[0]
+            proxy = Harness(f"{host}:{port}", scenario=loads(SLOW), capture=capture)
+            await asyncio.to_thread(proxy.__enter__)
+            try:
+                await run(proxy)
+            finally:
+                await asyncio.to_thread(proxy.__exit__, None, None, None)
+            asked = {one.api for one in proxy.exchanges}
+            assert {"FindCoordinator", "JoinGroup", "Heartbeat", "OffsetFetch"} <= asked
+
+    asyncio.run(all_of_it())
+    exchanges = list(Conversations(strays=True).exchanges(CaptureReader(capture)))
+    assert [finding for _, finding in run_checks(exchanges, DRAFT_CHECKS)] == []
+    joins = [seen for one in exchanges if (seen := step(one)) and seen.api == "JoinGroup"]
+    assert {seen.response["group_generation_id"] for seen in joins} >= {1, 2}
+
+
+pytestmark = pytest.mark.timeout(90)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from peers.pipelined_producer.event import Event
+from peers.pipelined_producer.intake import Intake, QueueFull
+from peers.pipelined_producer.settings import Settings
+
+
+def event(key: Any = None, topic: str = "t") -> Event:
+    return Event(topic, key, b"v", 0.0)
+
+
+def test_all_that_is_in_the_producer_s_hands_is_bounded() -> None:
+    intake = Intake(Settings(outstanding=3))
+    for topic in "abc":
+        intake.put(event(topic=topic))
+    with pytest.raises(QueueFull, match="3 messages are in the producer's hands"):
+        intake.put(event(topic="d"))
+    intake.take([("a", 0)], 1, 0.0)  # in flight is in its hands, too
+    with pytest.raises(QueueFull):
+        intake.put(event(topic="d"))
+    intake.over(1)
+    intake.put(event(topic="d"))
+
+
+def test_a_full_queue_says_whose_it_is() -> None:
+    intake = Intake(Settings(queue_messages=1))
+    intake.put(event())
+    with pytest.raises(QueueFull, match="the queue for t is full"):
+        intake.put(event())
+    assert intake.outstanding == 1
+
+
+@pytest.mark.parametrize("topic", ["", "x" * 250])
+def test_a_topic_that_can_t_be_is_refused(topic: str) -> None:
+    with pytest.raises(ValueError, match="1 to 249 bytes"):
+        Intake(Settings()).put(event(topic=topic))
+
+
+def test_a_partitioner_that_fails_is_told_where_it_was_asked() -> None:
+    def partitioner(key: Any, count: int) -> int:
+        return int(key) if count > 1 else 0
+
+    intake = Intake(Settings(), partitioner)
+    for key in ("1", "x", "7", "0"):
+        intake.put(event(key))
+    failed = intake.known({"t": 2})
+    assert [one.event.key for one in failed] == ["x", "7"]
+    assert "gives 7 of 2 partitions" in str(failed[1].problem)
+    assert sorted(intake.waiting()) == [("t", 0), ("t", 1)]
+    with pytest.raises(ValueError, match="invalid literal"):
+        intake.put(event("y"))  # now the client's thread asks
+    assert intake.outstanding == 4

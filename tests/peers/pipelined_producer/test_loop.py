@@ -1,0 +1,583 @@
+"""Playbooks of the event loop, whole and byte by byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from peers.pipelined_producer.actions import METADATA
+from peers.pipelined_producer.batch import Serializers, plain
+from peers.pipelined_producer.loop import STEPS
+from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
+from specs.frames import Frame, encode_frame
+from specs.keys import API_VERSIONS, PRODUCE
+from specs.keys import METADATA as METADATA_KEY
+from specs.records import read
+from tests.peers.pipelined_producer.stage import Cluster, Stage, numbered, parts
+
+ONE_QUEUE = Settings(queueing="one")
+PARTITIONS = Settings(queueing="partition")
+
+both = pytest.mark.parametrize("settings", [PARTITIONS, ONE_QUEUE], ids=["partition", "one"])
+cut = pytest.mark.parametrize("chunk", [1 << 20, 1], ids=["whole", "bytewise"])
+
+
+def in_order(stage: Stage, values: list[bytes]) -> None:
+    """Each partition has what was sent to it, in order, and everything was acknowledged once."""
+    assert stage.problems == {}
+    assert sorted(stage.acknowledged) == sorted(values)
+    logged = [value for log in stage.cluster.logs.values() for value in log]
+    assert sorted(logged) == sorted(values)
+    for log in stage.cluster.logs.values():
+        assert log == sorted(log, key=int)
+
+
+def test_the_steps_are_the_document_s() -> None:
+    assert [says for says, _ in STEPS] == [
+        "configure any new broker connections",
+        "handle responses",
+        "handle topic metadata requests, if there are non-zero partitions in error",
+        "handle incomplete requests",
+        "handle retries, if any",
+        "handle new requests",
+    ]
+
+
+@both
+@cut
+@pytest.mark.parametrize("mode", [{}, {"metadata": "blocking"}, {"in_flight_total": 1}])
+def test_messages_come_to_their_partitions_in_order(
+    settings: Settings, chunk: int, mode: dict[str, Any]
+) -> None:
+    stage = Stage(replace(settings, batch_messages=3, **mode), chunk=chunk)
+    values = list(numbered(40))
+    for number, value in enumerate(values):
+        stage.send(value, key=b"k%d" % (number % 7))
+        if number % 10 == 0:
+            stage.turn()
+    stage.wait(1000)
+    in_order(stage, values)
+    assert len(stage.cluster.logs) == 2
+
+
+@both
+def test_a_first_message_waits_undesignated_and_its_metadata_are_asked_for(
+    settings: Settings,
+) -> None:
+    stage = Stage(settings)
+    event = stage.send(b"0", key=b"k")
+    assert event.partition == -1
+    stage.settle()
+    assert event.partition == 0
+    assert stage.acknowledged == [b"0"]
+    # from now on the client's thread knows
+    assert stage.send(b"1", key=b"k").partition == 0
+
+
+@both
+def test_keys_that_waited_stay_in_front_of_those_that_did_not(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_messages=2))
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(5):
+        stage.send(value, key=b"k")
+    stage.settle()
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    for value in (b"5", b"6"):
+        stage.send(value, key=b"k")
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == list(numbered(7))
+
+
+def test_several_requests_are_in_flight() -> None:
+    stage = Stage(Settings(in_flight=3, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(10):
+        stage.send(value)
+    stage.settle()
+    assert len(stage.loop.links.brokers[1].in_flight) == 3
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == [b"first", *numbered(10)]
+    assert stage.most_in_flight[1] == 3
+
+
+def test_the_blocking_producer_has_one_in_flight_over_all_brokers() -> None:
+    stage = Stage(replace(BLOCKING_0_8, batch_messages=2), Cluster(3, {"t": 3}))
+    for number, value in enumerate(numbered(30)):
+        stage.send(value, partition=number % 3)
+    for _ in range(300):
+        stage.turn()
+        assert sum(len(link.in_flight) for link in stage.loop.links.brokers.values()) <= 1
+    in_order(stage, list(numbered(30)))
+    assert {frame.version for node in (1, 2, 3) for frame in stage.requests(node)} == {0}
+    assert stage.requests(1, API_VERSIONS) == []
+
+
+def test_a_request_has_a_batch_of_each_partition_that_the_broker_leads() -> None:
+    stage = Stage(Settings(batch_messages=4), Cluster(2, {"t": 4, "u": 1}))
+    for partition in range(4):
+        for value in numbered(6):
+            stage.send(value, partition=partition)
+    stage.send(b"u", topic="u", partition=0)
+    stage.settle()
+    first, second = stage.requests(1)
+    assert parts(first) == {("t", 0): 4, ("t", 2): 4, ("u", 0): 1}
+    assert parts(second) == {("t", 0): 2, ("t", 2): 2}
+    assert parts(stage.requests(2)[0]) == {("t", 1): 4, ("t", 3): 4}
+
+
+@both
+def test_a_partition_without_a_leader_is_passed_over(settings: Settings) -> None:
+    stage = Stage(settings)
+    stage.cluster.leaders["t", 0] = -1
+    for number, value in enumerate(numbered(10)):
+        stage.send(value, partition=number % 2)
+    stage.wait(50)
+    assert stage.acknowledged == [b"1", b"3", b"5", b"7", b"9"]
+    stage.cluster.leaders["t", 0] = 2
+    stage.wait(200)
+    assert stage.cluster.logs["t", 0] == [b"0", b"2", b"4", b"6", b"8"]
+
+
+@both
+def test_messages_without_a_key_are_spread(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_messages=2), Cluster(2, {"t": 4}))
+    for value in numbered(40):
+        stage.send(value)
+    stage.settle()
+    assert sorted(stage.acknowledged) == sorted(numbered(40))
+    assert {place[1] for place in stage.cluster.logs} == {0, 1, 2, 3}
+
+
+def test_a_batch_waits_for_more_until_it_is_full_or_time_is_over() -> None:
+    stage = Stage(Settings(linger_ms=100, batch_messages=3), Cluster(1, {"t": 1}))
+    stage.send(b"a")
+    stage.wait(99)
+    assert stage.requests(1) == []
+    stage.wait(2)
+    assert [parts(frame) for frame in stage.requests(1)] == [{("t", 0): 1}]
+    for value in (b"b", b"c", b"d"):
+        stage.send(value)
+    stage.settle()
+    assert parts(stage.requests(1)[1]) == {("t", 0): 3}
+    stage.send(b"e")
+    stage.loop.hurry = True
+    stage.settle()
+    assert stage.acknowledged == [b"a", b"b", b"c", b"d", b"e"]
+
+
+@cut
+def test_an_incomplete_request_goes_on_before_anything_new(chunk: int) -> None:
+    stage = Stage(Settings(batch_messages=1), Cluster(1, {"t": 1}), chunk=chunk)
+    stage.send(b"first")
+    stage.settle()
+    stage.unwritable.add(1)
+    stage.send(b"0")
+    stage.send(b"1")
+    stage.settle()
+    assert len(stage.requests(1)) == 1
+    stage.unwritable.clear()
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == [b"first", b"0", b"1"]
+
+
+@pytest.mark.parametrize(
+    ("offered", "version", "magic"),
+    [(None, 0, 0), ((0, 1), 1, 0), ((0, 2), 2, 1), ((0, 3), 3, 2), ((3, 13), 12, 2)],
+)
+def test_produce_is_what_the_broker_offers(
+    offered: tuple[int, int] | None, version: int, magic: int
+) -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].offered = offered
+    stage.send(b"v")
+    stage.wait(1000)
+    (frame,) = stage.requests(1)
+    assert frame.version == version
+    records = frame.body["topic_data"][0]["partition_data"][0]["records"]
+    assert [batch.magic for batch in read(records)] == [magic]
+    assert stage.acknowledged == [b"v"]
+
+
+def test_a_broker_that_does_not_say_its_versions_is_old() -> None:
+    """As 0.9 is: it reads no further, and leaves the connection open."""
+    stage = Stage(Settings(versions_timeout_ms=2000), Cluster(2, {"t": 2}))
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"v", partition=1)
+    stage.wait(1900)
+    assert 2 not in stage.closes
+    stage.wait(200)
+    assert 2 in stage.closes
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert [frame.version for frame in stage.requests(2)] == [0]
+    assert stage.acknowledged == [b"v"]
+
+
+def test_a_broker_that_was_old_is_asked_again_when_it_does_not_answer_v0() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    broker = stage.cluster.brokers[1]
+    broker.offered = None
+    stage.send(b"old")
+    stage.settle()
+    assert stage.requests(1)[-1].version == 0
+    broker.offered = (3, 7)  # a new one in its place, which closes connections at v0
+    stage.cut(1)
+    broker.answering = False
+    stage.send(b"new")
+    stage.wait(200)
+    stage.cut(1)
+    broker.answering = True
+    stage.wait(500)
+    assert stage.requests(1)[-1].version == 7
+    assert stage.acknowledged == [b"old", b"new"]
+
+
+def test_serialising_and_compressing_are_the_send_thread_s() -> None:
+    asked: list[object] = []
+
+    def serialize(value: object) -> bytes:
+        asked.append(value)
+        return str(value).encode()
+
+    settings = Settings(compression="gzip")
+    stage = Stage(settings, Cluster(1, {"t": 1}), serializers=Serializers(plain, serialize))
+    for number in range(50):
+        stage.send(number)  # type: ignore[arg-type]
+    assert asked == []
+    stage.settle()
+    assert asked == list(range(50))
+    records = stage.requests(1)[0].body["topic_data"][0]["partition_data"][0]["records"]
+    assert [batch.compression for batch in read(records)] == ["gzip"]
+    assert stage.cluster.logs["t", 0] == list(numbered(50))
+
+
+def test_what_can_t_be_serialised_is_said_and_the_rest_is_sent() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    for value in (b"a", 5, b"b"):
+        stage.send(value)  # type: ignore[arg-type]
+    stage.settle()
+    assert stage.acknowledged == [b"a", b"b"]
+    assert "not serialised: int is neither bytes nor str" in str(stage.problems)
+
+
+def test_without_acknowledgement_what_is_written_is_done() -> None:
+    stage = Stage(Settings(acks=0, batch_messages=1), Cluster(1, {"t": 1}), chunk=10)
+    for value in numbered(5):
+        stage.send(value)
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == list(numbered(5))
+    assert [outcome.offset for outcome in stage.outcomes] == [-1] * 5
+    assert stage.intake.outstanding == 0
+
+
+def test_offsets_are_told() -> None:
+    stage = Stage(Settings(batch_messages=2), Cluster(1, {"t": 1}))
+    for value in numbered(5):
+        stage.send(value)
+    stage.settle()
+    assert [outcome.offset for outcome in stage.outcomes] == [0, 1, 2, 3, 4]
+
+
+# metadata: blocking or not
+
+
+def slow_metadata(metadata: str) -> Stage:
+    """Topic t is known and is being sent to; then the first message for u, and nobody answers."""
+    settings = Settings(metadata=metadata, batch_messages=1)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[1].answering = False  # it is the one that is asked
+    stage.send(b"u", topic="u")
+    stage.settle()
+    for value in numbered(5):
+        stage.send(value, partition=1)
+    stage.settle()
+    return stage
+
+
+def test_non_blocking_metadata_hold_up_nobody_else() -> None:
+    stage = slow_metadata("non-blocking")
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
+
+
+def test_blocking_metadata_hold_up_everybody() -> None:
+    stage = slow_metadata("blocking")
+    assert stage.cluster.logs["t", 1] == [b"first"]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
+    assert stage.cluster.logs["u", 0] == [b"u"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "heard"), [("blocking", []), ("non-blocking", [b"in flight"])]
+)
+def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_block(
+    metadata: str, heard: list[bytes]
+) -> None:
+    settings = Settings(metadata=metadata)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", *heard]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+def test_metadata_are_asked_of_one_address_after_the_other() -> None:
+    stage = Stage(Settings(reconnect_backoff_ms=10), Cluster(3, {"t": 1}), bootstrap=(2, 1, 3))
+    stage.refused |= {2, 3}
+    stage.send(b"v", partition=0)
+    stage.wait(100)
+    assert stage.acknowledged == [b"v"]
+
+
+def test_who_was_served_last_comes_last() -> None:
+    stage = Stage(replace(BLOCKING_0_8, batch_messages=1), Cluster(2, {"t": 2}))
+    for number, value in enumerate(numbered(10)):
+        stage.send(value, partition=number % 2)
+    stage.settle()
+    partitions = [outcome.event.partition for outcome in stage.outcomes]
+    assert partitions in ([0, 1] * 5, [1, 0] * 5)
+
+
+def test_metadata_are_asked_of_another_if_one_is_silent() -> None:
+    stage = Stage(Settings(answer_timeout_ms=1000, metadata="blocking"), Cluster(2, {"t": 2}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="new")
+    stage.wait(900)
+    assert METADATA not in stage.closes
+    stage.wait(500)
+    assert METADATA in stage.closes
+    assert stage.requests(2, METADATA_KEY) != []
+
+
+def test_metadata_are_refreshed_from_time_to_time() -> None:
+    stage = Stage(Settings(metadata_refresh_ms=5000), Cluster(1, {"t": 1}))
+    stage.send(b"v")
+    stage.wait(4999)
+    assert len(stage.requests(1, METADATA_KEY)) == 1
+    stage.wait(5000)
+    assert len(stage.requests(1, METADATA_KEY)) == 2
+
+
+def test_a_topic_that_can_t_be_is_given_up_at_once() -> None:
+    stage = Stage()
+    stage.cluster.topic_errors["bad name"] = 17
+    stage.send(b"v", topic="bad name")
+    stage.send(b"good")
+    stage.settle()
+    assert stage.problems == {b"v": "INVALID_TOPIC_EXCEPTION"}
+    assert stage.acknowledged == [b"good"]
+
+
+def test_a_moved_leader_is_followed() -> None:
+    stage = Stage(cluster=Cluster(2, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.leaders["t", 0] = 2
+    stage.send(b"1")
+    stage.send(b"2")
+    stage.wait(500)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
+    assert stage.problems == {}
+
+
+def test_nothing_goes_to_a_new_leader_while_something_is_in_flight_to_the_old_one() -> None:
+    stage = Stage(
+        Settings(in_flight=3, metadata_refresh_ms=300), Cluster(3, {"t": 1}), bootstrap=(3,)
+    )
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    stage.cluster.leaders["t", 0] = 2
+    stage.wait(400)  # it is known by now
+    stage.send(b"2")
+    stage.wait(100)
+    assert stage.requests(2) == []
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
+    assert stage.acknowledged == [b"0", b"1", b"2"]
+
+
+def test_an_answer_for_other_partitions_ends_the_connection() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    (link,) = stage.loop.links.brokers.values()
+    header = {"correlation_id": link.dialogue.waiting[0].correlation_id}
+    frame = Frame("response", PRODUCE, link.version, header, {"responses": []})
+    stage.wires[1].waiting.clear()
+    stage.wires[1].answers += encode_frame(frame)
+    stage.settle()
+    assert stage.closes == [1]
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.acknowledged == [b"0", b"1"]
+
+
+# retries and expiry
+
+
+@pytest.mark.parametrize("settings", [Settings(in_flight=1), BLOCKING_0_8], ids=["one", "0.8"])
+def test_with_one_in_flight_order_survives_retries(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend([0, 19, 0, 19, 19])
+    for value in numbered(6):
+        stage.send(value)
+    stage.wait(2000)
+    assert stage.cluster.logs["t", 0] == list(numbered(6))
+    assert stage.acknowledged == list(numbered(6))
+
+
+def test_with_several_in_flight_a_retry_lies_behind_what_was_in_flight() -> None:
+    """The document: ordering is maintained per partition, if there are no retries."""
+    stage = Stage(Settings(in_flight=3, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    broker = stage.cluster.brokers[1]
+    broker.answering = False
+    broker.errors.append(19)
+    for value in numbered(6):
+        stage.send(value)
+    stage.settle()
+    broker.answering = True
+    stage.wait(500)
+    # 0 was refused, 1 and 2 were in flight; what was still in the queue came behind the retry
+    assert stage.cluster.logs["t", 0] == [b"first", b"1", b"2", b"0", b"3", b"4", b"5"]
+
+
+def test_retries_come_before_what_is_new_and_after_a_pause() -> None:
+    stage = Stage(Settings(retry_backoff_ms=100), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.append(19)
+    stage.send(b"0")
+    stage.settle()
+    stage.send(b"1")
+    stage.wait(99)
+    assert stage.acknowledged == []
+    stage.wait(2)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1"]
+
+
+def test_only_so_many_retries() -> None:
+    stage = Stage(Settings(retries=2), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend([19] * 3)
+    stage.send(b"0")
+    stage.wait(1000)
+    assert stage.problems == {b"0": "NOT_ENOUGH_REPLICAS"}
+    assert len(stage.requests(1)) == 3
+    assert [outcome.error for outcome in stage.outcomes] == [19]
+
+
+def test_an_error_that_stays_is_not_tried_again() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.append(10)
+    stage.send(b"0")
+    stage.wait(1000)
+    assert stage.problems == {b"0": "MESSAGE_TOO_LARGE"}
+    assert len(stage.requests(1)) == 1
+
+
+@both
+def test_what_is_too_old_is_given_up(settings: Settings) -> None:
+    stage = Stage(replace(settings, expiry_ms=1000))
+    stage.cluster.leaders["t", 0] = -1
+    stage.send(b"old", partition=0)
+    stage.wait(500)
+    stage.send(b"younger", partition=0)
+    stage.send(b"fine", partition=1)
+    stage.wait(499)
+    assert stage.problems == {}
+    stage.wait(2)
+    assert stage.problems == {b"old": "expired"}
+    stage.wait(500)
+    assert stage.problems == {b"old": "expired", b"younger": "expired"}
+    assert stage.acknowledged == [b"fine"]
+
+
+def test_what_is_to_be_sent_again_becomes_too_old_as_well() -> None:
+    stage = Stage(Settings(expiry_ms=1000, retries=1000), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend([19] * 100)
+    stage.send(b"0")
+    stage.wait(1100)
+    assert stage.problems == {b"0": "expired"}
+
+
+def test_a_lost_connection_is_made_again_and_what_was_in_flight_sent_again() -> None:
+    stage = Stage(Settings(in_flight=2, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(4):
+        stage.send(value)
+    stage.settle()
+    stage.cut(1)
+    stage.cluster.brokers[1].answering = True
+    stage.wait(1000)
+    assert stage.cluster.logs["t", 0] == [b"first", *numbered(4)]
+    assert stage.acknowledged == [b"first", *numbered(4)]
+
+
+def test_a_broker_that_never_answers_is_given_up() -> None:
+    stage = Stage(Settings(answer_timeout_ms=1000, retries=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"0")
+    stage.wait(900)
+    assert 1 not in stage.closes
+    stage.wait(2500)
+    assert stage.closes.count(1) >= 1
+    stage.cluster.brokers[1].answering = True
+    stage.wait(3000)
+    assert b"0" in {**stage.problems, **dict.fromkeys(stage.acknowledged, "")}
+
+
+def test_a_broker_that_can_t_be_reached_is_tried_again() -> None:
+    stage = Stage(cluster=Cluster(2, {"t": 2}))
+    stage.refused.add(2)
+    stage.send(b"0", partition=1)
+    stage.send(b"1", partition=0)
+    stage.wait(500)
+    assert stage.acknowledged == [b"1"]
+    stage.refused.clear()
+    stage.wait(500)
+    assert stage.acknowledged == [b"1", b"0"]
+
+
+def test_the_end_says_of_everything_that_it_was_not_sent() -> None:
+    stage = Stage(Settings(in_flight=1, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(3):
+        stage.send(value)
+    stage.settle()
+    for action in stage.loop.give_up():
+        stage._do(action)
+    assert stage.problems == dict.fromkeys(numbered(3), "the producer was closed")
+    assert stage.intake.outstanding == 0

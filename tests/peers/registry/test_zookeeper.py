@@ -1,0 +1,195 @@
+"""On a real ZooKeeper: registry and election do what those in memory do, and both designs run on it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from peers.apache.keeper import ZooKeeper
+from peers.central_coordination import client as central_client
+from peers.central_coordination.server import Cluster as CentralCluster
+from peers.central_coordination.settings import ConsumerSettings as CentralConsumer
+from peers.consumer_rewrite.client import Client
+from peers.consumer_rewrite.record import decode, path_of
+from peers.consumer_rewrite.server import Cluster
+from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from peers.registry import Entry
+from peers.registry.interface import ABSENT
+from peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+
+kazoo_client = pytest.importorskip(
+    "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
+)
+
+pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]
+
+LIMIT = 60
+"""Seconds."""
+
+Connect = Callable[[], Any]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with ZooKeeper("3.9.1") as keeper:
+        yield keeper.address
+
+
+@pytest.fixture
+def connect(address: str) -> Iterator[Connect]:
+    clients = []
+
+    def one() -> Any:
+        client = kazoo_client.KazooClient(address)
+        client.start(timeout=LIMIT)
+        clients.append(client)
+        return client
+
+    yield one
+    for client in clients:
+        client.stop()
+        client.close()
+
+
+def test_a_write_depends_on_the_version_that_was_read(connect: Connect) -> None:
+    registry = ZooKeeperRegistry(connect(), "/writes")
+    assert registry.read("/a/b") is None
+    assert registry.children("/a") == []
+    assert not registry.write("/a/b", b"1", 0)
+    assert registry.write("/a/b", b"1", ABSENT)
+    assert not registry.write("/a/b", b"2", ABSENT)
+    assert registry.write("/a/b", b"2", 0)
+    assert registry.read("/a/b") == Entry(b"2", 1)
+    registry.write("/a/c", b"", ABSENT)
+    assert registry.children("/a") == ["b", "c"]
+
+
+def test_watches_hear_of_changes(connect: Connect) -> None:
+    registry, heard = ZooKeeperRegistry(connect(), "/watches"), threading.Event()
+    registry.watch("/a", heard.set)
+    assert not heard.is_set()
+    ZooKeeperRegistry(connect(), "/watches").write("/a/b", b"", ABSENT)
+    assert heard.wait(LIMIT)
+
+
+def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) -> None:
+    first, second = connect(), connect()
+    one, two = ZooKeeperElector(first, "/election"), ZooKeeperElector(second, "/election")
+    assert one.leader() is None
+    one.enter(1)
+    two.enter(2)
+    one.enter(1)
+    leader = two.leader()
+    assert leader is not None
+    assert leader.candidate == 1
+    heard = threading.Event()
+    two.watch(heard.set)
+    first.stop()
+    assert heard.wait(LIMIT)
+    following = two.leader()
+    assert following is not None
+    assert following.candidate == 2
+    assert following.term > leader.term
+    two.leave(2)
+    assert two.leader() is None
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:
+    keeper = connect()
+    registry = ZooKeeperRegistry(keeper, "/rewrite")
+    electors = {slot: ZooKeeperElector(keeper, f"/rewrite/slots/{slot}") for slot in range(2)}
+
+    async def run() -> None:
+        cluster = Cluster(
+            2,
+            topics={"t": 4},
+            settings=BrokerSettings(slots=2),
+            registry=registry,
+            electors=electors,
+        )
+        async with cluster:
+            one = Client(ConsumerSettings("g", cluster.bootstrap, topics=("t",)))
+            one.start()
+            while one.generation != 1:
+                await one.poll(0.05)
+            first = cluster.coordinator("g")
+            assert first is not None
+            await cluster.stop(first)
+            cluster.partitions("t", 5)
+            while one.generation < 2:
+                await one.poll(0.05)
+            assert len(one.partitions) == 5
+            await one.kill()
+
+    asyncio.run(asyncio.wait_for(run(), LIMIT))
+    entry = registry.read(path_of("g"))
+    assert entry is not None
+    assert decode(entry.data).generation == 2
+
+
+def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -> None:
+    keeper = connect()
+
+    async def run() -> None:
+        cluster = CentralCluster(
+            2,
+            topics={"t": ("0-0", "0-1")},
+            registry=ZooKeeperRegistry(keeper, "/central"),
+            elector=ZooKeeperElector(keeper, "/central/coordinator"),
+        )
+        async with cluster:
+            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+            one.start()
+            await until(lambda: len(one.partitions) == 2)
+            one.consumed(("t", "0-1"), 42)
+            cluster.grow("t", "1-0")
+            await until(lambda: len(one.partitions) == 3)
+            first = cluster.coordinator
+            assert first is not None
+            await cluster.stop(first.node)
+            await until(lambda: not one.fetching)
+            await until(lambda: len(one.partitions) == 3)
+            assert one.partitions["t", "0-1"] == 42
+            await one.stop()
+
+    asyncio.run(run())
+
+
+def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
+    connect: Connect,
+) -> None:
+    keeper, other = connect(), connect()
+
+    async def run() -> None:
+        cluster = CentralCluster(
+            2,
+            topics={"t": ("0-0", "0-1")},
+            registry=ZooKeeperRegistry(keeper, "/resigns"),
+            elector=ZooKeeperElector(keeper, "/resigns/coordinator"),
+        )
+        async with cluster:
+            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+            one.start()
+            await until(lambda: len(one.partitions) == 2)
+            first = cluster.coordinator
+            assert first is not None
+            node, *_ = sorted(other.get_children("/resigns/coordinator"))
+            other.delete(f"/resigns/coordinator/{node}")
+            await until(lambda: not first.core.coordinates)
+            await until(lambda: one.starts == 2)
+            following = cluster.coordinator
+            assert following is not None
+            assert following.node != first.node
+            await one.stop()
+
+    asyncio.run(run())

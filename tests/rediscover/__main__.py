@@ -1,0 +1,78 @@
+"""`python -m tests.rediscover`: run the campaigns and print what they found; 0 if it was all, else 1."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from barnabas.trouble import Trouble
+from fuzz.errors import CannotRun
+from tests.rediscover.pairs import PAIRS, groups
+from tests.rediscover.scoring import CASES, Score, score
+
+EXAMPLES = """\
+examples:
+  python -m tests.rediscover                         all of them
+  python -m tests.rediscover kafka-13149             one
+  python -m tests.rediscover --db-folder found       keep the databases of findings
+"""
+
+
+def main() -> int:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.rediscover",
+        description="Campaigns against releases with known bugs, and the ones that mended them.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("pairs", nargs="*", help="names of pairs; all of them if none is given")
+    parser.add_argument("--cases", type=int, default=CASES, help=f"within so many ({CASES:,})")
+    parser.add_argument("--db-folder", type=Path, help="keep findings there")
+    asked = parser.parse_args()
+    names = [pair.name for pair in PAIRS]
+    unknown = [name for name in asked.pairs if name not in names]
+    if unknown:
+        parser.error(f"there is no pair {unknown[0]}; there are: {', '.join(names)}")
+    wanted = tuple(pair for pair in PAIRS if not asked.pairs or pair.name in asked.pairs)
+
+    progress = Console(stderr=True, highlight=False)
+    scores: list[Score] = []
+    with tempfile.TemporaryDirectory(prefix="barnabas-rediscover-") as temporary:
+        folder = asked.db_folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        for pairs in groups(wanted).values():
+            try:
+                scores += score(
+                    pairs, folder, asked.cases, lambda line: progress.print(line, markup=False)
+                )
+            except (CannotRun, Trouble) as problem:
+                scores += [Score(pair, reason=str(problem)) for pair in pairs]
+    print("\n".join(table(scores)))
+    return 0 if all(one.scored for one in scores) else 1
+
+
+def table(scores: Sequence[Score]) -> list[str]:
+    """The scores as the README shows them."""
+    lines = [
+        "| pair | old → fixed | source | found at case | by the oracle | also fires on both |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in scores:
+        pair = one.pair
+        releases = f"{pair.old} → {pair.fixed.rpartition('@')[2].rpartition(':')[2]}"
+        at = f"{one.found_at:,}" if one.scored else one.reason or f"not in {one.ran:,}"
+        lines.append(
+            f"| {pair.name} | {releases} | {pair.source} | {at} | {one.oracle} | {one.also} |"
+        )
+    found = sum(one.scored for one in scores)
+    return [*lines, "", f"{found} of {len(scores)} found."]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""The pairs: a released version with a published robustness bug, and the one that mended it.
+
+What a finding must look like to be that bug is for the score alone: no campaign sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from fuzz.findings import Finding
+
+
+class Pair(NamedTuple):
+    """A bug: who had it and who has it no more, as targets of the campaign, and how it is known."""
+
+    name: str
+    campaign: str
+    old: str
+    fixed: str
+    source: str
+    is_it: Callable[[Finding], bool]
+
+
+def _says(finding: Finding, *words: str) -> bool:
+    """Whether all of these stand in what is known of it."""
+    seen = finding.observation
+    last = seen.death.last_words if seen.death is not None else ""
+    text = "\n".join((finding.what, *finding.behaviour, *seen.log, seen.raised, last))
+    return all(word in text for word in words)
+
+
+def _null_pointer(key: int) -> Callable[[Finding], bool]:
+    """A NullPointerException at a request of this API."""
+    return lambda finding: finding.recipe.seed.key == key and _says(finding, "NullPointerException")
+
+
+def _tag(finding: Finding) -> bool:
+    """The size of a tagged field is believed: memory for it is asked for, or a negative one refused."""
+    return _says(finding, "readUnknownTaggedField")
+
+
+def _count(finding: Finding) -> bool:
+    """The number of an array's elements is believed: memory for them is asked for."""
+    counts = any(change.path.endswith(".count") for change in finding.recipe.changes)
+    return counts and _says(finding, "OutOfMemoryError") and not _tag(finding)
+
+
+def _dies(*words: str, without: str = "") -> Callable[[Finding], bool]:
+    """The process dies, and says these words; without: not these."""
+    return lambda finding: (
+        finding.observation.death is not None
+        and _says(finding, *words)
+        and not (without and _says(finding, without))
+    )
+
+
+# fmt: off
+PAIRS: Final[tuple[Pair, ...]] = (
+    Pair("kafka-array-count", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _count),
+    Pair("kafka-tag-size", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _tag),
+    Pair("kafka-13149", "brokers", "apache:3.0.0", "apache:3.0.1", "KAFKA-13149",
+         _null_pointer(0)),
+    Pair("kafka-12701", "brokers", "apache:2.8.0", "apache:2.8.1", "KAFKA-12701",
+         _null_pointer(3)),
+    Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
+         "kafka-python#3019", lambda finding: True),
+    Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "release notes of 1.21.4", _dies(without="ensureLen")),
+    Pair("franz-record-count", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
+         "release notes of 1.21.4", _dies("ensureLen")),
+    Pair("sarama-compact-string", "clients", "client:sarama@1.46.1", "client:sarama@1.46.2",
+         "Sarama#2658", _dies("panic")),
+)
+# fmt: on
+"""All of them."""
+
+
+def groups(pairs: tuple[Pair, ...]) -> dict[tuple[str, str, str], list[Pair]]:
+    """Pairs that one campaign is about: (campaign, old, fixed) -> its pairs."""
+    found: dict[tuple[str, str, str], list[Pair]] = {}
+    for pair in pairs:
+        found.setdefault((pair.campaign, pair.old, pair.fixed), []).append(pair)
+    return found

@@ -1,0 +1,132 @@
+"""A campaign against an old release until its pairs score, each finding tried on the fixed release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from barnabas.fuzz_campaigns import Read, read_campaign
+from barnabas.fuzz_targets import target as make_target
+from fuzz.assembling import Assembled, assembled
+from fuzz.corpora import basis
+from fuzz.findings import Finding, Findings
+from fuzz.making import cook
+from fuzz.replaying import replay
+from fuzz.running import Batch, run, run_range
+from fuzz.targets.target import Target
+from tests.rediscover.pairs import Pair
+
+CASES: Final = 20_000
+"""Within which a pair must be found."""
+
+ATTEMPTS: Final = 3
+"""In which a finding must fire again on the old release, and in which it may not on the fixed one."""
+
+
+@dataclass(slots=True)
+class Score:
+    """A pair: the case at which it was found, from 1; 0: it was not. also: how many other findings fire
+    on the fixed release."""
+
+    pair: Pair
+    found_at: int = 0
+    finding: str = ""
+    oracle: str = ""
+    seconds: float = 0.0
+    ran: int = 0
+    also: int = 0
+    reason: str = ""
+
+    @property
+    def scored(self) -> bool:
+        """Whether it was found."""
+        return self.found_at > 0
+
+
+@dataclass(slots=True)
+class Trial:
+    """What is known of a campaign's findings: which fire on the old release alone."""
+
+    old: Target
+    oracles: Sequence[object]
+    fixed: Callable[[], Target]
+    tried: set[str] = field(default_factory=set)
+    both: int = 0
+
+    def only_old(self, finding: Finding, found: Assembled) -> bool:
+        """Whether it replays on the old release and not on the fixed one."""
+        self.tried.add(finding.name)
+        wanted = (finding.oracle, finding.behaviour)
+        case = cook(finding.recipe, finding.first_case)
+        if not replay(self.old, found.oracles, case, wanted, ATTEMPTS).fired:
+            return False
+        again = replay(self.fixed(), found.oracles, case, wanted, ATTEMPTS).fired
+        self.both += again
+        return not again
+
+
+def score(
+    pairs: Sequence[Pair], folder: Path, cases: int, say: Callable[[str], None]
+) -> list[Score]:
+    """Run a campaign against the release that has the bugs of these pairs, until all are found.
+
+    Raises barnabas.trouble.Trouble, fuzz.errors.CannotRun if a target can't be had.
+    """
+    first = pairs[0]
+    read = read_campaign(Path(first.campaign), {"target": first.old, "budget": {"cases": cases}})
+    scores = {pair.name: Score(pair) for pair in pairs}
+    with ExitStack() as stack:
+        old = stack.enter_context(make_target(first.old, False))
+        found = assembled(read.campaign, basis(old), read.folder)
+        fixed: list[Target] = []
+
+        def fixed_target() -> Target:
+            if not fixed:
+                fixed.append(stack.enter_context(make_target(first.fixed, False)))
+            return fixed[0]
+
+        trial = Trial(old, found.oracles, fixed_target)
+        database = folder / f"{first.old.replace(':', '-').replace('/', '-')}.fuzz.db"
+        findings = stack.enter_context(Findings(database, write=True))
+        _campaign(read, found, trial, findings, scores, say)
+    return list(scores.values())
+
+
+def _campaign(
+    read: Read,
+    found: Assembled,
+    trial: Trial,
+    findings: Findings,
+    scores: Mapping[str, Score],
+    say: Callable[[str], None],
+) -> None:
+    kept = findings.campaign(read.name, trial.old.name, found.settings, time.time())
+    began = time.monotonic()
+
+    def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
+        return run_range(trial.old, found.maker(energies), found.oracles, numbers)
+
+    last = read.campaign.budget.cases or CASES
+    over = lambda: all(one.scored for one in scores.values())  # noqa: E731
+    for event in run(run_round, kept, read.campaign.round, last, over):
+        if not isinstance(event, Batch):
+            continue
+        say(f"{trial.old.name}: {event.end} cases, {len(trial.tried)} findings tried")
+        for finding in findings.findings(kept.id):
+            if finding.name in trial.tried:
+                continue
+            wanted = [one for one in scores.values() if not one.scored and one.pair.is_it(finding)]
+            if wanted and trial.only_old(finding, found):
+                _scored(wanted[0], finding, time.monotonic() - began)
+                say(f"{wanted[0].pair.name}: {finding.name} at case {finding.first_case}")
+    for one in scores.values():
+        one.ran, one.also = kept.done, trial.both
+
+
+def _scored(score: Score, finding: Finding, seconds: float) -> None:
+    score.found_at = finding.first_case + 1
+    score.finding, score.oracle, score.seconds = finding.name, finding.oracle, seconds
