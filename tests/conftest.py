@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,18 @@ from peers.apache.artifacts import class_path
 from peers.apache.errors import UnavailableError
 from peers.apache.java import java
 from peers.apache.versions import release
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One Spark for all tests of a worker process: embedded, small, with few partitions, as their data is."""
+    from pipeline.session import QUICK, session
+
+    with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
+        yield spark
 
 
 @pytest.hookimpl(wrapper=True)
@@ -29,7 +42,11 @@ def pytest_runtest_makereport(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need tshark or chromium are skipped where it is missing, saying so."""
+    """Tests that need tshark or chromium are skipped where it is missing, saying so; those with Spark may
+    have to wait for the start of a JVM, on whatever machine."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(600))
     for program in ("tshark", "chromium"):
         if shutil.which(program) is not None:
             continue

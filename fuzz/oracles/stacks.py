@@ -9,7 +9,7 @@ FRAMES: Final = 3
 """Innermost frames of Kafka's own code that tell one bug from another."""
 
 _CLASS: Final = re.compile(
-    r"(?:^|Caused by: |[\s:(])((?:[a-z_$][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable))\b"
+    r"(?:^|Caused by: |[\s:(])((?:[a-z_$][\w$]*\.)+(?:[A-Z][\w$]*)?(?:Exception|Error|Throwable))\b"
 )
 _FRAME: Final = re.compile(r"^\s+at (?:[\w.@]+/)*([\w.$<>]+)\.([\w$<>]+)\(")
 _OURS: Final = ("org.apache.kafka.", "kafka.")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from barnabas.fuzz_spark import rounds
 from fuzz.assembling import Assembled, assembled
@@ -16,7 +15,9 @@ from fuzz.running import Batch, RunRound, run, run_range
 from fuzz.shards import job_of
 from fuzz.targets.decoder import DecoderTarget
 from fuzz.targets.decoders import read_specs
-from pipeline.session import QUICK, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 CAMPAIGN = Campaign.model_validate(
     {"version": 1, "target": "strict", "apis": ["Fetch", "Produce"], "budget": {"cases": 600},
@@ -48,16 +49,14 @@ def came_to(findings: Findings, kept: Kept) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-@pytest.mark.timeout(600)
-def test_shards_find_and_cover_what_one_process_does(tmp_path: Path) -> None:
+def test_shards_find_and_cover_what_one_process_does(spark: SparkSession, tmp_path: Path) -> None:
     found = assembled(CAMPAIGN, basis(strict()), tmp_path)
     # a lambda goes to the workers by value: they know no tests
     job = job_of(found, False, lambda name, own: DecoderTarget(name, read_specs, ()))
     with Findings(tmp_path / "f.db", write=True) as findings:
         one, other = (findings.campaign(name, "strict", {}, 0.0) for name in "ab")
         list(run(here(found), one, CAMPAIGN.round, 600))
-        with session("local[2]", {**QUICK, "spark.ui.enabled": "false"}) as spark:
-            list(run(rounds(spark, job), other, CAMPAIGN.round, 600))
+        list(run(rounds(spark, job), other, CAMPAIGN.round, 600))
         first, second = came_to(findings, one), came_to(findings, other)
     assert first == second
     assert first[0], "nothing was found on either side"

@@ -41,14 +41,15 @@ class Spans(NamedTuple):
 
 
 class Peaks:
-    """The highest peak of each process below this one, by what it is. Linux only: elsewhere all 0."""
+    """The highest peak of each process below one, by what it is. Linux only: elsewhere all 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, above: int) -> None:
+        self._above = above
         self.jvm = self.worker = 0.0
 
     def look(self) -> None:
         """Look at them now."""
-        for pid in machine.family(os.getpid())[1:]:
+        for pid in machine.family(self._above)[1:]:
             peak = machine.peak_mib(pid) or 0.0
             if (machine.PROC / str(pid) / "comm").read_text().strip() == "java":
                 self.jvm = max(self.jvm, peak)
@@ -138,7 +139,7 @@ def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
 
 def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     """The pipeline; it may begin when its session has answered something, by a worker in Python."""
-    clock, peaks = Clock(), Peaks()
+    clock, peaks = Clock(), Peaks(os.getpid())
     from pipeline.session import LIGHT, LIGHT_UP_TO, session
     from pipeline.tables import write
 

@@ -73,17 +73,16 @@ def test_of_tshark_it_is_a_remark_and_its_start_is_taken_off() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="needs /proc")
 def test_the_memory_of_processes_below_is_seen_while_they_run() -> None:
-    peaks = Peaks()
-    text = "a = b'x' * (60 << 20); print(1, flush=True); input()"
+    eater = "a = b'x' * (60 << 20); print(1, flush=True); input()"
+    text = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {eater!r}])"
     pipe = subprocess.PIPE
-    with (
-        peaks.watched(),
-        subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe) as child,
-    ):
-        assert child.stdout is not None
-        child.stdout.readline()
-        peaks.look()
-        child.communicate(b"\n")
+    with subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe) as child:
+        peaks = Peaks(child.pid)
+        with peaks.watched():
+            assert child.stdout is not None
+            child.stdout.readline()
+            peaks.look()
+            child.communicate(b"\n")
     assert 60 < peaks.worker < 200
     assert peaks.jvm == 0
 

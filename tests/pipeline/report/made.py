@@ -309,6 +309,7 @@ def results() -> dict[str, Result]:
                     "version": version,
                     "count": 400,
                     "removed_in": removed,
+                    "listed": removed and api == "Produce",
                     "last_ts": at(100),
                 }
                 for client, software, api, version, removed in (
