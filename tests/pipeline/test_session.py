@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow.dataset as ds
 import pytest
 
-from pipeline.analyses.findings import findings
 from pipeline.tables import read, write
+from tests.pipeline.everything import everything
 from tests.pipeline.spark_processes import LITTLE, connect_server, standalone
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ CAPTURE = ROOT / "captures" / "samples" / "wrong.pcap"
 WORK = """
 import sys
 from pathlib import Path
-from pipeline.analyses.findings import findings
 from pipeline.session import session
 from pipeline.shipping import PACKAGES
 from pipeline.tables import read, write
 from pyspark.sql.functions import udf
+from tests.pipeline.everything import everything
 
 def places(_):
     import importlib
@@ -44,7 +44,7 @@ with session(url, settings) as spark:
     for row in where.collect():
         assert all("barnabas.zip" in place for place in row["one"]), row
     write(spark, [capture], out)
-    findings(read(spark, out, "exchanges")).write.parquet(str(out / "findings"))
+    everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
 """
 """What is done elsewhere. Our packages come from the zip there, whatever is installed."""
 
@@ -52,10 +52,9 @@ pytestmark = pytest.mark.timeout(600)
 
 
 def tables(out: Path) -> dict[str, list[str]]:
-    """The rows of tables, in an order of their own. Bodies are laid out as those beside them are: what
-    findings make of them says whether they are the same."""
+    """The rows of tables, in an order of their own; bodies are in `everything`, as text."""
     found = {}
-    for name in ("exchanges", "errors", "connections", "findings"):
+    for name in ("exchanges", "errors", "connections", "everything"):
         table = ds.dataset(out / name, format="parquet", partitioning="hive")
         columns = sorted(column for column in table.schema.names if column != "body")
         found[name] = sorted(map(str, table.to_table(columns=columns).to_pylist()))
@@ -67,10 +66,11 @@ def here(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     """What is to come of it, from a session embedded here."""
     out = tmp_path_factory.mktemp("here")
     write(spark, [CAPTURE], out)
-    findings(read(spark, out, "exchanges")).write.parquet(str(out / "findings"))
+    everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
     found = tables(out)
     assert len(found["exchanges"]) == 38
-    assert found["findings"]
+    whats = {row.partition("'what': '")[2].partition("'")[0] for row in found["everything"]}
+    assert whats >= {"findings", "latency", "versions", "body"}
     return found
 
 

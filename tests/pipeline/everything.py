@@ -1,0 +1,31 @@
+"""All analyses and all bodies of a table as one table of texts, made by one job: to compare two places by."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from pipeline.analyses.contents import ANALYSES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def everything(exchanges: DataFrame) -> DataFrame:
+    """Rows of (what, row as JSON). Durations are rounded: sums depend on their order in the last digit."""
+    exchanges = exchanges.cache()
+    found = [_texts(analysis.name, analysis.run(exchanges)) for analysis in ANALYSES]
+    found.append(
+        _texts("body", exchanges.select("connection", "ordinal", "correlation_id", "body"))
+    )
+    return reduce(lambda one, other: one.unionByName(other), found)
+
+
+def _texts(what: str, rows: DataFrame) -> DataFrame:
+    columns = [
+        F.round(name, 6).alias(name) if kind == "double" else F.col(name)
+        for name, kind in rows.dtypes
+    ]
+    return rows.select(F.lit(what).alias("what"), F.to_json(F.struct(*columns)).alias("row"))
