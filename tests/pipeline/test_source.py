@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-pytestmark = pytest.mark.timeout(600)
+# schemas are parsed by Spark, also where no test asks it for anything else
+pytestmark = pytest.mark.usefixtures("spark")
 
 
 def fields(ddl: str) -> StructType:
