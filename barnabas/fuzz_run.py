@@ -51,8 +51,10 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
     output = output or Output()
     before = [signal.signal(number, _interrupt) for number in SIGNALS]
     try:
+        # a target that can't be meant is refused before there is a database of its campaign
+        target = make_target(wanted.read.campaign.target, wanted.own)
         with Findings(wanted.database, write=True) as findings:
-            return _run(wanted, findings, output)
+            return _run(wanted, findings, target, output)
     except FindingsError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except CannotRun as problem:
@@ -72,13 +74,13 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _run(wanted: Wanted, findings: Findings, output: Output) -> int:
+def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:
     read = wanted.read
     campaign = read.campaign
     with ExitStack() as stack:
         progress = stack.enter_context(shown(output, wanted.as_json, findings))
         progress.note(f"starting {campaign.target}")
-        target = stack.enter_context(make_target(campaign.target, wanted.own))
+        target = stack.enter_context(target)
         found = assembled(campaign, basis(target), read.folder)
         kept = findings.campaign(read.name, target.name, found.settings, time.time())
         last = campaign.budget.cases or FOREVER

@@ -57,8 +57,8 @@ class Recipe:
 class Live(NamedTuple):
     """A place in a chunk that a session fills in: so many bytes at an offset, by a name that it knows.
 
-    Names: "correlation_id", "topic_id", "producer_id", "producer_epoch", "generation_id", "member_id",
-    "session_id", "crc" (of the record batch that begins at `offset` - 17: always last).
+    Names: "correlation_id", those of fuzz.sessions.live.LIVE, and "crc" (of the record batch that begins at
+    `offset` - 17: always last).
     """
 
     chunk: int

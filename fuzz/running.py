@@ -27,10 +27,6 @@ class Makes(Protocol):
         """The case."""
 
 
-MakerOf = Callable[[Mapping[str, int]], Makes]
-"""The maker for a round's energies."""
-
-
 class Began(NamedTuple):
     """A round begins, or goes on: its number, its cases that are still to be run, its energies."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Generator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from fuzz.sessions.bodies import body
 from fuzz.sessions.session import TOPIC, Ask, Stage, Stuck
@@ -13,9 +13,6 @@ from specs.contents import NAMES
 from specs.error_codes import error_name
 
 Step = Generator[Ask, Mapping[str, Any], Mapping[str, Any]]
-
-TOPIC_IDS_SINCE: Final = 10
-"""Metadata's version from which on it tells topic ids (KIP-516)."""
 
 
 def ask(
