@@ -21,9 +21,6 @@ GRACE: Final = 64
 """Segments of a conversation by which a packet may stand too late in the file."""
 
 MODULUS: Final = 1 << 32
-UNUSUAL: Final = 0x100
-"""Stands among the flags of a packet that is no plain one."""
-_ENDS: Final = SYN | FIN | RST | UNUSUAL
 _WAITING: Final = 4096
 """Segments of a conversation that wait, however short they are."""
 OLD: Final = MODULUS - (1 << 30)
@@ -65,21 +62,6 @@ class Gap(NamedTuple):
     size: int
 
 
-class Plain(NamedTuple):
-    """A packet as `Flow.absorb` takes many: its payload is so many bytes from `at` on in what holds all."""
-
-    packet: int
-    ts_ns: int
-    at: int
-    size: int
-    seq: int
-    ack: int
-    flags: int
-    """TCP's, and UNUSUAL for one that has not the usual form or bears comments."""
-    forward: bool
-    """Whether it goes one way, and not the other."""
-
-
 class _Early(NamedTuple):
     """A segment that waits. Positions count the bytes of a direction, without wrapping around."""
 
@@ -110,7 +92,7 @@ class Half:
         self.early: list[_Early] = []
         self.finished = False
         self.demand = Demand()
-        self._gathered: list[bytearray] = []
+        self._gathered: list[bytearray | memoryview] = []
         """What came in order and does not meet the demand yet."""
         self._latest = 0, 0
         """Time and packet of the last of it."""
@@ -129,8 +111,9 @@ class Half:
         if size < demand.bytes:
             demand.bytes -= size
             # a few large buffers: one alone would be moved whenever it grows
-            if gathered and len(gathered[-1]) + size <= _PIECE:
-                gathered[-1] += payload
+            last = gathered[-1] if gathered else None
+            if isinstance(last, bytearray) and len(last) + size <= _PIECE:
+                last += payload
             else:
                 gathered.append(bytearray(payload))
             self._latest = ts_ns, packet
@@ -140,6 +123,16 @@ class Half:
             return bytes(payload)
         self._gathered = []
         return b"".join((*gathered, payload))
+
+    def gather_many(
+        self, payloads: Sequence[memoryview], size: int, ts_ns: int, packet: int
+    ) -> None:
+        """Take several that come in order and don't meet the demand, at once. They must stay as they are
+        until they are used. size: bytes of them all; ts_ns, packet: of the last one."""
+        self.position += size
+        self.demand.bytes -= size
+        self._gathered.extend(payloads)
+        self._latest = ts_ns, packet
 
     def flush(self, flow: int) -> Iterator[Data]:
         """What was gathered, though the demand is not met."""
@@ -197,40 +190,6 @@ class Flow:
             other.acked = other.position
         payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
         return (Data(self.number, half.direction, ts_ns, payload, (), packet),) if payload else ()
-
-    def absorb(self, packets: Sequence[Plain], begin: int, data: memoryview, forward: bool) -> int:
-        """Take packets that `plain` would only gather, many at once, from an index on; returns that of the
-        first one that it did not take. `forward`: whether those with `forward` are requests."""
-        request, response = self.request, self.response
-        if request.early or response.early or request.first is None or response.first is None:
-            return begin
-        asked = (request.first + request.position) % MODULUS
-        answered = (response.first + response.position) % MODULUS
-        index, end = begin, len(packets)
-        while index < end:
-            number, ts_ns, at, size, seq, ack, flags, ahead = packets[index]
-            if flags & _ENDS:
-                break
-            if ahead == forward:
-                half, other, here, there = request, response, asked, answered
-            else:
-                half, other, here, there = response, request, answered, asked
-            acked = (ack - there) % MODULUS
-            if seq != here or (self.patience and 0 < acked < OLD):
-                break
-            if size:
-                if size >= half.demand.bytes:
-                    break
-                half.gather(data[at : at + size], ts_ns, number)
-                if half is request:
-                    asked = (asked + size) % MODULUS
-                else:
-                    answered = (answered + size) % MODULUS
-            if not acked:
-                other.acked = other.position
-            index += 1
-        self.count += index - begin
-        return index
 
     def take(
         self,

@@ -318,19 +318,21 @@ class _Reading:
         assert layout is not None  # noqa: S101
         data, stop = self.source.data, min(len(self.source.data), self.stop - self.source.base)
         offsets: list[int] = []
-        at, enough = self.at, len(data)
-        size, lengths = layout.size, struct.Struct(layout.order + "I").unpack_from
-        while at < stop and len(offsets) < MOST and enough - at >= size:
-            (length,) = lengths(data, at + 8)
-            end = at + size + length
-            if length > BLOCK_LIMIT or end > enough:
+        at, enough, size = self.at, len(data), layout.size
+        lengths, append = struct.Struct(f"{layout.order}8xI").unpack_from, offsets.append
+        last = min(stop, enough - size + 1)
+        for _ in range(MOST):
+            if at >= last:
                 break
-            offsets.append(at)
+            end = at + size + (length := lengths(data, at)[0])
+            if end > enough or length > BLOCK_LIMIT:
+                break
+            append(at)
             at = end
         if not offsets:
             if at >= enough and self.source.whole:
                 return False
-            if enough - at >= size and (length := lengths(data, at + 8)[0]) > BLOCK_LIMIT:
+            if enough - at >= size and (length := lengths(data, at)[0]) > BLOCK_LIMIT:
                 raise CaptureError(self.offset + 8, f"a packet of {length} bytes")
             raise _Cut
         places = np.array(offsets, np.int64)

@@ -11,16 +11,12 @@ import mmap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final, NamedTuple
 
 from captures.context import Context
 from captures.conversations import Conversations
 from captures.events import Chunk, Closed, Event, Linked, Lost, Opened
 from captures.exchange import STRAY, Exchange
-from captures.flow import UNUSUAL, Plain
 from captures.reader import Join
 from captures.recognition import Kind
 from captures.tcp import Segment
@@ -35,6 +31,7 @@ from pipeline.rows import NO_RESPONSE, row, software_of
 from pipeline.runs import Row, Run, runs
 from pipeline.segments import CAREFUL, FORWARD, INLINE
 from pipeline.shortfalls import left, missing
+from pipeline.streaks import Streaks
 
 OWN: Final = 1 << 40
 """Flows that no comment numbers are called by the number of their first packet, from here on."""
@@ -163,16 +160,16 @@ class _Flow:
         view = memoryview(plain)
         ends = endpoints(row.ends)
         names = (b"<" + row.ends, b">" + row.ends)
-        packets, kinds = _packets(segments)
+        packets = Streaks(segments)
         if not self._begun_ns:
-            self._begun_ns = packets[0][1]
+            self._begun_ns = int(segments["ts_ns"][0])
         index = 0
         while index < len(packets):
             index = self._absorb(packets, index, view, names)
             if index == len(packets):
                 break
-            number, ts_ns, at, size, seq, ack, flags, forward = packets[index]
-            kind, said = kinds[index]
+            number, ts_ns, at, size, seq, ack, said, flags, kind = packets[index]
+            forward = bool(kind & FORWARD)
             index += 1
             self._number = number
             events: Iterable[Event] | None = None
@@ -184,7 +181,6 @@ class _Flow:
                 source = inline if kind & INLINE else plain
                 comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
                 one, other = ends if forward else ends[::-1]
-                flags &= ~UNUSUAL
                 segment = Segment(one, other, seq, ack, flags, source[at : at + size])
                 events = self._join.segment(segment, ts_ns, comments, number, found)
             elif not events:
@@ -197,17 +193,18 @@ class _Flow:
             if self._created:
                 yield from self._flows()
         if row.path is not None:
-            files.passed(row.path, packets[-1][2])
+            files.passed(row.path, int(segments["at"][-1]))
 
     def _absorb(
-        self, packets: Sequence[Plain], index: int, data: memoryview, names: tuple[bytes, bytes]
+        self, packets: Streaks, index: int, data: memoryview, names: tuple[bytes, bytes]
     ) -> int:
         """Pass over packets in the middle of frames."""
         for forward in (True, False):
             whose = self._join.flows.whose(names[forward])
             if whose is not None:
                 flow, half, _ = whose
-                return flow.absorb(packets, index, data, forward == (half.direction == "request"))
+                ahead = forward == (half.direction == "request")
+                return packets.absorb(flow, index, data, forward=ahead)
         return index
 
     def _flows(self) -> Iterator[Outcome]:
@@ -372,14 +369,3 @@ class _Flow:
 def _name(kind: str, said: dict[str, Any]) -> Outcome:
     """What many flows say alike: nothing tells one from another."""
     return Outcome(kind, 0, 0, Place(0, 0, 0), said, None)
-
-
-def _packets(segments: NDArray[np.void]) -> tuple[list[Plain], list[tuple[int, int]]]:
-    """Segments as the core takes them, and the kind of each with the bytes of its comments."""
-    kind = segments["kind"]
-    flags = segments["flags"].astype(np.int64) | np.where(kind & CAREFUL, UNUSUAL, 0)
-    forward = (kind & FORWARD).astype(bool)
-    plain = (segments[name].tolist() for name in ("number", "ts_ns", "at", "size", "seq", "ack"))
-    packets = zip(*plain, flags.tolist(), forward.tolist(), strict=True)
-    kinds = zip(kind.tolist(), segments["said"].tolist(), strict=True)
-    return cast("list[Plain]", list(packets)), list(kinds)  # names would take longer than all else
