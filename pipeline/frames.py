@@ -9,14 +9,16 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from captures.tls.keylog import KeyLog
 from pipeline.columns import Column, ddl
+from pipeline.filing import Batches, Filed, file_rows, tasks
 from pipeline.flows import Files, Outcome, Reading, outcomes
-from pipeline.outcomes import HEAD, schema_ddl, travelling
+from pipeline.outcomes import HEAD, schema, travelling
 from pipeline.packet_rows import packet_rows
 from pipeline.plan import Plan, plan
 from pipeline.ranges import Range
@@ -28,14 +30,13 @@ from pipeline.survey import Surveyed, survey
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Batches = Iterator[pa.RecordBatch]
-
 _SEGMENTS: Final = (
     "flow binary, first bigint, epoch int, ends binary, path string, segments binary, data binary"
 )
 _BATCH_BYTES: Final = 8 << 20
 """Bytes of bodies by which a batch of exchanges ends."""
-_BATCH_ROWS: Final = 2000
+MOST: Final = 2000
+"""Rows of such a batch, at most."""
 _LOCAL: Final = 1 << 30
 """Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
 
@@ -52,7 +53,7 @@ def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
                 found = pickle.dumps(survey(ranges[number]))
                 yield pa.record_batch({"id": [number], "found": [found]})
 
-    rows = _numbers(spark, len(ranges)).mapInArrow(read, "id bigint, found binary").collect()
+    rows = tasks(spark, len(ranges)).mapInArrow(read, "id bigint, found binary").collect()
     return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
 
 
@@ -70,7 +71,7 @@ def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
             for number in numbers["id"].to_pylist():
                 yield from segments(pieces[number], links, carry=carry)
 
-    return _numbers(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
+    return tasks(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
 
 
 def packets(spark: SparkSession, made: Plan, columns: tuple[Column, ...]) -> DataFrame:
@@ -82,20 +83,22 @@ def packets(spark: SparkSession, made: Plan, columns: tuple[Column, ...]) -> Dat
             for number in numbers["id"].to_pylist():
                 yield from packet_rows(pieces[number], names)
 
-    return _numbers(spark, len(pieces)).mapInArrow(read, ddl(columns))
+    return tasks(spark, len(pieces)).mapInArrow(read, ddl(columns))
 
 
-def outcome_rows(
+def outcome_files(
     found: DataFrame,
     made: Plan,
     columns: tuple[str, ...],
     partitions: int,
+    folder: Path,
     *,
     frames: bool = False,
-) -> DataFrame:
-    """What the flows come to: rows with the columns of outcomes.py, of exchanges these.
+) -> list[Filed]:
+    """What the flows come to, as files in a new folder: rows with the columns of outcomes.py, of exchanges
+    these.
 
-    frames: whether there is a row of each frame, too."""
+    frames: whether there is a row of each frame, too. Raises OSError."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
     reading = Reading(names, tuple(made.epochs), made.packets, tuple(made.secrets), frames)
@@ -115,7 +118,7 @@ def outcome_rows(
         yield from _batches(done, (*HEAD, *travel))
 
     together = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
-    return together.mapInArrow(read, schema_ddl(columns))
+    return file_rows(together, read, schema(columns), folder)
 
 
 def parallelism(spark: SparkSession) -> int:
@@ -124,11 +127,6 @@ def parallelism(spark: SparkSession) -> int:
         return spark.sparkContext.defaultParallelism
     except Exception:  # noqa: BLE001 Spark Connect does not say it
         return 8
-
-
-def _numbers(spark: SparkSession, count: int) -> DataFrame:
-    """The numbers up to `count`, each in a partition of its own."""
-    return spark.range(0, count, 1, max(1, count))
 
 
 def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
@@ -145,7 +143,7 @@ def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
         rows.append(_travelling(one))
         body = one.columns or {}
         size += len(body.get("request_body") or b"") + len(body.get("response_body") or b"")
-        if size >= _BATCH_BYTES or len(rows) >= _BATCH_ROWS:
+        if size >= _BATCH_BYTES or len(rows) >= MOST:
             yield batch(rows, columns)
             rows, size = [], 0
     if rows:

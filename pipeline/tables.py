@@ -22,15 +22,16 @@ from pipeline.bodies import body_texts
 from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
+from pipeline.filing import Batches, Filed, Table, parts, write_tables
 from pipeline.frame_rows import FRAMES, frame_row
-from pipeline.frames import outcome_rows, packets, parallelism, planned, segment_rows
-from pipeline.outcomes import ALL, Place
+from pipeline.frames import MOST, outcome_files, packets, parallelism, planned, segment_rows
+from pipeline.outcomes import ALL, Place, schema_ddl
 from pipeline.packet_rows import WRITTEN
 from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
 from pipeline.rows import batch
 from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
-from pipeline.variants import FRUGAL, lost_bodies, write_exchanges
+from pipeline.variants import lost_bodies, write_exchanges
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,12 +53,14 @@ LARGE, SMALL = 256 << 20, 4 << 20
 """Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
 
 ROWS, BODIES = 50_000, 32 << 20
-"""Exchanges, and bytes of captures, that are written by one task: each writes files of its own."""
+"""Exchanges, and bytes of captures whose bodies are, written by one task: each writes files of its own."""
 
 PART: Final = 2 << 20
 """Bytes of frames whose bodies are made JSON at once; that is several times as long."""
 
-_TRAVELLING: Final = {"compression": "lz4", **FRUGAL}
+GROUPS: Final = ROWS // MOST
+"""Row groups of what travels that one task makes tables of."""
+
 _ROW_BY_ROW: Final = "spark.sql.parquet.enableVectorizedReader"
 """Else Spark keeps 4,096 rows at once, of which each may have megabytes."""
 
@@ -126,19 +129,23 @@ def write(
         made = planned(spark, ranges(paths, size))
         made.secrets += secrets
         begin()
-        travelling = run.folder / "_travelling"
-        found = _flows(spark, paths, made, ALL if bodies else EXCHANGES, frames="frames" in also)
-        found.write.options(**_TRAVELLING).parquet(str(travelling))
-        found = spark.read.schema(found.schema).parquet(str(travelling))
+        wanted = ALL if bodies else EXCHANGES
+        filed = _flows(spark, paths, made, wanted, run.folder, frames="frames" in also)
         begin()
-        facts, counts = gather(_said(travelling), made.epochs), _counts(travelling)
+        facts, counts = gather(_said(filed), made.epochs), _counts(filed)
         begin()
-        tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
-        lost = _write_exchanges(found, tasks, facts, capture, run.folder, bodies=bodies)
+        lost = 0
+        chosen = [one for one in _tables(facts, capture) if counts.get(one.kind)]
+        if bodies:
+            chosen = [one for one in chosen if one.kind != "exchange"]
+            tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
+            lost = _write_bodies(spark, filed, tasks, facts, capture, run.folder)
+        write_tables(spark, parts(filed, GROUPS), chosen, run.folder)
         if lost:
             errors = lost_bodies(spark, run.folder / "exchanges", capture)
-            errors.drop("capture").write.parquet(str(run.folder / "errors"))
-        _write_smaller(found, counts, facts, made, capture, run.folder)
+            errors.drop("capture").write.mode("append").parquet(str(run.folder / "errors"))
+        (run.folder / "exchanges").mkdir(exist_ok=True)
+        _write_driver(made, capture, run.folder)
         if "packets" in also:
             packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
         for table in folders.ON_REQUEST:
@@ -175,9 +182,10 @@ def _flows(
     paths: Sequence[Path],
     made: Plan,
     wanted: tuple[Column, ...],
+    run: Path,
     *,
     frames: bool,
-) -> DataFrame:
+) -> list[Filed]:
     """All that travels: exchanges with these columns, and what is said beside them."""
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
@@ -185,19 +193,19 @@ def _flows(
     shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
     columns = tuple(column.name for column in wanted)
     rows = segment_rows(spark, made, carry=carry)
-    return outcome_rows(rows, made, columns, shares, frames=frames)
+    return outcome_files(rows, made, columns, shares, run / "_travelling", frames=frames)
 
 
 _NAMES: Final = ("topic", "producer", "broker")
 """What many flows say alike."""
 
 
-def _said(travelling: Path) -> Iterator[Said]:
+def _said(filed: Sequence[Filed]) -> Iterator[Said]:
     """Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read."""
     wanted = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
     columns = ["kind", "epoch", "of", *Place._fields, "said"]
     names = set()
-    for part in _dataset(travelling).to_batches(columns=columns, filter=wanted):
+    for part in _dataset(filed).to_batches(columns=columns, filter=wanted):
         for row in part.to_pylist():
             kind, text = row["kind"], row["said"]
             if kind in _NAMES:
@@ -209,48 +217,41 @@ def _said(travelling: Path) -> Iterator[Said]:
             yield Said(kind, row["epoch"], row["of"], place, said)
 
 
-def _counts(travelling: Path) -> dict[str, int]:
+def _counts(filed: Sequence[Filed]) -> dict[str, int]:
     found: Counter[str] = Counter()
-    for part in _dataset(travelling).to_batches(columns=["kind"]):
+    for part in _dataset(filed).to_batches(columns=["kind"]):
         for one in part["kind"].value_counts().to_pylist():
             found[one["values"]] += one["counts"]
     return found
 
 
-def _dataset(folder: Path) -> ds.Dataset:
-    return ds.dataset([str(path) for path in sorted(folder.glob("*.parquet"))])
+def _dataset(filed: Sequence[Filed]) -> ds.Dataset:
+    return ds.dataset([one.path for one in filed])
 
 
-def _write_exchanges(
-    found: DataFrame, tasks: int, facts: Facts, capture: str, run: Path, *, bodies: bool
+def _write_bodies(
+    spark: SparkSession, filed: Sequence[Filed], tasks: int, facts: Facts, capture: str, run: Path
 ) -> int:
-    """Returns how many bodies are not there though they were asked for, see variants.py."""
+    """Exchanges with their bodies. Returns how many are not there, see variants.py."""
     from pyspark.sql.functions import col
-
-    def hot(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        completion = Completion(facts, capture)
-        for one in batches:
-            yield completion.complete(one, EXCHANGES)
 
     def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         completion = Completion(facts, capture)
-        for one in (part for whole in batches for part in parts(whole)):
+        for one in (part for whole in batches for part in portions(whole)):
             full = completion.complete(one, ALL)
             texts = body_texts(full, facts.topics)
             arrays = [full[column.name] for column in EXCHANGES]
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
 
     schema = arrow((*EXCHANGES, _BODY))
+    columns = schema_ddl(tuple(column.name for column in ALL))
+    found = spark.read.schema(columns).parquet(*(one.path for one in filed))
     rows = found.where(col("kind") == "exchange").coalesce(tasks)
-    if bodies:
-        rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY))).drop("capture")
-        return write_exchanges(rows, FOLDERS[1:], run / "exchanges")
-    rows = rows.mapInArrow(hot, ddl(EXCHANGES)).drop("capture")
-    rows.write.options(**FRUGAL).partitionBy(*FOLDERS[1:]).parquet(str(run / "exchanges"))
-    return 0
+    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY))).drop("capture")
+    return write_exchanges(rows, FOLDERS[1:], run / "exchanges")
 
 
-def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch cut so that the bodies in each part are not much."""
     begin = size = 0
     sizes = [one[name].to_pylist() for name in ("request_size", "response_size")]
@@ -264,21 +265,45 @@ def parts(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 _BODY: Final = Column("body", "string", "{request, response}")
 
 
-def _write_smaller(
-    found: DataFrame, counts: dict[str, int], facts: Facts, made: Plan, capture: str, run: Path
-) -> None:
-    if counts.get("error"):
-        errors = _smaller(found, "error", ERRORS, error_row, facts, capture)
-        errors.drop("capture").write.mode("append").parquet(str(run / "errors"))
-    if counts.get("frame"):
-        frames = _smaller(found, "frame", FRAMES, _frame_row, facts, capture)
-        frames.drop("capture").write.parquet(str(run / "frames"))
-    if counts.get("connection"):
-        connections = _smaller(found, "connection", CONNECTIONS, connection_row, facts, capture)
-        connections.drop("capture").write.parquet(str(run / "connections"))
-    _add(run / "errors", ERRORS, fault_rows(made, capture))
-    _add(run / "connections", CONNECTIONS, [])
-    _add(run / "notes", NOTES, note_rows(made, capture))
+def _tables(facts: Facts, capture: str) -> tuple[Table, ...]:
+    """How what travels becomes tables, but for bodies. To be pickled."""
+
+    def exchanges(batches: Batches) -> Batches:
+        completion = Completion(facts, capture)
+        for one in batches:
+            yield completion.complete(one, EXCHANGES).drop_columns("capture")
+
+    def small(make: Make, columns: tuple[Column, ...]) -> Callable[[Batches], Batches]:
+        def rows(batches: Batches) -> Batches:
+            for one in batches:
+                said = zip(*(one[name].to_pylist() for name in _SAID), strict=True)
+                made = (
+                    make(json.loads(text), epoch, of, facts, capture) for text, epoch, of in said
+                )
+                yield batch(made, columns).drop_columns("capture")
+
+        return rows
+
+    smaller: tuple[tuple[str, str, Make], ...] = (
+        ("errors", "error", error_row),
+        ("frames", "frame", _frame_row),
+        ("connections", "connection", connection_row),
+    )
+    return (
+        Table("exchanges", "exchange", _schema("exchanges"), None, exchanges, FOLDERS[1:]),
+        *(
+            Table(name, kind, _schema(name), _SAID, small(make, TABLES[name]))
+            for name, kind, make in smaller
+        ),
+    )
+
+
+_SAID: Final = ["said", "epoch", "of"]
+
+
+def _schema(table: str) -> pa.Schema:
+    """Of what is in the files of a capture, and of `FOLDERS[1:]`."""
+    return arrow(tuple(column for column in TABLES[table] if column.name != "capture"))
 
 
 def _frame_row(
@@ -287,31 +312,16 @@ def _frame_row(
     return frame_row(said, facts.connections[epoch, of], capture)
 
 
+def _write_driver(made: Plan, capture: str, run: Path) -> None:
+    """What the driver itself knows."""
+    _add(run / "errors", ERRORS, fault_rows(made, capture))
+    _add(run / "connections", CONNECTIONS, [])
+    _add(run / "notes", NOTES, note_rows(made, capture))
+
+
 def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:
     """A file with what the driver itself knows; an empty one only if there is no other."""
     if rows or not folder.exists():
         folder.mkdir(exist_ok=True)
         table = pa.Table.from_batches([batch(rows, columns)]).drop_columns("capture")
         pq.write_table(table, folder / "part-driver.parquet")
-
-
-def _smaller(
-    found: DataFrame,
-    kind: str,
-    columns: tuple[Column, ...],
-    make: Make,
-    facts: Facts,
-    capture: str,
-) -> DataFrame:
-    from pyspark.sql.functions import col
-
-    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for one in batches:
-            said = zip(*(one[name].to_pylist() for name in ("said", "epoch", "of")), strict=True)
-            yield batch(
-                (make(json.loads(text), epoch, of, facts, capture) for text, epoch, of in said),
-                columns,
-            )
-
-    small = found.where(col("kind") == kind).select("said", "epoch", "of")
-    return small.mapInArrow(rows, ddl(columns))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline import frames
@@ -36,8 +37,11 @@ def test_any_number_of_partitions_and_a_survey_by_spark(
     assert made == planned(paths, 8000)
     for partitions, carry in ((1, False), (7, True)):
         rows = frames.segment_rows(spark, made, carry=carry)
-        found = frames.outcome_rows(rows, made, COLUMNS, partitions).collect()
-        exchanges = [row.asDict(recursive=True) for row in found if row["kind"] == "exchange"]
+        folder = tmp_path / f"in {partitions}"
+        filed = frames.outcome_files(rows, made, COLUMNS, partitions, folder)
+        assert len(filed) == partitions
+        found = [row for one in filed for row in pq.read_table(one.path).to_pylist()]
+        exchanges = [row for row in found if row["kind"] == "exchange"]
         assert gist(exchanges) == gist(right.exchanges)
         assert sum(row["kind"] != "exchange" for row in found) >= len(
             {(one.kind, str(one.said), one.place) for one in right.said}

@@ -204,7 +204,7 @@ def test_batches_with_large_bodies_are_cut() -> None:
             "response_size": pa.array([response for _, response in sizes], pa.int64()),
         }
     )
-    parts = list(tables.parts(whole))
+    parts = list(tables.portions(whole))
     assert [len(part) for part in parts] == [2, 1, 2]
     assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()
 
