@@ -1,4 +1,4 @@
-"""Decoded bodies as JSON text, for a column of the type VARIANT, and back to bytes.
+"""Decoded bodies as VARIANT, and from JSON text back to bytes.
 
 The form is that of `Exchange.row()`, secrets redacted; and where a message has a topic's id alone, the
 name stands beside it, as the field that earlier versions have there (null: not known).
@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import json
 import uuid
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -18,7 +18,8 @@ from captures.context.completing import gaps
 from captures.context.pairs import TOPIC, places, structs
 from captures.exchange import SASL_TOKEN, Exchange, body_version
 from specs.codec import Unfit
-from specs.codec.json_text import Write, json_writer
+from specs.codec.variant import NULL, Write, metadata, pair, variant_writer
+from specs.codec.variant import names as names_of_fields
 from specs.contents import NAMES, api
 from specs.frames import Direction
 from specs.jsonform import Way, text_uuid, ways_of
@@ -31,25 +32,56 @@ _NONE: Final = uuid.UUID(int=0)
 
 Names = Mapping[uuid.UUID, str]
 
+BODY: Final = pa.struct(
+    [
+        pa.field("value", pa.binary(), nullable=False),
+        pa.field("metadata", pa.binary(), nullable=False),
+    ]
+)
+"""How Parquet has a VARIANT."""
 
-def body_text(exchange: Exchange, names: Names | None = None) -> str:
+LIMIT: Final = 128 << 20
+"""Bytes of a VARIANT that Spark reads (org.apache.spark.types.variant.VariantUtil.SIZE_LIMIT)."""
+
+
+class Body(NamedTuple):
+    """A VARIANT as it stands in a file."""
+
+    value: bytes
+    metadata: bytes
+
+
+def body(exchange: Exchange, names: Names | None = None) -> Body:
     """`{"request": ..., "response": ...}`; null for what is not there or can't be decoded.
 
     names: of topics, by id; None: names are left out.
-
-    >>> body_text(Exchange(0, 1, "", None, None, 3, 0, 0, 12, request_body=b"\\0\\0\\0\\1\\0\\1t"))
-    '{"request":{"topics":[{"name":"t"}]},"response":null}'
     """
-    request, response = (_text(exchange, direction, names) for direction in DIRECTIONS)
-    return f'{{"request":{request},"response":{response}}}'
+    values = exchange.request, exchange.response
+    given = exchange.request_body, exchange.response_body
+    versions = [
+        body_version(exchange.key, exchange.version, direction, one or b"")
+        for direction, one in zip(DIRECTIONS, given, strict=True)
+        if exchange.key in NAMES
+    ]
+    if values == (None, None):
+        return _NOTHING
+    writers = _writers(exchange.key, versions[0], versions[1], completed=names is not None)
+    more: list[str] = []
+    request, response = (
+        NULL if one is None else write(one, names or {}, more)
+        for one, write in zip(values, writers.write, strict=True)
+    )
+    known = writers.metadata if not more else metadata((*writers.dictionary, *more))
+    return Body(pair((request, response)), known)
 
 
-def body_texts(batch: pa.RecordBatch, names: Names | None = None) -> list[str]:
-    """The same of a batch of exchanges that travel, see `pipeline.columns.RAW`."""
+def body_batch(batch: pa.RecordBatch, names: Names | None = None) -> pa.Array:
+    """The same of exchanges that travel, see `pipeline.columns.RAW`: of the type BODY. Null for one that is
+    larger than LIMIT."""
     wanted = ("key", "version", "request_body", "response_body")
     rows = zip(*(batch[name].to_pylist() for name in wanted), strict=True)
-    return [
-        body_text(
+    made = [
+        body(
             Exchange(
                 0, 0, "", None, None, key, version, 0, 0, request_body=sent, response_body=came
             ),
@@ -57,30 +89,55 @@ def body_texts(batch: pa.RecordBatch, names: Names | None = None) -> list[str]:
         )
         for key, version, sent, came in rows
     ]
+    return body_array(made)
 
 
-def _text(exchange: Exchange, direction: Direction, names: Names | None) -> str:
-    asked = direction == "request"
-    values = exchange.request if asked else exchange.response
-    if values is None:
-        return "null"
-    body = exchange.request_body if asked else exchange.response_body
-    version = body_version(exchange.key, exchange.version, direction, body or b"")
-    write = _writer(exchange.key, version, direction, completed=names is not None)
-    return write(values, names or {})
+def body_array(made: Sequence[Body]) -> pa.Array:
+    """Bodies as a column of the type BODY. Null for one that is larger than LIMIT."""
+    lost = [len(one.value) > LIMIT for one in made]
+    values = pa.array(
+        [b"" if gone else one.value for one, gone in zip(made, lost, strict=True)], pa.binary()
+    )
+    return pa.StructArray.from_arrays(
+        [values, pa.array([one.metadata for one in made], pa.binary())],
+        fields=list(BODY),
+        mask=pa.array(lost),
+    )
+
+
+class _Writers(NamedTuple):
+    """How the bodies of an API in some versions are written."""
+
+    dictionary: tuple[str, ...]
+    metadata: bytes
+    write: tuple[Write, Write]
 
 
 @functools.lru_cache(4096)
-def _writer(key: int, version: int, direction: Direction, *, completed: bool) -> Write:
-    message = api(key).message(direction)
-    named = [
-        (place.path, place.id, place.name)
-        for place in (gaps(key, version, direction) if completed else ())
-        if place.name is not None
-    ]
-    secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
-    origin = f"{NAMES[key]} {direction} v{version}"
-    return json_writer(message.layout(version), origin, secrets, named)
+def _writers(key: int, request: int, response: int, *, completed: bool) -> _Writers:
+    layouts, named = [], []
+    for direction, version in zip(DIRECTIONS, (request, response), strict=True):
+        layouts.append(api(key).message(direction).layout(version))
+        named.append(
+            [
+                (place.path, place.id, place.name)
+                for place in (gaps(key, version, direction) if completed else ())
+                if place.name is not None
+            ]
+        )
+    inner = frozenset().union(*map(names_of_fields, layouts, named)) - set(DIRECTIONS)
+    dictionary = (*DIRECTIONS, *sorted(inner))
+    write = []
+    for direction, version, layout, some in zip(
+        DIRECTIONS, (request, response), layouts, named, strict=True
+    ):
+        secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
+        origin = f"{NAMES[key]} {direction} v{version}"
+        write.append(variant_writer(layout, origin, dictionary, secrets, some))
+    return _Writers(dictionary, metadata(dictionary), (write[0], write[1]))
+
+
+_NOTHING: Final = Body(pair((NULL, NULL)), metadata(DIRECTIONS))
 
 
 def bodies(

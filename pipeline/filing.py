@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from pipeline import partitioned
+from pipeline.partitioned import Written
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Batches = Iterator[pa.RecordBatch]
-
-GROUP: Final = 10_000
-"""Rows of a table's row group, at least: each folder that a task writes into keeps so many."""
 
 _SAID: Final = "path string, groups int"
 
@@ -41,20 +41,23 @@ class Part(NamedTuple):
     begin: int
     end: int
 
-    def batches(self, kind: str, columns: list[str] | None = None) -> Batches:
-        """The rows of a kind; columns: None for all."""
+    def batches(self, kind: str | None, columns: list[str] | None = None) -> Batches:
+        """The rows of a kind, or all; columns: None for all."""
         with pq.ParquetFile(self.path) as file:
             for group in range(self.begin, self.end):
                 read = None if columns is None else ["kind", *columns]
                 found = file.read_row_group(group, columns=read)
-                yield from found.filter(ds.field("kind") == kind).to_batches()
+                if kind is not None:
+                    found = found.filter(ds.field("kind") == kind)
+                yield from found.to_batches()
 
 
 class Table(NamedTuple):
     """A table to be made of what travels. To be pickled."""
 
     name: str
-    kind: str
+    kind: str | None
+    """Of what travels; None: all of it."""
     schema: pa.Schema
     reads: list[str] | None
     """Columns of what travels that its rows are made of; None: all."""
@@ -99,47 +102,36 @@ def parts(filed: Iterable[Filed], groups: int) -> list[Part]:
 
 def write_tables(
     spark: SparkSession, of: Sequence[Part], tables: Sequence[Table], run: Path
-) -> None:
-    """Tables of what travelled in these parts, as folders of a run's with their names."""
+) -> list[Written]:
+    """Tables of what travelled in these parts, as folders of a run's with their names: their files.
+    Raises OSError."""
     attempts = run / "_attempts"
-    attempts.mkdir(exist_ok=True)
     place, chosen = str(attempts), tuple(tables)
 
     def write(batches: Batches) -> Batches:
         for numbers in batches:
             for number in numbers["id"].to_pylist():
                 attempt = Path(place) / uuid.uuid4().hex
-                paths = [path for table in chosen for path in _write(of[number], table, attempt)]
-                yield pa.record_batch({"attempt": [attempt.name] * len(paths), "path": paths})
+                found = [one for table in chosen for one in _write(of[number], table, attempt)]
+                paths = [str(one.path.relative_to(attempt)) for one in found]
+                nulls = pa.array([one.nulls for one in found], pa.int64())
+                names = pa.array([attempt.name] * len(found), pa.string())
+                columns = [names, pa.array(paths, pa.string()), nulls]
+                yield pa.RecordBatch.from_arrays(columns, ["attempt", "path", "nulls"])
 
     for table in tables:
-        (run / table.name).mkdir(exist_ok=True)
-    for row in tasks(spark, len(of)).mapInArrow(write, "attempt string, path string").collect():
+        (run / table.name).mkdir()
+    written = []
+    said = "attempt string, path string, nulls bigint"
+    for row in tasks(spark, len(of)).mapInArrow(write, said).collect():
         target = run / row["path"]
         target.parent.mkdir(parents=True, exist_ok=True)
         (attempts / row["attempt"] / row["path"]).rename(target)
-
-
-def _write(part: Part, table: Table, attempt: Path) -> list[str]:
-    """Write one table of a part; the files' paths below the attempt's folder."""
-    written: list[str] = []
-    schema = table.schema
-    flavour = None
-    if table.folders:
-        flavour = ds.partitioning(
-            pa.schema([schema.field(one) for one in table.folders]), flavor="hive"
-        )
-    ds.write_dataset(
-        pa.RecordBatchReader.from_batches(
-            schema, table.make(part.batches(table.kind, table.reads))
-        ),
-        attempt / table.name,
-        format="parquet",
-        partitioning=flavour,
-        basename_template=f"part-{attempt.name}-{{i}}.parquet",
-        use_threads=False,
-        min_rows_per_group=GROUP,
-        max_rows_per_group=5 * GROUP,
-        file_visitor=lambda file: written.append(str(Path(file.path).relative_to(attempt))),
-    )
+        written.append(Written(target, row["nulls"]))
     return written
+
+
+def _write(part: Part, table: Table, attempt: Path) -> list[Written]:
+    rows = table.make(part.batches(table.kind, table.reads))
+    name = f"part-{attempt.name}.parquet"
+    return partitioned.write(rows, table.schema, table.folders, attempt / table.name, name)

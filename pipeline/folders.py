@@ -114,8 +114,16 @@ def _install(out: Path, ready: Path) -> None:
 
 def folder_of(out: Path, table: str, capture: str) -> Path:
     """The folder with a capture's rows of a table."""
-    escaped = _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", capture)
-    return out / table / f"capture={escaped}"
+    return out / table / f"capture={escaped(capture)}"
+
+
+def escaped(text: str) -> str:
+    """A value as it is in the name of a folder.
+
+    >>> escaped("a/b")
+    'a%2Fb'
+    """
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", text)
 
 
 def name_for(out: Path, source: Path) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SEGMENTS: Final = (
     "flow binary, first bigint, epoch int, ends binary, path string, segments binary, data binary"
 )
-_BATCH_BYTES: Final = 8 << 20
+BATCH_BYTES: Final = 8 << 20
 """Bytes of bodies by which a batch of exchanges ends."""
 MOST: Final = 2000
 """Rows of such a batch, at most."""
@@ -143,7 +143,7 @@ def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
         rows.append(_travelling(one))
         body = one.columns or {}
         size += len(body.get("request_body") or b"") + len(body.get("response_body") or b"")
-        if size >= _BATCH_BYTES or len(rows) >= MOST:
+        if size >= BATCH_BYTES or len(rows) >= MOST:
             yield batch(rows, columns)
             rows, size = [], 0
     if rows:

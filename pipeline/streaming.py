@@ -17,13 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.batches import Batches
-from pipeline.bodies import Names, body_text
+from pipeline.bodies import BODY, Names, body_batch
 from pipeline.carried import Found
-from pipeline.columns import ERRORS, EXCHANGES, RAW, Column, arrow, ddl
+from pipeline.columns import ERRORS, EXCHANGES, RAW, Column, arrow
+from pipeline.filing import Filed, Table, parts, write_tables
 from pipeline.following import closed
-from pipeline.rows import batch, exchange
+from pipeline.rows import batch
 from pipeline.smaller import CONNECTIONS, NOTES
-from pipeline.variants import lost_bodies, write_exchanges
+from pipeline.variants import lost_bodies
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,7 +44,6 @@ _TABLES: Final[dict[str, tuple[Column, ...]]] = {
 _FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
 """What Spark says of files; their content is not read."""
 _ROWS: Final = 2000
-_BODY: Final = Column("body", "string", "{request, response}")
 
 
 def follow(
@@ -128,16 +128,18 @@ def _flush(
 
 def _write_exchanges(spark: SparkSession, run: Path, names: Names) -> None:
     """The table with the bodies decoded."""
-    columns = (*EXCHANGES, _BODY)
+    schema = arrow(EXCHANGES).append(pa.field("body", BODY))
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = arrow(columns)
         for one in batches:
-            texts = [body_text(exchange(row), names) for row in one.to_pylist()]
-            arrays = [one[column.name] for column in EXCHANGES]
-            yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
+            columns = [one[column.name] for column in EXCHANGES]
+            columns.append(body_batch(one, names))
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    rows = spark.read.schema(ddl((*EXCHANGES, *RAW))).parquet(str(run / "_raw"))
-    place = run / "exchanges"
-    if write_exchanges(rows.mapInArrow(decode, ddl(columns)), FOLDERS, place):
-        lost_bodies(spark, place).write.mode("append").parquet(str(run / "errors"))
+    raw = run / "_raw" / "part-0.parquet"
+    filed = Filed(str(raw), pq.read_metadata(raw).num_row_groups)
+    table = Table("exchanges", None, schema, None, decode, FOLDERS)
+    lost = lost_bodies(write_tables(spark, parts([filed], 1), [table], run))
+    if lost:
+        rows = pa.Table.from_batches([batch(lost, ERRORS)])
+        pq.write_table(rows, run / "errors" / "part-lost.parquet")

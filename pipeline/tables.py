@@ -18,20 +18,28 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pipeline import folders
-from pipeline.bodies import body_texts
+from pipeline.bodies import BODY, body_batch
 from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
 from pipeline.completing import Completion
 from pipeline.facts import Facts, Said, gather
 from pipeline.filing import Batches, Filed, Table, parts, write_tables
 from pipeline.frame_rows import FRAMES, frame_row
-from pipeline.frames import MOST, outcome_files, packets, parallelism, planned, segment_rows
-from pipeline.outcomes import ALL, Place, schema_ddl
+from pipeline.frames import (
+    BATCH_BYTES,
+    MOST,
+    outcome_files,
+    packets,
+    parallelism,
+    planned,
+    segment_rows,
+)
+from pipeline.outcomes import ALL, Place
 from pipeline.packet_rows import WRITTEN
 from pipeline.plan import Plan, sorted_paths
 from pipeline.ranges import SIZE, memory, ranges
 from pipeline.rows import batch
 from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
-from pipeline.variants import lost_bodies, write_exchanges
+from pipeline.variants import lost_bodies
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -134,18 +142,15 @@ def write(
         begin()
         facts, counts = gather(_said(filed), made.epochs), _counts(filed)
         begin()
-        lost = 0
-        chosen = [one for one in _tables(facts, capture) if counts.get(one.kind)]
-        if bodies:
-            chosen = [one for one in chosen if one.kind != "exchange"]
-            tasks = 1 + counts.get("exchange", 0) // ROWS + _bytes(paths) // BODIES
-            lost = _write_bodies(spark, filed, tasks, facts, capture, run.folder)
-        write_tables(spark, parts(filed, GROUPS), chosen, run.folder)
-        if lost:
-            errors = lost_bodies(spark, run.folder / "exchanges", capture)
-            errors.drop("capture").write.mode("append").parquet(str(run.folder / "errors"))
+        chosen = [one for one in _tables(facts, capture, bodies=bodies) if one.kind in counts]
+        # bodies are many times as large as all else
+        groups = GROUPS if not bodies else 1 + BODIES // BATCH_BYTES
+        written = write_tables(spark, parts(filed, groups), chosen, run.folder)
         (run.folder / "exchanges").mkdir(exist_ok=True)
-        _write_driver(made, capture, run.folder)
+        lost = lost_bodies(written, capture) if bodies else []
+        _add(run.folder / "errors", ERRORS, [*fault_rows(made, capture), *lost])
+        _add(run.folder / "connections", CONNECTIONS, [])
+        _add(run.folder / "notes", NOTES, note_rows(made, capture))
         if "packets" in also:
             packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
         for table in folders.ON_REQUEST:
@@ -161,7 +166,7 @@ def write(
         capture,
         made.packets,
         counts.get("exchange", 0),
-        counts.get("error", 0) + len(made.faults) + lost,
+        counts.get("error", 0) + len(made.faults) + len(lost),
         counts.get("connection", 0),
     )
 
@@ -229,28 +234,6 @@ def _dataset(filed: Sequence[Filed]) -> ds.Dataset:
     return ds.dataset([one.path for one in filed])
 
 
-def _write_bodies(
-    spark: SparkSession, filed: Sequence[Filed], tasks: int, facts: Facts, capture: str, run: Path
-) -> int:
-    """Exchanges with their bodies. Returns how many are not there, see variants.py."""
-    from pyspark.sql.functions import col
-
-    def complete(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        completion = Completion(facts, capture)
-        for one in (part for whole in batches for part in portions(whole)):
-            full = completion.complete(one, ALL)
-            texts = body_texts(full, facts.topics)
-            arrays = [full[column.name] for column in EXCHANGES]
-            yield pa.RecordBatch.from_arrays([*arrays, pa.array(texts, pa.string())], schema=schema)
-
-    schema = arrow((*EXCHANGES, _BODY))
-    columns = schema_ddl(tuple(column.name for column in ALL))
-    found = spark.read.schema(columns).parquet(*(one.path for one in filed))
-    rows = found.where(col("kind") == "exchange").coalesce(tasks)
-    rows = rows.mapInArrow(complete, ddl((*EXCHANGES, _BODY))).drop("capture")
-    return write_exchanges(rows, FOLDERS[1:], run / "exchanges")
-
-
 def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch cut so that the bodies in each part are not much."""
     begin = size = 0
@@ -262,16 +245,23 @@ def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             begin, size = end, 0
 
 
-_BODY: Final = Column("body", "string", "{request, response}")
+def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
+    """How what travels becomes tables. To be pickled."""
+    schema = _schema("exchanges")
+    whole = schema.append(pa.field("body", BODY))
 
-
-def _tables(facts: Facts, capture: str) -> tuple[Table, ...]:
-    """How what travels becomes tables, but for bodies. To be pickled."""
-
-    def exchanges(batches: Batches) -> Batches:
+    def hot(batches: Batches) -> Batches:
         completion = Completion(facts, capture)
         for one in batches:
             yield completion.complete(one, EXCHANGES).drop_columns("capture")
+
+    def full(batches: Batches) -> Batches:
+        completion = Completion(facts, capture)
+        for one in (part for all_of in batches for part in portions(all_of)):
+            rows = completion.complete(one, ALL)
+            columns = [rows[name] for name in schema.names]
+            columns.append(body_batch(rows, facts.topics))
+            yield pa.RecordBatch.from_arrays(columns, schema=whole)
 
     def small(make: Make, columns: tuple[Column, ...]) -> Callable[[Batches], Batches]:
         def rows(batches: Batches) -> Batches:
@@ -290,7 +280,9 @@ def _tables(facts: Facts, capture: str) -> tuple[Table, ...]:
         ("connections", "connection", connection_row),
     )
     return (
-        Table("exchanges", "exchange", _schema("exchanges"), None, exchanges, FOLDERS[1:]),
+        Table("exchanges", "exchange", whole, None, full, FOLDERS[1:])
+        if bodies
+        else Table("exchanges", "exchange", schema, None, hot, FOLDERS[1:]),
         *(
             Table(name, kind, _schema(name), _SAID, small(make, TABLES[name]))
             for name, kind, make in smaller
@@ -310,13 +302,6 @@ def _frame_row(
     said: dict[str, Any], epoch: int, of: int, facts: Facts, capture: str
 ) -> dict[str, Any]:
     return frame_row(said, facts.connections[epoch, of], capture)
-
-
-def _write_driver(made: Plan, capture: str, run: Path) -> None:
-    """What the driver itself knows."""
-    _add(run / "errors", ERRORS, fault_rows(made, capture))
-    _add(run / "connections", CONNECTIONS, [])
-    _add(run / "notes", NOTES, note_rows(made, capture))
 
 
 def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 Each in a process of its own, in interleaved rounds, for captures of several sizes: cost is to grow with
 the size, and memory is not. What starting takes (Python and a JVM; tshark with a capture without traffic) is
 shown apart. To exchanges: the typed columns, which need some fields of the bodies; to bodies: all of them as
-VARIANT too (the pure core: as JSON text). Both as Parquet; tshark prints some of these columns as CSV.
+VARIANT too. Both as Parquet; tshark prints some of these columns as CSV.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tests.bench import machine
 
@@ -103,29 +103,39 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
     from captures.conversations import Conversations
     from captures.exchange import Exchange
     from captures.reader import CaptureReader
-    from pipeline.bodies import body_text
-    from pipeline.columns import EXCHANGES, Column, arrow
+    from pipeline.bodies import BODY, body_array
+    from pipeline.bodies import body as body_of
+    from pipeline.columns import EXCHANGES, arrow
     from pipeline.rows import batch, row
 
     keep_freed()  # as each command does
-    columns = (*EXCHANGES, Column("body", "string", "")) if bodies else EXCHANGES
     context = Context()
+    schema = arrow(EXCHANGES)
 
-    def made(exchange: Exchange) -> dict[str, object]:
+    def made(exchange: Exchange) -> dict[str, Any]:
         context.learn(exchange)
         found = row(exchange, context, capture=path.name)
-        return found | {"body": body_text(exchange, context.topics)} if bodies else found
+        return found | {"body": body_of(exchange, context.topics)} if bodies else found
+
+    def table(rows: list[dict[str, Any]]) -> pa.Table:
+        found = batch(rows, EXCHANGES)
+        if bodies:
+            column = body_array([one["body"] for one in rows])
+            found = found.append_column(pa.field("body", BODY), column)
+        return pa.Table.from_batches([found])
 
     count = 0
-    rows: list[dict[str, object]] = []
-    with pq.ParquetWriter(out / "exchanges.parquet", arrow(columns)) as writer:
+    rows: list[dict[str, Any]] = []
+    if bodies:
+        schema = schema.append(pa.field("body", BODY))
+    with pq.ParquetWriter(out / "exchanges.parquet", schema) as writer:
         for exchange in Conversations().exchanges(CaptureReader(path)):
             rows.append(made(exchange))
             if len(rows) == ROWS:
-                writer.write_table(pa.Table.from_batches([batch(rows, columns)]))
+                writer.write_table(table(rows))
                 count += len(rows)
                 rows = []
-        writer.write_table(pa.Table.from_batches([batch(rows, columns)]))
+        writer.write_table(table(rows))
     return count + len(rows)
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql.types import VariantVal
+
 import captures
 from captures.context import Context
 from captures.conversations import Conversations
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
+from pipeline.bodies import Body, Names, body
 from pipeline.rows import row
 from specs.contents import api
 from specs.layout import Layout
@@ -64,3 +67,13 @@ def _fit(layout: Layout, values: dict[str, Any]) -> dict[str, Any]:
                 value = _fit(inner.struct, value)
             fitted[slot.name] = value
     return fitted
+
+
+def text(made: Body) -> str:
+    """A body as JSON text, by somebody else's reading of VARIANT."""
+    return VariantVal(made.value, made.metadata).toJson()
+
+
+def body_text(exchange: Exchange, names: Names | None = None) -> str:
+    """That of an exchange."""
+    return text(body(exchange, names))

@@ -1,4 +1,4 @@
-"""Bodies as JSON text, and back."""
+"""Bodies as VARIANT, and back from its JSON text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from captures.context import Context
 from captures.exchange import Exchange
-from pipeline.bodies import DIRECTIONS, bodies, body_text
+from pipeline.bodies import BODY, DIRECTIONS, LIMIT, Body, bodies, body_array
 from tests.captures.context.exchanges import ORDERS, exchange, metadata
-from tests.pipeline.given import sample
+from tests.pipeline.given import body_text, sample
 from tests.samples.recipes import SAMPLES
 
 
@@ -66,3 +66,9 @@ def test_a_refusal_of_api_versions_is_laid_out_as_v0() -> None:
     refused = Exchange(0, 1, "", None, None, 18, 4, 0, 0)
     refused.response_body = bytes.fromhex("0023 00000001 0012 0000 0003")
     assert bodies(18, 4, body_text(refused, {}))[1] == refused.response_body
+
+
+def test_what_is_too_large_for_spark_is_null() -> None:
+    bodies_made = body_array([Body(b"v" * (LIMIT + 1), b"m"), Body(b"v" * 3, b"m")])
+    assert bodies_made.type == BODY
+    assert bodies_made.to_pylist() == [None, {"value": b"vvv", "metadata": b"m"}]

@@ -13,7 +13,6 @@ from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from pipeline import tables
 from pipeline.analyses.contents import ANALYSES
-from pipeline.bodies import body_text
 from pipeline.columns import EXCHANGES, ddl
 from pipeline.folders import ON_REQUEST
 from pipeline.frame_rows import FRAMES, frame_rows
@@ -22,6 +21,7 @@ from pipeline.plan import sorted_paths
 from pipeline.rows import batch
 from pipeline.statements import script
 from pipeline.tables import TABLES, read, write
+from tests.pipeline.given import body_text
 from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
 

@@ -13,10 +13,9 @@ from captures.conversations import Conversations
 from captures.events import Event
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
-from pipeline.bodies import body_text
 from pipeline.columns import EXCHANGES, Column, arrow
 from pipeline.rows import batch, row, software_of
-from tests.pipeline.given import SAMPLES
+from tests.pipeline.given import SAMPLES, body_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,21 +1,25 @@
-"""JSON text of bodies: what json.dumps makes of their JSON form, for all layouts that there are."""
+"""Bodies as VARIANT say what their JSON form says, for all layouts that there are."""
 
 from __future__ import annotations
 
 import json
 import math
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark.sql.types import VariantVal
 
+import specs
 from captures.context.completing import complete, gaps
-from specs.codec.json_text import json_writer
+from specs.codec.variant import Path, metadata, names, variant_writer
 from specs.contents import CONTENTS, api
 from specs.frames import Direction
 from specs.jsonform import to_json
+from specs.layout import Layout
 from specs.secrets import redact, secret_paths
 from tests.specs.strategies import values
 
@@ -31,8 +35,17 @@ def finite(value: Any) -> Any:
     return value
 
 
-def dumped(value: Any) -> str:
-    return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def written(
+    layout: Layout,
+    body: dict[str, Any],
+    known: dict[uuid.UUID, str],
+    secrets: Sequence[Path] = (),
+    named: Sequence[tuple[Path, str, str]] = (),
+) -> Any:
+    """A body there and back, by somebody else's reading."""
+    dictionary, more = sorted(names(layout, named)), list[str]()
+    value = variant_writer(layout, "it", dictionary, secrets, named)(body, known, more)
+    return json.loads(VariantVal(value, metadata([*dictionary, *more])).toJson())
 
 
 @pytest.mark.parametrize("key", [key for key, _, _ in CONTENTS])
@@ -46,9 +59,7 @@ def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObjec
     layout = message.layout(version)
     body = message.codec(version).decode(message.codec(version).encode(data.draw(values(layout))))
     secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
-    assert json_writer(layout, "it", secrets)(body, {}) == dumped(
-        to_json(redact(key, direction, body))
-    )
+    assert written(layout, body, {}, secrets) == finite(to_json(redact(key, direction, body)))
 
 
 @pytest.mark.parametrize(("key", "direction"), [(1, "request"), (1, "response"), (8, "request")])
@@ -65,6 +76,29 @@ def test_names_stand_behind_the_fields_of_their_structures(
     )
     named = [(one.path, one.id, one.name or "") for one in gaps(key, version, direction)]
     assert named
-    text = json_writer(message.layout(version), "it", named=named)(body, known)
+    found = written(message.layout(version), body, known, named=named)
     complete(body, key, version, direction, known)
-    assert json.loads(text) == json.loads(dumped(to_json(body)))
+    assert found == finite(to_json(body))
+
+
+def layout_of(name: str, version: int) -> Layout:
+    return specs.api(name).request.layout(version)
+
+
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 70_000])
+def test_arrays_of_any_length(count: int) -> None:
+    body = {"topics": [{"name": f"t{number}"} for number in range(count)]}
+    assert written(layout_of("Metadata", 1), body, {}) == body
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 70_000])
+def test_any_number_of_tags_that_nobody_knows(count: int) -> None:
+    tags = {1000 + number: b"" for number in range(count)}
+    found = written(layout_of("ListGroups", 3), {"_tags": tags}, {})
+    assert found == {"_tags": {str(number): "" for number in tags}}
+
+
+@pytest.mark.parametrize("size", [0, 63, 64, 255, 256, 65_535, 65_536, 1 << 20])
+def test_texts_of_any_size(size: int) -> None:
+    body = {"topics": [{"name": "t" * size}]}
+    assert written(layout_of("Metadata", 1), body, {}) == body

@@ -1,0 +1,279 @@
+"""Writes decoded bodies as VARIANT, the binary JSON of Parquet and Spark: Python source for one layout, as
+for decoders.
+
+What a value says is what the form of `specs.jsonform` says in JSON, without building that: the names of a
+layout's fields are known, so most of what a VARIANT has beside its values is a constant. Layout:
+https://github.com/apache/parquet-format/blob/master/VariantEncoding.md
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final
+
+from specs.codec.source import Source
+from specs.jsonform import uuid_text
+from specs.layout import Layout, Node
+
+Path = tuple[str, ...]
+"""The names of the fields that lead somewhere, through arrays."""
+
+Write = Callable[[dict[str, Any], Mapping[Any, str], list[str]], bytes]
+"""Of a decoded body, the names of topics by id, and where names of fields are put that no layout has; they
+count on behind those of the dictionary."""
+
+NULL: Final = b"\x00"
+TAGS: Final = "_tags"
+
+
+def variant_writer(
+    layout: Layout,
+    origin: str,
+    dictionary: Sequence[str],
+    secrets: Sequence[Path] = (),
+    named: Sequence[tuple[Path, str, str]] = (),
+) -> Write:
+    """A function that writes bodies of a layout.
+
+    dictionary: names of fields, those of `names` among them; a name is told by its place there. secrets:
+    fields of which only the size is said. named: (structure, its field with an id, name of the field that is
+    added behind its own, with the id's name or null).
+    """
+    writer = _Writer(dictionary, set(secrets), {path: (found, name) for path, found, name in named})
+    result = writer.struct(layout, "v", ())
+    writer.source.emit(f"return {result}")
+    return writer.source.compile("write(v, names, more):", f"variant of {origin}")
+
+
+def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozenset[str]:
+    """The names of the fields in bodies of a layout.
+
+    >>> import specs
+    >>> sorted(names(specs.api("Metadata").request.layout(1)))
+    ['name', 'topics']
+    """
+    return frozenset((*_names(layout), *(name for _, _, name in named)))
+
+
+def _names(layout: Layout) -> Iterator[str]:
+    if layout.flexible:
+        yield TAGS
+    for slot in layout.slots:
+        yield slot.name
+        node: Node | None = slot.node
+        while node is not None:
+            if node.struct is not None:
+                yield from _names(node.struct)
+            node = node.element
+
+
+def metadata(dictionary: Sequence[str]) -> bytes:
+    """What stands beside a value: the names of its fields, by their number.
+
+    >>> metadata(["a", "bc"]).hex(" ")
+    '01 02 00 01 03 61 62 63'
+    """
+    texts = [name.encode() for name in dictionary]
+    offsets = list(accumulate(map(len, texts), initial=0))
+    size, char = _width(max(offsets[-1], len(texts)))
+    numbers = struct.pack(f"<{len(offsets) + 1}{char}", len(texts), *offsets)
+    return b"".join((bytes([1 | (size - 1) << 6]), numbers, *texts))
+
+
+def members(known: bytes, width: int) -> Callable[[Sequence[bytes]], bytes]:
+    """A function that makes an object of its fields' values. known: their number and names, as they stand
+    there, ordered by name; width: bytes of a name's number."""
+    count = known[0]
+    few = struct.Struct(f"<{count + 1}H").pack
+    many = struct.Struct(f"<{count + 1}I").pack
+    heads = [bytes([2 | (width - 1) << 4 | (size - 1) << 2]) + known for size in (1, 2, 4)]
+
+    def made(values: Sequence[bytes]) -> bytes:
+        offsets = tuple(accumulate(map(len, values), initial=0))
+        total = offsets[-1]
+        if total < 1 << 8:
+            return b"".join((heads[0], bytes(offsets), *values))
+        if total < 1 << 16:
+            return b"".join((heads[1], few(*offsets), *values))
+        return b"".join((heads[2], many(*offsets), *values))
+
+    return made
+
+
+pair: Final = members(b"\x02\x00\x01", 1)
+"""An object of two values, whose names are the first of the dictionary."""
+
+
+def _array(values: Sequence[bytes]) -> bytes:
+    count = len(values)
+    offsets = tuple(accumulate(map(len, values), initial=0))
+    size, char = _width(offsets[-1])
+    head = 3 | (size - 1) << 2
+    large = count >= 1 << 8
+    start = struct.pack("<BI", head | 1 << 4, count) if large else bytes((head, count))
+    return b"".join((start, struct.pack(f"<{count + 1}{char}", *offsets), *values))
+
+
+def _width(most: int) -> tuple[int, str]:
+    """How many bytes numbers up to that take, and how struct calls them."""
+    return (1, "B") if most < 1 << 8 else (2, "H") if most < 1 << 16 else (4, "I")
+
+
+class _Writer:
+    def __init__(
+        self, dictionary: Sequence[str], secrets: set[Path], named: dict[Path, tuple[str, str]]
+    ) -> None:
+        self._ids = {name: number for number, name in enumerate(dictionary)}
+        self._width = _width(len(dictionary) - 1)[0]
+        self._secrets = secrets
+        self._named = named
+        self.source = Source(
+            text=_text,
+            blob=_blob,
+            double=_double,
+            uuid=_uuid,
+            secret=_secret,
+            array=_array,
+            number=_number,
+            small=_SMALL.get,
+            NULL=NULL,
+            TRUE=b"\x04",
+            FALSE=b"\x08",
+        )
+
+    def struct(self, layout: Layout, value: str, path: Path) -> str:
+        """The expression of a structure that is in a variable."""
+        parts = {}
+        for slot in layout.slots:
+            parts[slot.name] = self._value(slot.node, f"{value}[{slot.name!r}]", (*path, slot.name))
+        if path in self._named:
+            found, name = self._named[path]
+            one = self.source.name("n")
+            known = f"({one} := names.get({value}[{found!r}]))"
+            parts[name] = f"(NULL if {known} is None else text({one}))"
+        order = sorted(parts)
+        inner = f"({''.join(parts[name] + ', ' for name in order)})"
+        make = self._members(order)
+        if not layout.flexible:
+            return f"{make}({inner})"
+        tagged = sorted([*order, TAGS])
+        at = tagged.index(TAGS)
+        one = self.source.name("p")
+        with_tags = self._members(tagged)
+        more = f"(*{one}[:{at}], tags({value}['{TAGS}'], more), *{one}[{at}:])"
+        self.source.constants.setdefault("tags", functools.partial(_tags, len(self._ids)))
+        return (
+            f"({make}({inner}) if '{TAGS}' not in {value}"
+            f" else ({one} := {inner}) and {with_tags}({more}))"
+            if parts
+            else f"({make}(()) if '{TAGS}' not in {value} else"
+            f" {with_tags}((tags({value}['{TAGS}'], more),)))"
+        )
+
+    def _members(self, order: Sequence[str]) -> str:
+        """The name of what makes an object with fields of these names."""
+        ids = b"".join(self._ids[name].to_bytes(self._width, "little") for name in order)
+        name = self.source.name("object")
+        self.source.constants[name] = members(bytes([len(order)]) + ids, self._width)
+        return name
+
+    def _value(self, node: Node, value: str, path: Path) -> str:
+        if path in self._secrets:
+            return f"secret({value})"
+        one = self.source.name("x")
+        match node.kind:
+            case "string":
+                simple = f"text({one})"
+            case "bytes" | "records":
+                simple = f"blob({one})"
+            case "array":
+                assert node.element is not None  # noqa: S101
+                item = self.source.name("i")
+                inner = self._value(node.element, item, path)
+                simple = f"array([{inner} for {item} in {one}])"
+            case "struct":
+                assert node.struct is not None  # noqa: S101
+                simple = self.struct(node.struct, one, path)
+            case "bool":
+                return f"(TRUE if {value} else FALSE)"
+            case "uuid":
+                return f"uuid({value})"
+            case "float64":
+                return f"double({value})"
+            case _:
+                return f"(small({one} := {value}) or number({one}))"
+        return f"(NULL if ({one} := {value}) is None else {simple})"
+
+
+def _number(value: int) -> bytes:
+    """An integer, in as many bytes as it needs."""
+    if -1 << 7 <= value < 1 << 7:
+        return struct.pack("<Bb", 3 << 2, value)
+    if -1 << 15 <= value < 1 << 15:
+        return struct.pack("<Bh", 4 << 2, value)
+    if -1 << 31 <= value < 1 << 31:
+        return struct.pack("<Bi", 5 << 2, value)
+    return struct.pack("<Bq", 6 << 2, value)
+
+
+_SMALL: Final = {number: _number(number) for number in range(-8, 1024)}
+"""Numbers that come again and again."""
+
+
+def _text(value: str) -> bytes:
+    return _string(value.encode())
+
+
+def _string(text: bytes) -> bytes:
+    size = len(text)
+    if size < 1 << 6:
+        return bytes((1 | size << 2,)) + text
+    return struct.pack("<BI", 16 << 2, size) + text
+
+
+def _blob(value: bytes) -> bytes:
+    return _string(b64encode(value))
+
+
+def _uuid(value: Any) -> bytes:
+    return _text(uuid_text(value))
+
+
+def _double(value: float) -> bytes:
+    """Quotas may be NaN or infinite, for which JSON has no number: these are text."""
+    return struct.pack("<Bd", 7 << 2, value) if math.isfinite(value) else _text(str(value))
+
+
+def _secret(value: Any) -> bytes:
+    """As `specs.secrets.redact` has it."""
+    match value:
+        case None:
+            return NULL
+        case list():
+            return _array([_secret(one) for one in value])
+        case bytes():
+            return _text(f"<redacted {len(value)} bytes>")
+    return _text("<redacted>")
+
+
+def _tags(known: int, found: Mapping[int, bytes], more: list[str]) -> bytes:
+    """Tagged fields that nobody knows: their numbers are names like no field has."""
+    values = {}
+    for number, value in found.items():
+        values[str(number)] = known + len(more), _blob(value)
+        more.append(str(number))
+    order = sorted(values)
+    ids = [values[name][0] for name in order]
+    size, char = _width(max(ids, default=0))
+    inner = [values[name][1] for name in order]
+    if len(order) < 1 << 8:
+        return members(bytes([len(order)]) + struct.pack(f"<{len(ids)}{char}", *ids), size)(inner)
+    offsets = list(accumulate(map(len, inner), initial=0))
+    head = struct.pack("<BI", 2 | 1 << 6 | (size - 1) << 4 | 3 << 2, len(ids))
+    rest = struct.pack(f"<{len(ids)}{char}", *ids), struct.pack(f"<{len(offsets)}I", *offsets)
+    return b"".join((head, *rest, *inner))
