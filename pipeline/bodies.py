@@ -101,7 +101,7 @@ def body_array(made: Sequence[Body]) -> pa.Array:
     return pa.StructArray.from_arrays(
         [values, pa.array([one.metadata for one in made], pa.binary())],
         fields=list(BODY),
-        mask=pa.array(lost),
+        mask=pa.array(lost, pa.bool_()),
     )
 
 

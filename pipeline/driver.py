@@ -33,9 +33,9 @@ LOOPBACK: Final = "127.0.0.1"
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to give us a worker."""
 
-LEAST, MOST, SHARE = 2 << 30, 4 << 30, 4
-"""The driver's heap: a quarter of the memory, within these bounds (bytes). Writing bodies of 40 KB and more
-has needed more than 1 GiB."""
+LEAST, MOST, SHARE = 1 << 30, 4 << 30, 8
+"""The driver's heap: an eighth of the memory, within these bounds (bytes). Tables need 0.5 GiB of any size of
+captures; the rest is for analyses."""
 
 
 @contextmanager

@@ -195,7 +195,7 @@ def _flows(
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
-    shares = max(-(-total // LARGE), min(2 * parallelism(spark), -(-total // SMALL)))
+    shares = max(-(-total // LARGE), min(4 * parallelism(spark), -(-total // SMALL)))
     columns = tuple(column.name for column in wanted)
     rows = segment_rows(spark, made, carry=carry)
     return outcome_files(rows, made, columns, shares, run / "_travelling", frames=frames)
