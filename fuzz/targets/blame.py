@@ -22,9 +22,12 @@ class Trouble:
     rss: tuple[int, int] | None = None
 
 
+Perform = Callable[[Sequence[Case]], list[Observation]]
+
+
 def settle(
     cases: Sequence[Case],
-    perform: Callable[[Sequence[Case]], list[Observation]],
+    perform: Perform,
     trouble: Callable[[], Trouble | None],
     likely: Callable[[Case], bool] = lambda case: False,
 ) -> list[Observation]:
@@ -36,19 +39,27 @@ def settle(
     """
     found = perform(cases)
     wrong = trouble()
-    if wrong is None:
-        return found
-    if len(cases) == 1:
+    return found if wrong is None else halved(found, wrong, perform, trouble, likely)
+
+
+def halved(
+    found: Sequence[Observation],
+    wrong: Trouble,
+    perform: Perform,
+    trouble: Callable[[], Trouble | None],
+    likely: Callable[[Case], bool] = lambda case: False,
+) -> list[Observation]:
+    """The same of cases that were run, with trouble behind them."""
+    if len(found) == 1:
         return [blamed(found[0], wrong)]
     by_number = {one.case.number: one for one in found}
-    parts = _parts(found, wrong, likely)
-    for part in parts:
+    for part in _parts(found, wrong, likely):
         for one in settle(part, perform, trouble, likely):
             by_number[one.case.number] = one
-    halves = [by_number[case.number] for case in cases]
+    halves = [by_number[one.case.number] for one in found]
     if any(_troubled(one) for one in halves):
         return halves
-    together = ("together", [case.number for case in cases])
+    together = ("together", [one.case.number for one in found])
     last = blamed(halves[-1], wrong)
     return [*halves[:-1], replace(last, facts=(*last.facts, together))]
 
