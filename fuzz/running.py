@@ -16,6 +16,7 @@ from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.tally import Judged, Tally
 from fuzz.targets.target import Target
 
+
 class Makes(Protocol):
     """Makes the case of a number."""
 
