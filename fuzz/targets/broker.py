@@ -157,10 +157,9 @@ class BrokerTarget:
         wrong = self._wrong
         if wrong is not None:
             rest = flow.rest()
-            log = (*self._held, *self.service.log())
-            self._held = ()
-            more, _ = attributed([one for _, one in rest], log)
+            more = self._look([one for _, one in rest])
             found.update(zip((place for place, _ in rest), more, strict=True))
+            wrong = self._wrong or (wrong if _stays(wrong) else None)
         self.executed += len(found)
         places = sorted(found)
         if wrong is not None:
@@ -305,3 +304,11 @@ class BrokerTarget:
         if death or not probe.answered:
             self._wrong = Trouble(probe, death)
         return replace(again, probe=probe, death=death, log=again.log + log)
+
+
+def _stays(wrong: Trouble) -> bool:
+    """Whether trouble is some even if it is gone when nothing is under way any more: a probe may be slow
+    beside cases that are."""
+    assert wrong.probe is not None  # noqa: S101
+    grown = wrong.rss is not None and wrong.rss[1] - wrong.rss[0] > GROWTH
+    return wrong.probe.answered or wrong.death is not None or bool(wrong.log) or grown
