@@ -89,11 +89,12 @@ class BrokerTarget:
     def __enter__(self) -> Self:
         self.service.start()
         try:
-            self._aim()
+            self.prober.aim(self.service.address)
             probe = self.prober.probe()
             if not probe.answered:
                 host, port = self.service.address
                 raise CannotRun(f"{self.name} at {host}:{port} does not serve: {probe.problem}")
+            self._aim()
             self.service.log()  # what it said while it started is no case's
         except BaseException:
             self.__exit__(None, None, None)
