@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from fuzz.case import Case
 from fuzz.observation import Death, Observation, Probe
+
+GROWTH: Final = 64 << 20
+"""Bytes of memory that a batch may take without being asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,18 @@ class Trouble:
     death: Death | None = None
     log: tuple[str, ...] = ()
     rss: tuple[int, int] | None = None
+
+    @property
+    def slow(self) -> bool:
+        """Whether a probe went unanswered: beside cases that are under way it may be slow only."""
+        return self.probe is not None and not self.probe.answered
+
+    @property
+    def alone(self) -> bool:
+        """Whether something is wrong, even if a later probe is answered."""
+        lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)
+        grown = self.rss is not None and self.rss[1] - self.rss[0] > GROWTH
+        return self.death is not None or lost or bool(self.log) or grown
 
 
 Perform = Callable[[Sequence[Case]], list[Observation]]

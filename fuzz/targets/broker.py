@@ -33,9 +33,6 @@ CONFIRMED: Final = 2
 TRACED: Final = 1
 """Log entries of one template that a case is looked for, if they do not say whose they are."""
 
-GROWTH: Final = 64 << 20
-"""Bytes of memory that a batch may take without being asked for it."""
-
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
 FRESH: Final = 12
@@ -160,7 +157,7 @@ class BrokerTarget:
             rest = flow.rest()
             more = self._look([one for _, one in rest])
             found.update(zip((place for place, _ in rest), more, strict=True))
-            wrong = self._wrong or (wrong if _stays(wrong) else None)
+            wrong = self._wrong or (wrong if wrong.alone else None)
         self.executed += len(found)
         places = sorted(found)
         if wrong is not None:
@@ -230,11 +227,8 @@ class BrokerTarget:
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
         new = tuple(entry for entry in log if entry not in self._held and self._new(entry))
         rss = (before[0], self._rss[1]) if before and self._rss else None
-        grown = rss is not None and rss[1] - rss[0] > GROWTH
-        if death or not probe.answered or probe.problem or new or grown:
-            self._wrong = Trouble(probe, death, new, rss)
-        else:
-            self._wrong = None
+        wrong = Trouble(probe, death, new, rss)
+        self._wrong = wrong if wrong.alone or wrong.slow else None
         if len(found) == 1:
             found = [replace(found[0], probe=probe, rss=rss)]
         return found
@@ -305,11 +299,3 @@ class BrokerTarget:
         if death or not probe.answered:
             self._wrong = Trouble(probe, death)
         return replace(again, probe=probe, death=death, log=again.log + log)
-
-
-def _stays(wrong: Trouble) -> bool:
-    """Whether trouble is some even if it is gone when nothing is under way any more: a probe may be slow
-    beside cases that are."""
-    assert wrong.probe is not None  # noqa: S101
-    grown = wrong.rss is not None and wrong.rss[1] - wrong.rss[0] > GROWTH
-    return wrong.probe.answered or wrong.death is not None or bool(wrong.log) or grown
