@@ -7,7 +7,7 @@ number), so a round may be cut into batches or shards in any way.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from fuzz.case import Case
 from fuzz.features import features
@@ -15,9 +15,6 @@ from fuzz.observation import Observation
 from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.tally import Judged, Tally
 from fuzz.targets.target import Target
-
-BATCH: Final = 200
-"""Cases that a target is given at once: what it is told to run is lost if somebody interrupts it."""
 
 
 class Makes(Protocol):
@@ -81,9 +78,14 @@ def judged(target: Target, cases: Sequence[Case], oracles: Sequence[Oracle]) -> 
 
 
 def run_range(
-    target: Target, maker: Makes, oracles: Sequence[Oracle], numbers: range, batch: int = BATCH
+    target: Target,
+    maker: Makes,
+    oracles: Sequence[Oracle],
+    numbers: range,
+    batch: int | None = None,
 ) -> Iterator[Batch]:
-    """Run cases of these numbers in batches."""
+    """Run cases of these numbers in batches: as many at once as the target likes best, or as is said."""
+    batch = batch or target.at_once
     for first in range(numbers.start, numbers.stop, batch):
         end = min(first + batch, numbers.stop)
         tally = Tally()

@@ -39,6 +39,7 @@ class ClientTarget:
     """
 
     role: Role = "client"
+    at_once = 200
 
     def __init__(
         self, client: Client, *, limits: Limits | None = None, side_by_side: int = SIDE_BY_SIDE

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.observation import Observation
-from fuzz.targets.broker import attributed
+from fuzz.targets.attributing import attributed
 from fuzz.targets.entries import LogFollower, about, split, template
 from specs.keys import METADATA
 from tests.fuzz.observed import observed, request
