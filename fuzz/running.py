@@ -81,11 +81,16 @@ def judged(target: Target, cases: Sequence[Case], oracles: Sequence[Oracle]) -> 
 
 
 def run_range(
-    target: Target, maker: Makes, oracles: Sequence[Oracle], numbers: range, batch: int = BATCH
+    target: Target,
+    maker: Makes,
+    oracles: Sequence[Oracle],
+    numbers: range,
+    batch: int | None = None,
 ) -> Iterator[Batch]:
-    """Run cases of these numbers in batches."""
-    for first in range(numbers.start, numbers.stop, batch):
-        end = min(first + batch, numbers.stop)
+    """Run cases of these numbers in batches: of so many, else as many as the target wants `at_once`."""
+    size: int = getattr(target, "at_once", BATCH) if batch is None else batch
+    for first in range(numbers.start, numbers.stop, size):
+        end = min(first + size, numbers.stop)
         tally = Tally()
         cases = [maker.case(number) for number in range(first, end)]
         for case in cases:
