@@ -97,6 +97,8 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
         **_BY_GROUP,
         "assignments": [{"member_id": _MEMBER, "assignment": ASSIGNMENT}],
     },
+    keys.SASL_HANDSHAKE: {"mechanism": "PLAIN"},
+    keys.SASL_AUTHENTICATE: {"auth_bytes": b"\0barnabas\0secret"},
     keys.API_VERSIONS: {},
     keys.INIT_PRODUCER_ID: {"transactional_id": None, "transaction_timeout_ms": 1000},
     keys.OFFSET_FOR_LEADER_EPOCH: {
