@@ -20,6 +20,7 @@ from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, field_of
 from fuzz.mutators.mutator import Mutator
 from fuzz.packing import charts_of
+from fuzz.parts import Part
 
 KEPT: Final = 16
 """Places that are kept at most of a variant behind one session, spread over all that were found."""
@@ -37,12 +38,25 @@ class Turn(NamedTuple):
 
 @dataclass(slots=True)
 class _Family:
-    """Variant -> session -> places; how many visits one pass has, and where their count begins."""
+    """Variant -> session -> places, and how many there were; how many visits one pass has, and where their
+    count begins."""
 
     variants: dict[int, dict[str, list[Place]]] = field(default_factory=dict)
+    seen: dict[tuple[int, str], int] = field(default_factory=dict)
     order: tuple[int, ...] = ()
     visits: int = 0
     first: int = 0
+
+    def keep(self, variant: int, session: str, place: Place, dice: Dice) -> None:
+        """One of its places, each as likely as any other."""
+        which = variant, session
+        seen = self.seen[which] = self.seen.get(which, 0) + 1
+        if seen == 1:
+            self.variants.setdefault(variant, {})[session] = [place]
+        elif seen <= KEPT:
+            self.variants[variant][session].append(place)
+        elif (instead := dice.below(seen)) < KEPT:
+            self.variants[variant][session][instead] = place
 
     def place(self, visit: int, dice: Dice) -> Place:
         """The place of a visit."""
@@ -62,19 +76,10 @@ class Strata:
         self._charts = [charts_of(message) for message in corpus]
         self._tables: dict[int, list[list[Place]]] = {}
         families: dict[tuple[object, ...], _Family] = {}
-        seen: dict[tuple[int, int, str], int] = {}
         dice = Dice(f"strata {seed}", 0)
         for charts in self._charts:
-            for place in _places(charts, self._mutators):
-                family = families.setdefault(_family(*place), _Family())
-                variant, session = _variant(*place), _session(place[0].seed)
-                kept = family.variants.setdefault(variant, {}).setdefault(session, [])
-                which = (id(family), variant, session)
-                seen[which] = seen.get(which, 0) + 1
-                if len(kept) < KEPT:
-                    kept.append(place)
-                elif (instead := dice.below(seen[which])) < KEPT:
-                    kept[instead] = place
+            for chart in charts:
+                self._found_in(chart, families, dice)
         levels: tuple[list[tuple[_Family, int]], ...] = ([], [], [], [])
         for family in families.values():
             family.order = _from_the_ends(family.variants)
@@ -90,6 +95,23 @@ class Strata:
         for turns in levels:
             _shuffle(turns, dice)
         self._turns = [turn for turns in levels for turn in turns]
+
+    def _found_in(
+        self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: Dice
+    ) -> None:
+        session = _session(chart.seed)
+        names = {part.path: _field(chart, part) for part in chart.parts}
+        for mutator in self._mutators:
+            by_field = mutator.per == "field"
+            places = mutator.places(chart)
+            for index in _indices(chart, places):
+                part = chart.parts[index]
+                variant, of_kind, of_field = names[part.path]
+                key = (mutator.name, of_field if by_field else of_kind)
+                family = families.get(key)
+                if family is None:
+                    family = families[key] = _Family()
+                family.keep(variant, session, (chart, mutator, index), dice)
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -144,21 +166,17 @@ def _indices(chart: FieldMap, places: Sequence[object]) -> list[int]:
     return found
 
 
-def _family(chart: FieldMap, mutator: Mutator, index: int) -> tuple[object, ...]:
-    part, direction = chart.parts[index], chart.seed.direction
-    key = -1 if _in_header(part.path) else chart.seed.key
-    what = (key, direction, mutator.name, part.kind)
-    if mutator.per == "kind":
-        return (*what, chart.packing is not None)
-    return (*what, field_of(part.path), part.coding, part.nullable, part.compact)
-
-
-def _variant(chart: FieldMap, mutator: Mutator, index: int) -> int:
-    return chart.seed.key if _in_header(chart.parts[index].path) else chart.seed.version
-
-
-def _in_header(path: str) -> bool:
-    return path.startswith("header.")
+def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[object, ...]]:
+    """What variant of its field a part is; what tells its kind from others, and what the field."""
+    key, variant = chart.seed.key, chart.seed.version
+    if part.path.startswith("header."):
+        key, variant = -1, key
+    of_kind = (key, chart.seed.direction, part.kind, chart.packing is not None)
+    return (
+        variant,
+        of_kind,
+        (*of_kind, field_of(part.path), part.coding, part.nullable, part.compact),
+    )
 
 
 def _session(seed: Seed) -> str:
