@@ -11,11 +11,12 @@ import (
 )
 
 var workloads = map[string]workload{
-	"consume": consume,
-	"group":   group,
-	"produce": produce,
-	"admin":   admin,
-	"sasl":    sasl,
+	"consume":     consume,
+	"group":       group,
+	"produce":     produce,
+	"transaction": admin, // it has no transactional producer, only the requests
+	"admin":       admin,
+	"sasl":        sasl,
 }
 
 func within(patience time.Duration) (context.Context, context.CancelFunc) {
