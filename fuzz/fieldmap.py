@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from fuzz import recordmap
 from fuzz.case import Seed
 from fuzz.parts import Part, Parts
-from specs.codec.inspect import Reader
+from specs.codec.inspect import FIXED, Reader
 from specs.contents import api
 from specs.headers import (
     REQUEST_HEADER,
@@ -152,6 +153,9 @@ class _Mapper(Reader):
         return there
 
     def value(self, node: Node, path: str) -> Any:
+        fixed = FIXED.get(node.kind)
+        if fixed is not None and self.offset + fixed.size <= len(self.data):
+            return self._fixed(node.kind, fixed, path)
         around, index, start = self.around, len(self.parts.found), self.offset
         found = super().value(node, path)
         if node.kind in _MEASURED:
@@ -165,6 +169,16 @@ class _Mapper(Reader):
             )
         self.around = around
         return found
+
+    def _fixed(self, kind: str, fixed: struct.Struct, path: str) -> int | float:
+        """A number of a fixed size: half of all fields are, and nothing can be wrong with one."""
+        start = self.offset
+        number: int | float = fixed.unpack_from(self.data, start)[0]
+        self.offset = start + fixed.size
+        value = number if isinstance(number, int) else 0
+        part = Part(path, kind, start, self.offset, False, False, self.around, kind, value)
+        self.parts.found.append(part)
+        return number
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
         if path in ("header", ""):

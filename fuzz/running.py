@@ -7,7 +7,7 @@ number), so a round may be cut into batches or shards in any way.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from fuzz.case import Case
 from fuzz.features import features
@@ -15,9 +15,6 @@ from fuzz.observation import Observation
 from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.tally import Judged, Tally
 from fuzz.targets.target import Target
-
-BATCH: Final = 200
-"""Cases that a target is given at once: what it is told to run is lost if somebody interrupts it."""
 
 
 class Makes(Protocol):
@@ -87,10 +84,10 @@ def run_range(
     numbers: range,
     batch: int | None = None,
 ) -> Iterator[Batch]:
-    """Run cases of these numbers in batches: of so many, else as many as the target wants `at_once`."""
-    size: int = getattr(target, "at_once", BATCH) if batch is None else batch
-    for first in range(numbers.start, numbers.stop, size):
-        end = min(first + size, numbers.stop)
+    """Run cases of these numbers in batches: as many at once as the target likes best, or as is said."""
+    batch = batch or target.at_once
+    for first in range(numbers.start, numbers.stop, batch):
+        end = min(first + batch, numbers.stop)
         tally = Tally()
         cases = [maker.case(number) for number in range(first, end)]
         for case in cases:

@@ -7,7 +7,7 @@ field names) start from this tree and need not know about versions.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specs.declaration import UNSET, Message, Type
@@ -74,18 +74,19 @@ class Layout:
     flexible: bool
     foreign_tags: frozenset[int] = frozenset()
     """Tags that other versions give a meaning: Kafka refuses them here, unlike unknown ones."""
+    plain: tuple[Slot, ...] = field(init=False, repr=False, compare=False)
+    """The slots that are always sent, in wire order."""
+    tagged: tuple[Slot, ...] = field(init=False, repr=False, compare=False)
+    """The slots of the tagged section, in order of their tags."""
 
-    @property
-    def plain(self) -> tuple[Slot, ...]:
-        """The slots that are always sent, in wire order."""
-        return tuple(slot for slot in self.slots if slot.tag is None)
-
-    @property
-    def tagged(self) -> tuple[Slot, ...]:
-        """The slots of the tagged section, in order of their tags."""
-        return tuple(
-            sorted((slot for slot in self.slots if slot.tag is not None), key=lambda s: s.tag or 0)
+    def __post_init__(self) -> None:
+        # found once: who reads a message asks at every structure in it
+        plain = tuple(slot for slot in self.slots if slot.tag is None)
+        tagged = sorted(
+            (slot for slot in self.slots if slot.tag is not None), key=lambda s: s.tag or 0
         )
+        object.__setattr__(self, "plain", plain)
+        object.__setattr__(self, "tagged", tuple(tagged))
 
     def defaults(self) -> dict[str, Any]:
         """A new value of this structure with every field at its default."""

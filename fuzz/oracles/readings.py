@@ -106,7 +106,11 @@ def answer(one: Exchanged) -> dict[str, Any]:
     body = reply[response_body(reply, key, version) :]
     if key == API_VERSIONS and body[:2] == b"\x00\x23":
         version = 0
-    found, odd = api(key).response.codec(version).inspect(body)
+    codec = api(key).response.codec(version)
+    regular = codec.regular(body)
+    if regular is not None:
+        return regular
+    found, odd = codec.inspect(body)
     trailing = next((one for one in odd if "trailing" in one.what), None)
     if trailing is not None:
         raise Malformed("", trailing.offset, trailing.what)

@@ -12,11 +12,14 @@ from fuzz.oracles.stacks import raised
 from specs.contents import NAMES
 from specs.malformed import Malformed
 
+_MINUS_ONE: Final = b"\xff\xff"
+"""The error code, as it is written."""
+
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
     _, found = exchanged(observation)
     for one in found:
-        if one.reply is None or not one.known:
+        if one.reply is None or not one.known or _MINUS_ONE not in one.reply:
             continue
         try:
             paths = sorted(set(minus_ones(answer(one))))

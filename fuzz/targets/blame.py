@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from fuzz.case import Case
 from fuzz.observation import Death, Observation, Probe
+
+GROWTH: Final = 64 << 20
+"""Bytes of memory that a batch may take without being asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +25,25 @@ class Trouble:
     log: tuple[str, ...] = ()
     rss: tuple[int, int] | None = None
 
+    @property
+    def slow(self) -> bool:
+        """Whether a probe went unanswered: beside cases that are under way it may be slow only."""
+        return self.probe is not None and not self.probe.answered
+
+    @property
+    def alone(self) -> bool:
+        """Whether something is wrong, even if a later probe is answered."""
+        lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)
+        grown = self.rss is not None and self.rss[1] - self.rss[0] > GROWTH
+        return self.death is not None or lost or bool(self.log) or grown
+
+
+Perform = Callable[[Sequence[Case]], list[Observation]]
+
 
 def settle(
     cases: Sequence[Case],
-    perform: Callable[[Sequence[Case]], list[Observation]],
+    perform: Perform,
     trouble: Callable[[], Trouble | None],
     likely: Callable[[Case], bool] = lambda case: False,
 ) -> list[Observation]:
@@ -36,19 +55,27 @@ def settle(
     """
     found = perform(cases)
     wrong = trouble()
-    if wrong is None:
-        return found
-    if len(cases) == 1:
+    return found if wrong is None else halved(found, wrong, perform, trouble, likely)
+
+
+def halved(
+    found: Sequence[Observation],
+    wrong: Trouble,
+    perform: Perform,
+    trouble: Callable[[], Trouble | None],
+    likely: Callable[[Case], bool] = lambda case: False,
+) -> list[Observation]:
+    """The same of cases that were run, with trouble behind them."""
+    if len(found) == 1:
         return [blamed(found[0], wrong)]
     by_number = {one.case.number: one for one in found}
-    parts = _parts(found, wrong, likely)
-    for part in parts:
+    for part in _parts(found, wrong, likely):
         for one in settle(part, perform, trouble, likely):
             by_number[one.case.number] = one
-    halves = [by_number[case.number] for case in cases]
+    halves = [by_number[one.case.number] for one in found]
     if any(_troubled(one) for one in halves):
         return halves
-    together = ("together", [case.number for case in cases])
+    together = ("together", [one.case.number for one in found])
     last = blamed(halves[-1], wrong)
     return [*halves[:-1], replace(last, facts=(*last.facts, together))]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
@@ -13,9 +13,12 @@ from fuzz.case import Case, Role
 from fuzz.errors import CannotRun
 from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
-from fuzz.targets.blame import Trouble, settle
+from fuzz.targets.attributing import attributed
+from fuzz.targets.blame import Trouble, halved
 from fuzz.targets.entries import about, template
-from fuzz.targets.following import served
+from fuzz.targets.flow import Flow, Placed
+from fuzz.targets.following import Following
+from fuzz.targets.killers import Killers
 from fuzz.targets.lanes import Lanes
 from fuzz.targets.preparing import prepare
 from fuzz.targets.probing import Prober
@@ -30,23 +33,13 @@ CONFIRMED: Final = 2
 TRACED: Final = 1
 """Log entries of one template that a case is looked for, if they do not say whose they are."""
 
-GROWTH: Final = 64 << 20
-"""Bytes of memory that a batch may take without being asked for it."""
-
-FOLLOWED: Final = 16
-"""Accepted batches of a version of Produce and a mutator that are asked for afterwards."""
-
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
 FRESH: Final = 12
 """Restarts at most for the sake of a stack trace."""
 
-DEATHS: Final = 3
-"""Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
-each costs several restarts, and says nothing new."""
-
-DEATHS_OF_API: Final = 30
-"""The same for all of an API."""
+FLOW: Final = 8
+"""Batches that follow each other without a gap."""
 
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
@@ -82,19 +75,23 @@ class BrokerTarget:
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
         self._traced: Counter[str] = Counter()
-        self._deaths: Counter[tuple[int, int, str]] = Counter()
-        self._followed: Counter[tuple[int, str]] = Counter()
+        self._killers = Killers()
+        self._following = Following(self.prober)
         self._fresh: set[str] = set()
+        self._held: tuple[str, ...] = ()
+        """Entries of the log about cases that are under way."""
+        self._rss: tuple[int, int] | None = None
         self._witness = Witness(self.prober)
 
     def __enter__(self) -> Self:
         self.service.start()
         try:
-            self._aim()
+            self.prober.aim(self.service.address)
             probe = self.prober.probe()
             if not probe.answered:
                 host, port = self.service.address
                 raise CannotRun(f"{self.name} at {host}:{port} does not serve: {probe.problem}")
+            self._aim()
             self.service.log()  # what it said while it started is no case's
         except BaseException:
             self.__exit__(None, None, None)
@@ -115,51 +112,78 @@ class BrokerTarget:
         """API key -> the versions that the broker says it takes; empty if it does not say."""
         return {key: range(low, high + 1) for key, (low, high) in self.prober.offered().items()}
 
+    @property
+    def at_once(self) -> int:
+        """Cases that it is best given at once: several batches, each begun before the last one is over."""
+        return FLOW * self._batch
+
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases in order. What died is started again before the next one. Raises CannotRun if it
         can't be."""
-        for start in range(0, len(cases), self._batch):
-            batch = cases[start : start + self._batch]
-            aside = {case.number for case in batch if self._is_known(case)}
-            wanted = [case for case in batch if case.number not in aside]
-            found = iter(
-                settle(wanted, self._perform, lambda: self._wrong, self._killed) if wanted else ()
+        for start in range(0, len(cases), self.at_once):
+            for observation, restarts in self._run(cases[start : start + self.at_once]):
+                yield self._completed(observation, restarts)
+
+    def _run(self, cases: Sequence[Case]) -> list[tuple[Observation, int]]:
+        """All on their way at once, as far as there are connections; a probe behind each batch that is over,
+        while the next one goes on. Where something is wrong, all since the last probe are suspected.
+        Beside each, how many restarts there had been when it was sent."""
+        found: dict[int, tuple[Observation, int]] = {}
+        while left := [index for index in range(len(cases)) if index not in found]:
+            self._ready()
+            self._rss = self.service.rss()
+            aside = {index for index in left if self._killers.enough(cases[index])}
+            self.set_aside += len(aside)
+            for index in aside:
+                found[index] = Observation(cases[index], facts=(("set_aside", True),)), 0
+            sent = [index for index in left if index not in aside]
+            flow = self.lanes.flow([cases[index] for index in sent])
+            restarts = self.restarts
+            while not flow.over:
+                for place, observation in self._batch_of(flow):
+                    found[sent[place]] = observation, restarts
+                    if observation.death is not None:
+                        self._killers.killed(observation.case)
+        return [found[index] for index in range(len(cases))]
+
+    def _batch_of(self, flow: Flow) -> list[Placed]:
+        """The next cases of a flow that are over; where something is wrong then, it ends with all that are
+        under way."""
+        placed = flow.some(self._batch)
+        observed = self._look([one for _, one in placed], flow.under_way)
+        found = dict(zip((place for place, _ in placed), observed, strict=True))
+        wrong = self._wrong
+        if wrong is not None:
+            rest = flow.rest()
+            more = self._look([one for _, one in rest])
+            found.update(zip((place for place, _ in rest), more, strict=True))
+            wrong = self._wrong or (wrong if wrong.alone else None)
+        self.executed += len(found)
+        places = sorted(found)
+        if wrong is not None:
+            blamed = halved(
+                [found[place] for place in places],
+                wrong,
+                self._perform,
+                lambda: self._wrong,
+                self._killers.likely,
             )
-            for case in batch:
-                if case.number in aside:
-                    self.set_aside += 1
-                    yield Observation(case, facts=(("set_aside", True),))
-                    continue
-                observation = self._completed(next(found))
-                if observation.death is not None:
-                    self._deaths[_kind(case)] += 1
-                    self._deaths[case.recipe.seed.key, -1, ""] += 1
-                yield observation
+            found = dict(zip(places, blamed, strict=True))
+        return [(place, found[place]) for place in places]
 
-    def _is_known(self, case: Case) -> bool:
-        of_api = self._deaths[case.recipe.seed.key, -1, ""]
-        return self._deaths[_kind(case)] >= DEATHS or of_api >= DEATHS_OF_API
-
-    def _killed(self, case: Case) -> bool:
-        return self._deaths[case.recipe.seed.key, -1, ""] > 0
-
-    def _completed(self, observation: Observation) -> Observation:
+    def _completed(self, observation: Observation, restarts: int) -> Observation:
         """With what only a second look can tell."""
         observation = self._confirm(self._with_stack(observation))
         asked = question(observation.sent).requests
         if observation.ending != "open":
             if not all(self._offers(one.key, one.version) for one in asked):
-                observation = replace(observation, facts=(*observation.facts, ("unoffered", True)))
+                return replace(observation, facts=(*observation.facts, ("unoffered", True)))
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
-            changes = observation.case.recipe.changes
-            kind = (asked[0].version, changes[-1].mutator if changes else "")
-            self._followed[kind] += 1
-            if self._followed[kind] <= FOLLOWED:
-                found = served(observation, self.prober, self.lanes.offered)
-                if found:
-                    observation = replace(
-                        observation, facts=(*observation.facts, ("served", found))
-                    )
+            if restarts < self.restarts:
+                return observation  # what it wrote may have gone with the process
+            served = self._following.served(observation, asked[0], self.lanes.offered)
+            if served:
+                return replace(observation, facts=(*observation.facts, ("served", served)))
         return observation
 
     def _offers(self, key: int, version: int) -> bool:
@@ -183,25 +207,28 @@ class BrokerTarget:
     def _perform(self, cases: Sequence[Case]) -> list[Observation]:
         """Send cases, then a probe; what no case shows by itself is `_wrong`."""
         self._ready()
-        before = self.service.rss()
+        self._rss = self.service.rss()
+        self._held = ()
         found = self.lanes.run(cases)
         self.executed += len(cases)
+        return self._look(found)
+
+    def _look(
+        self,
+        found: list[Observation],
+        under_way: Callable[[int | None, int | None], bool] = lambda port, correlation_id: False,
+    ) -> list[Observation]:
+        """A probe behind cases; what no case shows by itself is `_wrong`. under_way: whether an entry of
+        the log, by its port and correlation id, is about another case that is not over yet."""
         probe = self.prober.probe(self._witness.testify)
         death = self._death(probe)
-        after = self.service.rss()
-        found, log = attributed(found, self.service.log())
-        new = tuple(entry for entry in log if self._new(entry))
-        rss = (before[0], after[1]) if before and after else None
-        if (
-            death
-            or not probe.answered
-            or probe.problem
-            or new
-            or (rss and rss[1] - rss[0] > GROWTH)
-        ):
-            self._wrong = Trouble(probe, death, new, rss)
-        else:
-            self._wrong = None
+        before, self._rss = self._rss, self.service.rss()
+        found, log = attributed(found, (*self._held, *self.service.log()))
+        self._held = tuple(entry for entry in log if under_way(*about(entry)))
+        new = tuple(entry for entry in log if entry not in self._held and self._new(entry))
+        rss = (before[0], self._rss[1]) if before and self._rss else None
+        wrong = Trouble(probe, death, new, rss)
+        self._wrong = wrong if wrong.alone or wrong.slow else None
         if len(found) == 1:
             found = [replace(found[0], probe=probe, rss=rss)]
         return found
@@ -272,50 +299,3 @@ class BrokerTarget:
         if death or not probe.answered:
             self._wrong = Trouble(probe, death)
         return replace(again, probe=probe, death=death, log=again.log + log)
-
-
-def _kind(case: Case) -> tuple[int, int, str]:
-    recipe = case.recipe
-    return (
-        recipe.seed.key,
-        recipe.seed.version,
-        recipe.changes[-1].mutator if recipe.changes else "",
-    )
-
-
-def attributed(
-    observations: Sequence[Observation], log: Sequence[str]
-) -> tuple[list[Observation], tuple[str, ...]]:
-    """Entries that name a connection are its case's; the others are left.
-
-    A connection may have had several cases: it is the one with the request of that correlation id, or
-    else the last. An entry that names a request only is that case's which alone has sent it.
-    """
-    found = list(observations)
-    if not log:
-        return found, ()
-    ports: dict[object, list[int]] = {}
-    for index, one in enumerate(found):
-        ports.setdefault(dict(one.facts).get("port"), []).append(index)
-    left = []
-    for entry in log:
-        port, correlation_id = about(entry)
-        if port is not None:
-            candidates = ports.get(port, [])
-        else:
-            candidates = [i for i, one in enumerate(found) if _asks(one, correlation_id)]
-        if not candidates or (port is None and len(candidates) > 1):
-            left.append(entry)
-            continue
-        index = max(
-            candidates,
-            key=lambda i: (_asks(found[i], correlation_id), found[i].ending != "open", i),
-        )
-        found[index] = replace(found[index], log=(*found[index].log, entry))
-    return found, tuple(left)
-
-
-def _asks(observation: Observation, correlation_id: int | None) -> bool:
-    if correlation_id is None:
-        return False
-    return any(one.correlation_id == correlation_id for one in question(observation.sent).requests)

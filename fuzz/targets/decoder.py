@@ -34,6 +34,7 @@ class DecoderTarget:
     """Runs a function in this process. documented: the exceptions that it may raise."""
 
     role: Role = "decoder"
+    at_once = 200
 
     def __init__(self, name: str, reads: Reads, documented: tuple[type[Exception], ...]) -> None:
         self.name = name

@@ -103,5 +103,6 @@ class EmbeddedService:
 
 
 def embedded() -> BrokerTarget:
-    """The target. Its answers are quick, so it takes little patience; its backlog is of five."""
-    return BrokerTarget(EmbeddedService(), batch=256, lanes=8, patience=0.2)
+    """The target. Its answers are quick, so it takes little patience. Of its fetches most wait for records:
+    while they do, others go on."""
+    return BrokerTarget(EmbeddedService(), batch=256, lanes=96, patience=0.2)

@@ -5,12 +5,13 @@ Differences in words without numbers, so that equal ones are one finding.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
 from fuzz.observation import Observation
 from fuzz.targets.probing import Prober, Unanswered
-from fuzz.targets.wire import question
+from fuzz.targets.wire import Asked, question
 from specs import Malformed, decode_frame, records
 from specs.error_codes import error_name
 from specs.keys import FETCH, PRODUCE
@@ -26,8 +27,30 @@ BY_NAME: Final = 12
 OLDEST: Final = 4
 """The oldest that shows batches of magic 2 as they are."""
 
+FOLLOWED: Final = 16
+"""Accepted batches of a version of Produce and a mutator that are asked for afterwards."""
+
 PARTITIONS: Final = 4
 """Accepted batches of one case that are asked for."""
+
+
+class Following:
+    """Asks for what was accepted, behind the first cases of each kind."""
+
+    def __init__(self, prober: Prober) -> None:
+        self._prober = prober
+        self._followed: Counter[tuple[int, str]] = Counter()
+
+    def served(
+        self, observation: Observation, asked: Asked, offered: dict[int, tuple[int, int]]
+    ) -> list[str] | None:
+        """As `served`; None, too, where enough of its kind were asked for. asked: its only request."""
+        changes = observation.case.recipe.changes
+        kind = (asked.version, changes[-1].mutator if changes else "")
+        self._followed[kind] += 1
+        if self._followed[kind] > FOLLOWED:
+            return None
+        return served(observation, self._prober, offered)
 
 
 def served(

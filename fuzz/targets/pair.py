@@ -29,6 +29,11 @@ class PairTarget:
         self._pair = first, second
         self._running = ExitStack()
 
+    @property
+    def at_once(self) -> int:
+        """As many as both like."""
+        return min(target.at_once for target in self._pair)
+
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             for target in self._pair:

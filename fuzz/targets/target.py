@@ -20,6 +20,11 @@ class Target(Protocol):
     """In one line, with the version: "kafka 3.9.1", "kafka-python 2.3.1", "broker 127.0.0.1:9092"."""
     role: Role
 
+    @property
+    def at_once(self) -> int:
+        """Cases that it is best given at once: what it is told to run is lost if somebody interrupts it."""
+        ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(

@@ -43,6 +43,19 @@ class Codec:
         except IRREGULAR:
             return inspect(self.layout, body)[0]
 
+    def regular(self, body: bytes) -> dict[str, Any] | None:
+        """All fields of a body in which nothing is odd; None if something is, or if it is malformed.
+
+        >>> import specs
+        >>> request = specs.api("Metadata").request.codec(1)
+        >>> request.regular(bytes(4)), request.regular(bytes(5))
+        ({'topics': []}, None)
+        """
+        try:
+            return self._decode(body)  # type: ignore[no-any-return]
+        except IRREGULAR:
+            return None
+
     def inspect(self, body: bytes) -> tuple[dict[str, Any], list[Oddity]]:
         """All fields of a body, and what Kafka accepts in it but never writes. Raises Malformed."""
         return inspect(self.layout, body)

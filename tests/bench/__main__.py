@@ -25,6 +25,7 @@ from tests.bench import (
     real_kafka,
     replaying,
     rule_cost,
+    sharding,
 )
 
 EXAMPLES = """\
@@ -147,7 +148,13 @@ def main() -> None:
         with console.status("fuzz: cases executed") as status:
             executed, remark = executing.measure((rounds + 1) // 2, status.update)
         console.print(executing.table(executed, remark))
-        found["fuzz"] = mutating.as_json(makers) | {"executed": executing.as_json(executed)}
+        with console.status("fuzz: shards") as status:
+            scaled, remark = sharding.measure((rounds + 1) // 2, status.update)
+        console.print(sharding.table(scaled, remark))
+        found["fuzz"] = mutating.as_json(makers) | {
+            "executed": executing.as_json(executed),
+            "shards": sharding.as_json(scaled),
+        }
     if asked.only in (None, "real") and not asked.long:
         found["real"] = measure_real(rounds, asked.quick, console)
     if asked.json:

@@ -43,6 +43,7 @@ class FakeTarget:
 
     name = "fake 1.0"
     role: Role = "decoder"
+    at_once = 200
 
     def __init__(self) -> None:
         self.ran: list[int] = []

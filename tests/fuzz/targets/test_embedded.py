@@ -10,10 +10,11 @@ import pytest
 
 from fuzz.case import Case, Live
 from fuzz.errors import CannotRun, Misuse
-from fuzz.observation import Death, Observation
+from fuzz.observation import Death, Observation, Probe
 from fuzz.targets.address import address
 from fuzz.targets.broker import BrokerTarget
 from fuzz.targets.embedded import EmbeddedService
+from fuzz.targets.flow import Flow
 from fuzz.targets.pair import PairTarget
 from fuzz.targets.service import Elsewhere
 from specs import decode_frame
@@ -92,6 +93,65 @@ def test_a_parked_request_is_given_up_and_holds_up_nobody(target: BrokerTarget) 
     assert dict(found[0].facts)["waited_ms"]
     assert all(one.replies for one in found[1:])
     assert target.lanes.counts.abandoned == abandoned + 1
+
+
+def test_others_go_on_while_one_is_waited_for(target: BrokerTarget) -> None:
+    flow = target.lanes.flow([case(PARKED), *(case(ASK, number=n) for n in range(1, 30))])
+    some = flow.some(10)
+    assert len(some) >= 10
+    assert all(place and one.replies for place, one in some)
+    assert not flow.over
+    assert flow.under_way(*about(flow, 0))
+    rest = flow.rest()
+    assert rest[0][0] == 0
+    assert dict(rest[0][1].facts)["waited_ms"]
+    assert len(some) + len(rest) < 30  # nothing was sent any more
+    assert flow.over
+
+
+def about(flow: Flow, index: int) -> tuple[int, None]:
+    """The port that a case of a flow has gone out from."""
+    return next(lane.port for lane in flow._busy if lane.index == index), None
+
+
+def test_an_unanswered_probe_beside_others_is_asked_again_and_blames_nobody(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([Probe(False, 5.0, "no answer within 5 s")])
+    probe = target.prober.probe
+    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr(target.prober, "probe", lambda *asks: next(answers, None) or probe(*asks))
+    restarts = target.restarts
+    found = run(target, *(case(ASK, number=number) for number in range(40)))
+    assert all(one.replies and one.probe is None for one in found)
+    assert target.restarts == restarts
+
+
+def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_case(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guilty = case(ASK, number=7)
+    perform = target.lanes.flow
+
+    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+        nonlocal hung
+        hung = hung or guilty in cases
+        return perform(cases, patience)
+
+    def start() -> None:
+        nonlocal hung
+        hung = False
+        begin()
+
+    hung, begin, probe = False, target.service.start, target.prober.probe
+    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr(target.lanes, "flow", flow)
+    monkeypatch.setattr(target.service, "start", start)
+    monkeypatch.setattr(
+        target.prober, "probe", lambda *asks: Probe(False, 5.0, "no") if hung else probe(*asks)
+    )
+    found = run(target, *(replace(case(ASK), number=number) for number in range(4)), guilty)
+    assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
 
 
 def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:

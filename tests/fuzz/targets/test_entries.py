@@ -6,7 +6,7 @@ import pytest
 
 from fuzz.features import template as feature
 from fuzz.observation import Observation
-from fuzz.targets.broker import attributed
+from fuzz.targets.attributing import attributed
 from fuzz.targets.entries import LogFollower, about, split, template
 from specs.keys import METADATA
 from tests.fuzz.observed import observed, request

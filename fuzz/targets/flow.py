@@ -1,0 +1,322 @@
+"""Cases on their way over several connections at once, a case at a time on each.
+
+A connection stays for the next case where it survives. One that does not answer within the patience is
+abandoned and another one takes its place: a broker may park a request as long as it likes. Meanwhile the
+other cases go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final
+
+from fuzz.case import Case
+from fuzz.observation import Ending, Observation
+from fuzz.sessions.live import filled
+from fuzz.targets import leading, writing
+from fuzz.targets.connections import Connections, Lane
+from fuzz.targets.wire import Question, question
+
+CONNECT_S: Final = 3.0
+"""Seconds that a connection may take; it is made while others are busy."""
+
+STEP_S: Final = 10.0
+"""Seconds that a valid step of a session may take."""
+
+QUIET_S: Final = 0.02
+"""Seconds that what has no answer is waited for: a broker that closes does so at once or not at all."""
+
+_READ: Final = 1 << 16
+_SWEEP_S: Final = 0.01
+"""How often it is looked for whom patience has run out with."""
+
+Placed = tuple[int, Observation]
+"""The observation of a case, and the place of that case among those that were given."""
+
+
+class Flow:
+    """Cases on their way, in about their order; what became of them is asked for bit by bit."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        offered: Mapping[int, tuple[int, int]],
+        cases: Sequence[Case],
+        patience: float,
+    ) -> None:
+        self._connections = connections
+        self._offered = offered
+        self._cases = cases
+        self._patience = patience
+        self._found: list[Placed] = []
+        self._waiting: dict[str, deque[int]] = {}
+        for index, case in enumerate(cases):
+            self._waiting.setdefault(case.recipe.session, deque()).append(index)
+        self._busy: set[Lane] = set()
+
+    @property
+    def over(self) -> bool:
+        """Whether all has been told."""
+        return not (self._waiting or self._busy or self._found)
+
+    def some(self, count: int) -> list[Placed]:
+        """What became of so many more cases, or of all that are left, in their order; the others go on."""
+        try:
+            self._pump(count)
+        except BaseException:
+            self._connections.aim(self._connections.address)
+            raise
+        found, self._found = self._found, []
+        return sorted(found, key=itemgetter(0))
+
+    def rest(self) -> list[Placed]:
+        """What became of those under way; no others are sent."""
+        self._waiting = {}
+        return self.some(len(self._cases))
+
+    def under_way(self, port: int | None, correlation_id: int | None) -> bool:
+        """Whether a case is, on a connection from this port or with a request of this id."""
+        return any(
+            lane.port == port if port is not None else lane.correlation_id == correlation_id
+            for lane in self._busy
+        )
+
+    def _pump(self, count: int) -> None:
+        connections = self._connections
+        swept = time.perf_counter()
+        while len(self._found) < count and (self._waiting or self._busy):
+            while self._waiting and len(self._busy) < connections.most and self._dispatch():
+                pass
+            for lane, readable, writable in connections.ready(_SWEEP_S):
+                if writable:
+                    self._write(lane)
+                if readable and not lane.gone:
+                    self._read(lane)
+            now = time.perf_counter()
+            if now - swept > _SWEEP_S:
+                swept = now
+                for lane in [lane for lane in self._busy if lane.deadline <= now]:
+                    self._expired(lane)
+
+    def _dispatch(self) -> bool:
+        """Give a case to a connection, to one that is in its session if there is any; False if there is
+        no room for another connection now."""
+        lane = self._connections.fitting(self._fits)
+        if lane is None and not self._connections.may_dial():
+            return False
+        wanted = next(iter(self._waiting)) if lane is None else lane.session
+        queue = self._waiting[wanted]
+        index = queue.popleft()
+        if not queue:
+            del self._waiting[wanted]
+        if lane is None:
+            lane = self._connections.dial()
+        if lane is None:
+            self._found.append((index, Observation(self._cases[index], ending="refused")))
+            return True
+        lane.index = index
+        self._busy.add(lane)
+        if lane.session != wanted:
+            self._begin_session(lane, wanted)
+        else:
+            self._send_case(lane)
+        return True
+
+    def _fits(self, lane: Lane) -> bool:
+        return lane.session in self._waiting and (not lane.session or lane.left > 0)
+
+    # sessions
+
+    def _begin_session(self, lane: Lane, name: str) -> None:
+        self._connections.counts.sessions += 1
+        try:
+            leading.begin(lane, name, self._offered)
+        except leading.Failed as problem:
+            self._session_failed(lane, problem)
+            return
+        self._step(lane, None)
+
+    def _step(self, lane: Lane, answer: Mapping[str, Any] | None) -> None:
+        try:
+            data = leading.step(lane, answer, self._connections.correlation_id())
+        except leading.Failed as problem:
+            self._session_failed(lane, problem)
+            return
+        if data is None:
+            self._send_case(lane)
+            return
+        lane.wire.begin()
+        lane.deadline = time.perf_counter() + max(STEP_S, self._patience)
+        self._send(lane, data)
+
+    def _session_answer(self, lane: Lane) -> None:
+        try:
+            answer = leading.answered(lane)
+        except leading.Failed as problem:
+            self._session_failed(lane, problem)
+            return
+        self._step(lane, answer)
+
+    def _session_failed(self, lane: Lane, why: leading.Failed) -> None:
+        """The case goes without: it is still a case."""
+        self._connections.counts.sessions_failed += 1
+        lane.steps = None
+        lane.values = {}
+        lane.left = 0
+        lane.trouble = str(why)
+        self._send_case(lane)
+
+    # a case
+
+    def _send_case(self, lane: Lane) -> None:
+        case = self._cases[lane.index]
+        lane.left -= 1
+        lane.correlation_id = self._connections.correlation_id()
+        lane.sent = filled(case, lane.values, lane.correlation_id)
+        lane.question = question(lane.sent)
+        lane.wire.begin()
+        lane.began = time.perf_counter()
+        lane.deadline = lane.began + self._patience
+        data = lane.sent[0] if len(lane.sent) == 1 else b"".join(lane.sent)
+        if case.delivery == "bytewise":
+            try:
+                data = writing.bytewise(lane, data)
+            except OSError as problem:
+                self._finish(lane, _ending(problem))
+                return
+        self._send(lane, data)
+
+    def _send(self, lane: Lane, data: bytes) -> None:
+        try:
+            done = not data or writing.begin(lane, data)
+        except OSError as problem:
+            self._ended(lane, _ending(problem))
+            return
+        if done:
+            self._written(lane)
+            return
+        if not lane.connected:
+            lane.deadline = max(lane.deadline, time.perf_counter() + CONNECT_S)
+        self._connections.writing(lane, True)
+
+    def _write(self, lane: Lane) -> None:
+        if lane not in self._busy:
+            return
+        try:
+            if not writing.more(lane):
+                return
+        except OSError as problem:
+            lane.unwritten = None
+            self._ended(lane, _ending(problem))
+            return
+        now = time.perf_counter()
+        if not lane.connected:
+            lane.connected = True
+            lane.began = now
+        lane.deadline = now + self._patience
+        if lane.unwritten is None:
+            self._connections.writing(lane, False)
+            self._written(lane)
+
+    def _written(self, lane: Lane) -> None:
+        if lane.steps is not None:
+            return
+        if self._cases[lane.index].delivery == "half_open":
+            with contextlib.suppress(OSError):
+                lane.socket.shutdown(socket.SHUT_WR)
+            return
+        asked = lane.question
+        if asked is not None and not asked.answers and asked.rest != "nonsense":
+            lane.deadline = min(lane.deadline, lane.began + QUIET_S)
+
+    def _read(self, lane: Lane) -> None:
+        self._connections.heard(lane)
+        try:
+            data = lane.socket.recv(_READ)
+        except BlockingIOError:
+            return
+        except OSError as problem:
+            self._ended(lane, _ending(problem))
+            return
+        if not data:
+            self._ended(lane, "closed")
+            return
+        wire = lane.wire
+        wire.receive(data)
+        if lane not in self._busy:  # it said something that nobody had asked
+            self._connections.drop(lane)
+            self._connections.idle.remove(lane)
+        elif lane.steps is not None:
+            if wire.replies:
+                self._session_answer(lane)
+        elif wire.garbled:
+            self._finish(lane, "open", abandoned=True)
+        elif lane.question is not None and len(wire.replies) >= lane.question.answers:
+            self._answered(lane, lane.question)
+
+    def _answered(self, lane: Lane, asked: Question) -> None:
+        """All that was due has come. The connection goes on where nothing of the case is left in it."""
+        half = self._cases[lane.index].delivery == "half_open"
+        if asked.rest == "nonsense" or half:
+            return  # it has to be closed
+        self._finish(lane, "open", abandoned=bool(asked.rest) or lane.wire.midway, blame=False)
+
+    def _ended(self, lane: Lane, ending: Ending) -> None:
+        if lane not in self._busy:
+            self._connections.drop(lane)
+            self._connections.idle.remove(lane)
+        elif lane.steps is not None:
+            # the session was cut short: the case would find no connection
+            lane.trouble = "the connection ended in its session"
+            lane.sent, lane.question = (), None
+            lane.began = time.perf_counter()
+            self._connections.counts.sessions_failed += 1
+            self._finish(lane, ending)
+        else:
+            self._finish(lane, ending)
+
+    def _expired(self, lane: Lane) -> None:
+        if lane.steps is not None:
+            lane.steps = None
+            lane.trouble = "a valid step of its session was not answered"
+            lane.sent, lane.question = (), None
+            lane.began = time.perf_counter()
+            self._connections.counts.sessions_failed += 1
+        asked = lane.question
+        due = asked is None or asked.rest == "nonsense" or len(lane.wire.replies) < asked.answers
+        spoilt = due or (asked is not None and asked.rest != "")
+        self._finish(lane, "open", abandoned=spoilt, blame=due)
+
+    def _finish(
+        self, lane: Lane, ending: Ending, *, abandoned: bool = False, blame: bool = True
+    ) -> None:
+        case = self._cases[lane.index]
+        took = (time.perf_counter() - lane.began) * 1000
+        facts: tuple[tuple[str, object], ...] = (("port", lane.port),)
+        if lane.trouble:
+            facts += (("session_failed", lane.trouble),)
+        if lane.wire.garbled:
+            facts += (("garbled", True),)
+        if abandoned and blame:
+            facts += (("waited_ms", round(took)),)
+        replies = tuple(lane.wire.replies)
+        found = Observation(case, lane.sent, replies, ending, took, facts=facts)
+        self._found.append((lane.index, found))
+        self._busy.discard(lane)
+        lane.index = -1
+        lane.trouble = ""
+        if ending != "open" or abandoned or lane.unwritten is not None:
+            self._connections.counts.abandoned += abandoned and blame
+            self._connections.drop(lane)
+        else:
+            self._connections.idle.append(lane)
+
+
+def _ending(problem: OSError) -> Ending:
+    """What a failed call says of a connection."""
+    return "refused" if isinstance(problem, ConnectionRefusedError) else "reset"

@@ -1,0 +1,47 @@
+"""Cases that ended the process, counted by kind: who is likely to do so again, and who says nothing new."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from fuzz.case import Case
+
+DEATHS: Final = 3
+"""Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
+each costs several restarts, and says nothing new."""
+
+DEATHS_OF_API: Final = 30
+"""The same for all of an API."""
+
+
+class Killers:
+    """Of one target."""
+
+    def __init__(self) -> None:
+        self._kinds: Counter[tuple[int, int, str]] = Counter()
+        self._apis: Counter[int] = Counter()
+
+    def killed(self, case: Case) -> None:
+        """A case has ended the process."""
+        self._kinds[_kind(case)] += 1
+        self._apis[case.recipe.seed.key] += 1
+
+    def likely(self, case: Case) -> bool:
+        """Whether others of its API did."""
+        return self._apis[case.recipe.seed.key] > 0
+
+    def enough(self, case: Case) -> bool:
+        """Whether so many of its kind, or of its API, did that it is not sent."""
+        return (
+            self._kinds[_kind(case)] >= DEATHS or self._apis[case.recipe.seed.key] >= DEATHS_OF_API
+        )
+
+
+def _kind(case: Case) -> tuple[int, int, str]:
+    recipe = case.recipe
+    return (
+        recipe.seed.key,
+        recipe.seed.version,
+        recipe.changes[-1].mutator if recipe.changes else "",
+    )

@@ -1,0 +1,65 @@
+"""A connection is led into a session: its steps as requests, and what it comes to know. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fuzz.sessions.contents import SESSIONS
+from fuzz.sessions.session import CLIENT_ID, Stage, Stuck, Unoffered
+from fuzz.targets.connections import Lane
+from specs import Frame, Malformed, decode_frame, encode_frame
+from specs.codec import Unfit
+
+_NAMED: Final = {session.name: session for session in SESSIONS}
+
+
+class Failed(Exception):
+    """A session that could not be had, and why."""
+
+
+def begin(lane: Lane, name: str, offered: Mapping[int, tuple[int, int]]) -> None:
+    """The session of a name begins. Raises Failed."""
+    session = _NAMED.get(name)
+    lane.session = name
+    lane.left = 0
+    if session is None:
+        raise Failed(f"there is no session {name}")
+    lane.left = session.lasts
+    lane.steps = session.run(Stage(offered, lane.number))
+
+
+def step(lane: Lane, answer: Mapping[str, Any] | None, correlation_id: int) -> bytes | None:
+    """The next request, given the answer to the one before; None: it is led there, and its values are
+    known. Raises Failed."""
+    assert lane.steps is not None  # noqa: S101
+    try:
+        ask = next(lane.steps) if answer is None else lane.steps.send(answer)
+    except StopIteration as end:
+        lane.steps = None
+        lane.values = end.value or {}
+        return None
+    except (Unoffered, Stuck) as problem:
+        raise Failed(str(problem)) from None
+    lane.asked = ask
+    lane.correlation_id = correlation_id
+    header = {
+        "request_api_key": ask.key,
+        "request_api_version": ask.version,
+        "correlation_id": lane.correlation_id,
+        "client_id": CLIENT_ID,
+    }
+    try:
+        return encode_frame(Frame("request", ask.key, ask.version, header, dict(ask.body)))
+    except Unfit as problem:
+        raise Failed(str(problem)) from None
+
+
+def answered(lane: Lane) -> dict[str, Any]:
+    """The answer that came. Raises Failed."""
+    assert lane.asked is not None  # noqa: S101
+    reply, asked = lane.wire.replies[0], lane.asked
+    try:
+        return decode_frame(reply, "response", key=asked.key, version=asked.version).body
+    except Malformed as problem:
+        raise Failed(f"a valid step was answered with what can't be read: {problem}") from None

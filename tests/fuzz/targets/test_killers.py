@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fuzz.case import Case, Change
+from fuzz.targets.killers import DEATHS, DEATHS_OF_API, Killers
+from specs.keys import METADATA
+from tests.fuzz.observed import case, request
+
+
+def of(mutator: str) -> Case:
+    one = case(request(METADATA, 1, {"topics": None}))
+    return replace(one, recipe=replace(one.recipe, changes=(Change(mutator, "", 0),)))
+
+
+def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
+    killers = Killers()
+    for _ in range(DEATHS):
+        assert not killers.enough(of("counts"))
+        killers.killed(of("counts"))
+    assert killers.enough(of("counts"))
+    assert not killers.enough(of("lengths"))
+    assert killers.likely(of("lengths"))
+
+
+def test_so_is_an_api_whatever_the_mutator() -> None:
+    killers = Killers()
+    for number in range(DEATHS_OF_API):
+        killers.killed(of(f"mutator {number}"))
+    assert killers.enough(of("counts"))
