@@ -38,7 +38,7 @@ OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 FRESH: Final = 12
 """Restarts at most for the sake of a stack trace."""
 
-FLOW: Final = 8
+FLOW: Final = 4
 """Batches that follow each other without a gap."""
 
 DYING_S: Final = 2.0

@@ -105,4 +105,4 @@ class EmbeddedService:
 def embedded() -> BrokerTarget:
     """The target. Its answers are quick, so it takes little patience. Of its fetches most wait for records:
     while they do, others go on."""
-    return BrokerTarget(EmbeddedService(), batch=256, lanes=96, patience=0.2)
+    return BrokerTarget(EmbeddedService(), batch=512, lanes=96, patience=0.2)

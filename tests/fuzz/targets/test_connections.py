@@ -39,12 +39,11 @@ def test_who_was_heard_or_dropped_makes_room(connections: Connections) -> None:
 
 
 def test_who_says_nothing_for_long_was_taken_all_the_same(connections: Connections) -> None:
-    for _ in range(BACKLOG):
-        lane = connections.dial()
-        assert lane is not None
+    lanes = [lane for _ in range(BACKLOG) if (lane := connections.dial())]
+    for lane in lanes:
         lane.opened += 1000  # not yet
     assert not connections.may_dial()
-    lane.opened -= 1000 + 2 * SETTLED_S
+    lanes[-1].opened -= 1000 + 2 * SETTLED_S
     assert connections.may_dial()
 
 

@@ -131,19 +131,19 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guilty = case(ASK, number=7)
-    perform = target.lanes.flow
+    begin, probe, send = target.service.start, target.prober.probe, target.lanes.flow
+    hung = False
 
     def flow(cases: list[Case], patience: float | None = None) -> Flow:
         nonlocal hung
         hung = hung or guilty in cases
-        return perform(cases, patience)
+        return send(cases, patience)
 
     def start() -> None:
         nonlocal hung
         hung = False
         begin()
 
-    hung, begin, probe = False, target.service.start, target.prober.probe
     monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
     monkeypatch.setattr(target.lanes, "flow", flow)
     monkeypatch.setattr(target.service, "start", start)
