@@ -60,7 +60,7 @@ class Campaign(_Settings):
     seed: int = 0
     """Another seed, other cases."""
     apis: Names = ()
-    """By name. All if empty."""
+    """By name. All if empty; of a broker's, those that clients send."""
     versions: dict[str, str] = {}
     """By API: `Fetch: 4-12`, `Metadata: 9+`, `Produce: "9"`. All if an API is not named."""
     budget: Budget

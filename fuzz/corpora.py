@@ -16,8 +16,14 @@ from fuzz.case import Role, Seed
 from fuzz.corpus import captured, generated
 from fuzz.errors import CannotRun
 from fuzz.targets.target import Target
-from specs.contents import CONTENTS, api
+from peers.replay.plan import NEVER
+from specs.contents import CONTENTS, api, key_of
 from specs.frames import Direction
+from specs.keys import WRITE_TXN_MARKERS
+
+AMONG_BROKERS: Final = NEVER - {WRITE_TXN_MARKERS}
+"""What no client sends: a broker gets these only if a campaign names them. An administrator who aborts a
+transaction sends WriteTxnMarkers (KIP-664)."""
 
 
 class Basis(NamedTuple):
@@ -120,7 +126,14 @@ def corpus(campaign: Campaign, basis: Basis, folder: Path) -> tuple[Seed, ...]:
 
     Raises CannotRun if there is none, or a capture can't be read.
     """
-    takes = {(key, version) for key, versions in basis.versions for version in versions}
+    named = frozenset(map(key_of, campaign.apis))
+    left_out = AMONG_BROKERS - named if basis.role == "broker" else frozenset()
+    takes = {
+        (key, version)
+        for key, versions in basis.versions
+        for version in versions
+        if key not in left_out
+    }
     wanted = frozenset(campaign.corpora)
     found = [
         seed

@@ -18,6 +18,10 @@ _MASK: Final = (1 << 64) - 1
 _FACTOR: Final = 6364136223846793005
 _STEP: Final = 1442695040888963407
 _SMALL: Final = 1 << 20
+_BACK: Final = pow(_FACTOR, -1, 1 << 64)
+"""Takes a step of the generator back."""
+_GOLDEN: Final = 0x9E3779B97F
+"""The golden ratio's fraction, in 40 bits: its multiples are spread evenly (Weyl's sequence)."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -68,3 +72,16 @@ class Dice:
         while len(out) < size:
             out += blake2b(self.below(1 << 64).to_bytes(8, "big")).digest()
         return out[:size]
+
+
+def spread(seed: str, draws: int) -> Dice:
+    """Dice of which the first draw is spread evenly over the upper 24 of `draws`' 48 bits: a mutator that is
+    put to a field again and again comes through all its ways soon.
+
+    >>> sorted(spread("lengths", visit << 24).below(5) for visit in range(5))
+    [0, 1, 2, 3, 4]
+    """
+    dice = Dice(seed, draws)
+    first = ((draws >> 24) * _GOLDEN & (1 << 40) - 1) << 24 | dice.below(1 << 24)
+    dice._state = (first - _STEP) * _BACK & _MASK
+    return dice

@@ -16,14 +16,17 @@ from specs.frames import decode_frame
 from specs.malformed import Malformed
 
 TEMPLATE: Final = 160
-"""Characters of a log line that are looked at."""
+"""Characters of a log line that are kept."""
+
+LOOKED_AT: Final = 1 << 10
+"""And before what differs is taken out: names in a log may be of 32 KiB."""
 
 DEPTH: Final = 6
 """Levels of a response that its shape has."""
 
 _VARIABLE: Final = re.compile(
     r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}"  # what is quoted or in brackets
-    r"|/[\w.:-]+|[\w-]*\d[\w-]*"  # addresses; whatever has a digit
+    r"|/[\w.:-]+|(?<![\w-])(?=[\w-]*\d)[\w-]+"  # addresses; whatever has a digit
 )
 _RUN: Final = re.compile(r"…(?:[^\w\s]*…)+")
 _SPACES: Final = re.compile(r"\s+")
@@ -61,7 +64,7 @@ def template(entry: str) -> str:
     >>> template("[2024-01-02 10:00:00,123] ERROR Closing socket for 127.0.0.1:9092-127.0.0.1:40000-7")
     '… ERROR Closing socket for …'
     """
-    line = entry.lstrip().partition("\n")[0]
+    line = entry.lstrip()[:LOOKED_AT].partition("\n")[0]
     while (shorter := _VARIABLE.sub("…", line)) != line:
         line = shorter
     return _SPACES.sub(" ", _RUN.sub("…", line)).strip()[:TEMPLATE]

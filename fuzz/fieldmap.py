@@ -12,7 +12,7 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fuzz import recordmap
 from fuzz.case import Seed
@@ -27,6 +27,9 @@ from specs.headers import (
 )
 from specs.layout import Layout, Node
 from specs.malformed import Malformed
+
+if TYPE_CHECKING:
+    from fuzz.packing import Packing
 
 __all__ = ["FieldMap", "Part", "field_of", "map_of"]
 
@@ -57,6 +60,8 @@ class FieldMap:
     index: Mapping[str, int]
     """Where a part of a path stands among them."""
     cut: str = ""
+    packing: Packing | None = None
+    """Of what is packed in a message: where, and how. Its seed's frame is the unpacked bytes."""
 
 
 def map_of(seed: Seed) -> FieldMap:

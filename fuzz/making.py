@@ -1,10 +1,9 @@
 """From a number to a case: which mutator is put to which field of which message, and what it does there.
 
-A campaign walks over all there is to try: one stratum after another, each a mutator at a field of an API,
-told apart by how the field is written (its kind, and whether it may be null or is compact), whatever the
-version. So rare places get their turn as often as common ones, and all of them within one pass. Where
+A campaign walks over all there is to try, in the order of `fuzz.strata`: each mutator at each field of each
+version, also inside of what is compressed. So rare places get their turn as often as common ones. Where
 energies are given, every fourth case is drawn by them instead: a message in proportion to its seed's energy,
-then any mutator at any place of it.
+then any mutator, then any place of it.
 """
 
 from __future__ import annotations
@@ -16,16 +15,19 @@ from itertools import accumulate
 from typing import Final
 
 from fuzz.case import Case, Change, Recipe, Seed
-from fuzz.dice import Dice
+from fuzz.dice import Dice, spread
 from fuzz.fieldmap import FieldMap, map_of
 from fuzz.mutators.contents import MUTATORS
 from fuzz.mutators.mutator import Mutated, Mutator
+from fuzz.packing import message_of, packed_again, unpacked
+from fuzz.parts import Part
 from fuzz.placing import live_places
 from fuzz.strata import Strata
 
 HOT: Final = 4
 """One case in so many is drawn by energies: more, and a pass over everything would take too long."""
 _DRAWS: Final = 1 << 48
+_VISITS: Final = (1 << 24) - 1
 _MORE_ONE_IN: Final = 100
 """How rarely a case has a second change."""
 _MAPPED: Final = 2 << 10
@@ -47,30 +49,32 @@ class Maker:
         energies: Mapping[str, int] | None = None,
     ) -> None:
         self._root = f"case {seed}"
-        self._strata = Strata(seed, corpus, mutators)
-        if not self._strata.found:
+        self._strata = _strata(seed, tuple(corpus), tuple(mutators))
+        if not len(self._strata):
             raise ValueError("there is no message that a mutator could be put to")
         self._heat = _Heat(corpus, energies) if energies else None
 
     @property
     def strata(self) -> int:
         """How many cases one pass over everything takes (a third more with energies)."""
-        return len(self._strata.found)
+        return len(self._strata)
 
     def case(self, number: int) -> Case:
         """The case of a number."""
         dice = Dice(self._root, number)
         strata = self._strata
         if self._heat is not None and number % HOT == HOT - 1:
-            chart, mutator, index = strata.anywhere(self._heat.seed(dice), dice)
+            place, visit = strata.anywhere(self._heat.seed(dice), dice)
         elif self._heat is not None:
-            chart, mutator, index = strata.stratum(number - number // HOT, dice)
+            place, visit = strata.stratum(number - number // HOT, dice)
         else:
-            chart, mutator, index = strata.stratum(number, dice)
+            place, visit = strata.stratum(number, dice)
+        chart, mutator, index = place
         part = chart.parts[index]
-        draws = dice.below(_DRAWS)
-        made = mutator.apply(chart, part, Dice(mutator.name, draws))
+        draws = (visit & _VISITS) << 24 | dice.below(1 << 24)
+        made = _applied(mutator, chart, part, draws)
         first = Change(mutator.name, part.path, draws, made.detail)
+        chart = message_of(chart)
         if dice.below(_MORE_ONE_IN):
             return _case(number, chart, (first,), made)
         return self._twice(number, chart, first, made, dice)
@@ -85,7 +89,7 @@ class Maker:
             return _case(number, chart, (first,), made)
         part = after.parts[index]
         draws = dice.below(_DRAWS)
-        again = mutator.apply(after, part, Dice(mutator.name, draws))
+        again = _applied(mutator, after, part, draws)
         second = Change(mutator.name, part.path, draws, again.detail)
         return _case(number, chart, (first, second), again)
 
@@ -108,15 +112,34 @@ def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) ->
         mutator = by_name.get(change.mutator)
         if mutator is None:
             raise LookupError(f"no mutator is called {change.mutator!r}")
-        part = next((p for p in mutator.places(chart) if p.path == change.path), None)
-        if part is None:
+        found = _place(mutator, chart, change.path)
+        if found is None:
             raise LookupError(f"{change.mutator} has no place at {change.path!r} in this message")
-        made = mutator.apply(chart, part, Dice(mutator.name, change.draws))
+        made = _applied(mutator, *found, change.draws)
         done.append(change._replace(detail=made.detail))
     return _case(number, start, tuple(done), made)
 
 
 _map_of = functools.lru_cache(maxsize=256)(map_of)
+_strata = functools.lru_cache(maxsize=2)(Strata)
+"""A campaign asks for the same in each of its rounds."""
+
+
+def _applied(mutator: Mutator, chart: FieldMap, part: Part, draws: int) -> Mutated:
+    """What a mutator makes of a message at a part of it, or of what is packed in it."""
+    dice = spread(mutator.name, draws)
+    made = mutator.apply(chart, part, dice)
+    return made if chart.packing is None else packed_again(chart, made, dice)
+
+
+def _place(mutator: Mutator, chart: FieldMap, path: str) -> tuple[FieldMap, Part] | None:
+    """Where a path is, in a message or what is packed in it, if the mutator can be put to it."""
+    for one in (chart, *unpacked(chart)):
+        if path in one.index:
+            for part in mutator.places(one):
+                if part.path == path:
+                    return one, part
+    return None
 
 
 def _after(chart: FieldMap, made: Mutated) -> FieldMap | None:

@@ -14,7 +14,7 @@ import crc32c
 
 from fuzz.case import Change, Live
 from fuzz.fieldmap import FieldMap, Part
-from fuzz.sessions.live import LIVE
+from fuzz.sessions.live import live_name
 
 _ID: Final = {"request": 8, "response": 4}
 """Where the correlation id stands in a chunk."""
@@ -69,7 +69,7 @@ def _in_chunk(chart: FieldMap, touched: Sequence[str], number: int, chunk: bytes
             begin = _SIZE + at
             if begin >= free and chunk[begin : begin + size] == frame[part.start : part.end]:
                 free = begin + size
-                yield Live(number, begin, size, part.path.rpartition(".")[2])
+                yield Live(number, begin, size, live_name(part.path))
                 checksums.update(
                     chart.parts[index] for index in part.around if chart.parts[index].kind == "crc"
                 )
@@ -100,6 +100,6 @@ def _candidates(chart: FieldMap) -> tuple[Part, ...]:
         part
         for part in chart.parts
         if part.end > part.start
-        and part.path.rpartition(".")[2] in LIVE
+        and live_name(part.path)
         and (part.coding or part.kind in ("string", "uuid"))
     )

@@ -1,7 +1,7 @@
 """Where everything stands in a record set, of any magic: noted as far as it can be read.
 
 Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1 (KIP-31, KIP-32; LegacyRecord). What is
-compressed is one part: its bytes are what a mutator gets.
+compressed is one part here; `fuzz.packing` maps what is in it.
 """
 
 from __future__ import annotations
@@ -81,8 +81,21 @@ def _note_batch(
     parts.note(f"{path}.records", "array", begin, end, around=around, value=count)
     number = 0
     while begin < end:
-        begin = _note_record(data, parts, f"{path}.records[{number}]", begin, around)
+        begin = _note_record(data, parts, f"{path}.records[{number}]", begin, end, around)
         number += 1
+
+
+def note_records(data: bytes, parts: Parts, path: str) -> None:
+    """The same for unpacked records of magic 2, which stand behind an int32 of their number."""
+    count = _signed(data, 0, 4)
+    parts.note(f"{path}.count", "count", 0, 4, coding="int32", value=count)
+    around = (len(parts.found) - 1,)
+    parts.note(path, "array", 4, len(data), around=around, value=count)
+    at, number = 4, 0
+    with contextlib.suppress(Malformed, IndexError):
+        while at < len(data):
+            at = _note_record(data, parts, f"{path}[{number}]", at, len(data), around)
+            number += 1
 
 
 def _entry(
@@ -100,11 +113,13 @@ def _entry(
     return (length, *around)
 
 
-def _note_record(data: bytes, parts: Parts, path: str, at: int, around: tuple[int, ...]) -> int:
+def _note_record(
+    data: bytes, parts: Parts, path: str, at: int, limit: int, around: tuple[int, ...]
+) -> int:
     """A record of magic 2; returns where the next begins. Raises Malformed, IndexError."""
     size, begin = varint(data, at, path)
     end = begin + size
-    if size < 0 or end > parts.found[around[1]].until:
+    if size < 0 or end > limit:
         raise Malformed(path, at, f"{size} bytes announced")
     index = parts.note(
         f"{path}.length", "length", at, begin, around=around, coding="varint", value=size

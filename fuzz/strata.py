@@ -1,67 +1,139 @@
-"""All that a campaign can try: each mutator at each field, in an order that a seed gives.
+"""All that a campaign can try: each mutator at each field of each version, in an order that a seed gives.
 
-A stratum is a mutator at a field of an API, told apart by how the field is written and by the session it
-comes behind, whatever the version. Mutators to which all fields of a kind are the same have one stratum for
-each kind.
+A family is a mutator at a field of an API, told apart by how the field is written. Its variants are the
+versions of the API; of a field of the header, which all APIs share, they are the APIs. The visits of a family
+go round its variants, the newest version first, then the oldest, then those between; each visit of a variant
+comes behind another session, or none. So a pass first has every mutator at every field once, then in the
+oldest version, then in all others, and only then again. Mutators to which all fields of a kind are the same
+have one family for each kind, with as many visits as they have turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from fuzz.case import Seed
 from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, field_of, map_of
+from fuzz.fieldmap import FieldMap, field_of
 from fuzz.mutators.mutator import Mutator
+from fuzz.packing import charts_of
+from fuzz.parts import Part
 
-KEPT: Final = 64
-"""Places that a stratum keeps at most, spread over all that were found."""
+KEPT: Final = 16
+"""Places that are kept at most of a variant behind one session, spread over all that were found."""
 
 Place = tuple[FieldMap, Mutator, int]
 """A message, a mutator, and the index of the part that it is put to."""
 
 
-class Strata:
-    """found: the strata of one pass, each as its places, and as often as it has a turn in it.
+class Turn(NamedTuple):
+    """One place in its turn. visit: how many the family had before, from a number of its own on."""
 
-    Their order is a shuffle that depends on the seed alone.
+    place: Place
+    visit: int
+
+
+@dataclass(slots=True)
+class _Family:
+    """Variant -> session -> places, and how many there were; how many visits one pass has, and where their
+    count begins."""
+
+    variants: dict[int, dict[str, list[Place]]] = field(default_factory=dict)
+    seen: dict[tuple[int, str], int] = field(default_factory=dict)
+    order: tuple[int, ...] = ()
+    visits: int = 0
+    first: int = 0
+
+    def keep(self, variant: int, session: str, place: Place, dice: Dice) -> None:
+        """One of its places, each as likely as any other."""
+        which = variant, session
+        seen = self.seen[which] = self.seen.get(which, 0) + 1
+        if seen == 1:
+            self.variants.setdefault(variant, {})[session] = [place]
+        elif seen <= KEPT:
+            self.variants[variant][session].append(place)
+        elif (instead := dice.below(seen)) < KEPT:
+            self.variants[variant][session][instead] = place
+
+    def place(self, visit: int, dice: Dice) -> Place:
+        """The place of a visit."""
+        again, rank = divmod(visit, len(self.order))
+        sessions = self.variants[self.order[rank]]
+        names = sorted(sessions, reverse=True)  # "", no session, is the last
+        return dice.pick(sessions[names[(again + rank) % len(names)]])
+
+
+class Strata:
+    """The turns of one pass, in levels: each family's first visit, its second, those of other variants, and
+    what it has more turns for. The order within a level is a shuffle that depends on the seed alone.
     """
 
     def __init__(self, seed: str, corpus: Sequence[Seed], mutators: Sequence[Mutator]) -> None:
         self._mutators = tuple(mutators)
-        self._charts = [map_of(message) for message in corpus]
-        self._tables: dict[int, list[Place]] = {}
-        strata: dict[tuple[object, ...], list[Place]] = {}
-        seen: dict[tuple[object, ...], int] = {}
+        self._charts = [charts_of(message) for message in corpus]
+        self._tables: dict[int, list[list[Place]]] = {}
+        families: dict[tuple[object, ...], _Family] = {}
         dice = Dice(f"strata {seed}", 0)
-        for chart in self._charts:
-            for place in places_of(chart, self._mutators):
-                key = _stratum(*place)
-                kept = strata.setdefault(key, [])
-                seen[key] = seen.get(key, 0) + 1
-                if len(kept) < KEPT:
-                    kept.append(place)
-                elif (instead := dice.below(seen[key])) < KEPT:
-                    kept[instead] = place
-        self.found = [
-            places for places in strata.values() for _ in range(max(places[0][1].turns, 1))
-        ]
-        _shuffle(self.found, dice)
+        for charts in self._charts:
+            for chart in charts:
+                self._found_in(chart, families, dice)
+        levels: tuple[list[tuple[_Family, int]], ...] = ([], [], [], [])
+        for family in families.values():
+            family.order = _from_the_ends(family.variants)
+            family.first = dice.below(1 << 24)
+            chart, mutator, index = _any(family)
+            part = chart.parts[index]
+            # a frame as a whole is in no version different from what it is in another
+            each = len(family.order) if mutator.per == "field" and part.path else 0
+            family.visits = max(mutator.turns, each, 1)
+            for visit in range(family.visits):
+                level = min(visit, 2) if visit < max(each, 2) else 3
+                levels[level].append((family, visit))
+        for turns in levels:
+            _shuffle(turns, dice)
+        self._turns = [turn for turns in levels for turn in turns]
 
-    def stratum(self, turn: int, dice: Dice) -> Place:
-        """A place of the stratum whose turn it is."""
-        places = self.found[turn % len(self.found)]
-        return places[dice.below(len(places))]
+    def _found_in(
+        self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: Dice
+    ) -> None:
+        session = _session(chart.seed)
+        names = {part.path: _field(chart, part) for part in chart.parts}
+        for mutator in self._mutators:
+            by_field = mutator.per == "field"
+            places = mutator.places(chart)
+            for index in _indices(chart, places):
+                part = chart.parts[index]
+                variant, of_kind, of_field = names[part.path]
+                key = (mutator.name, of_field if by_field else of_kind)
+                family = families.get(key)
+                if family is None:
+                    family = families[key] = _Family()
+                family.keep(variant, session, (chart, mutator, index), dice)
 
-    def anywhere(self, seed: int, dice: Dice) -> Place:
-        """A place in one message."""
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def stratum(self, number: int, dice: Dice) -> Turn:
+        """The place whose turn it is."""
+        again, turn = divmod(number, len(self._turns))
+        family, visit = self._turns[turn]
+        visit += again * family.visits
+        return Turn(family.place(visit, dice), family.first + visit)
+
+    def anywhere(self, seed: int, dice: Dice) -> Turn:
+        """A place in one message: any mutator, then any place of it."""
         table = self._tables.get(seed)
         if table is None:
-            table = self._tables[seed] = places_of(self._charts[seed], self._mutators)
+            by_mutator: dict[str, list[Place]] = {}
+            for place in _places(self._charts[seed], self._mutators):
+                by_mutator.setdefault(place[1].name, []).append(place)
+            table = self._tables[seed] = list(by_mutator.values())
         if not table:
-            return self.stratum(dice.below(len(self.found)), dice)
-        return dice.pick(table)
+            return self.stratum(dice.below(len(self._turns)), dice)
+        return Turn(dice.pick(dice.pick(table)), dice.below(1 << 24))
 
     def any_place(self, chart: FieldMap, dice: Dice) -> tuple[Mutator | None, int]:
         """A mutator, and the index of a part that it can be put to, in a message of its own."""
@@ -71,12 +143,16 @@ class Strata:
 
 
 def places_of(chart: FieldMap, mutators: Sequence[Mutator]) -> list[Place]:
-    """All that can be tried with one message."""
+    """All that can be tried in one map."""
     return [
         (chart, mutator, index)
         for mutator in mutators
         for index in _indices(chart, mutator.places(chart))
     ]
+
+
+def _places(charts: Iterable[FieldMap], mutators: Sequence[Mutator]) -> Iterator[Place]:
+    return (place for chart in charts for place in places_of(chart, mutators))
 
 
 def _indices(chart: FieldMap, places: Sequence[object]) -> list[int]:
@@ -90,16 +166,46 @@ def _indices(chart: FieldMap, places: Sequence[object]) -> list[int]:
     return found
 
 
-def _stratum(chart: FieldMap, mutator: Mutator, index: int) -> tuple[object, ...]:
-    seed, part = chart.seed, chart.parts[index]
-    session = seed.origin.split(":")[1] if seed.origin.startswith("session:") else ""
-    what = (seed.key, seed.direction, session, mutator.name, part.kind)
-    if mutator.per == "kind":
-        return what
-    return (*what, field_of(part.path), part.coding, part.nullable, part.compact)
+def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[object, ...]]:
+    """What variant of its field a part is; what tells its kind from others, and what the field."""
+    key, variant = chart.seed.key, chart.seed.version
+    if part.path.startswith("header."):
+        key, variant = -1, key
+    of_kind = (key, chart.seed.direction, part.kind, chart.packing is not None)
+    return (
+        variant,
+        of_kind,
+        (*of_kind, field_of(part.path), part.coding, part.nullable, part.compact),
+    )
 
 
-def _shuffle(things: list[list[Place]], dice: Dice) -> None:
+def _session(seed: Seed) -> str:
+    """The session that a seed stands behind; "" for none."""
+    return seed.origin.split(":")[1] if seed.origin.startswith("session:") else ""
+
+
+def _any(family: _Family) -> Place:
+    """One of its places."""
+    return next(iter(next(iter(family.variants.values())).values()))[0]
+
+
+def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
+    """The last, the first, and what is between: the middle of the longest stretch that is left each time.
+
+    >>> _from_the_ends(range(8))
+    (7, 0, 3, 5, 1, 2, 4, 6)
+    """
+    left = sorted(numbers)
+    found = [left[-1], left[0]][: len(left)]
+    while len(found) < len(left):
+        places = sorted(left.index(one) for one in found)
+        gaps = [(before - after, after) for after, before in itertools.pairwise(places)]
+        size, after = max(gaps, key=lambda gap: (gap[0], -gap[1]))
+        found.append(left[after + size // 2])
+    return tuple(found)
+
+
+def _shuffle(things: list[tuple[_Family, int]], dice: Dice) -> None:
     """Fisher and Yates's."""
     for last in range(len(things) - 1, 0, -1):
         other = dice.below(last + 1)

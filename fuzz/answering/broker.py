@@ -5,6 +5,7 @@ One broker is one session: it is made anew for each case, and has as many connec
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ class Broker:
 
     def _valid(self, head: RequestHead, frame: bytes) -> Reply | None:
         if head.key == API_VERSIONS:
-            return _framed(head, offered(head.version, self.offer))
+            return _framed(head, _offered(head.version, tuple(self.offer.items())))
         low, high = self.offer.get(head.key, (0, -1))
         if not low <= head.version <= high:
             return CLOSE
@@ -103,6 +104,12 @@ class Broker:
         if delivery == "burst":
             chunks = (b"".join(chunks),)
         return Reply(chunks, delivery, closes=delivery == "half_open", case=True)
+
+
+@functools.lru_cache(maxsize=1024)
+def _offered(version: int, offer: tuple[tuple[int, tuple[int, int]], ...]) -> bytes:
+    """Every session of every case begins with it."""
+    return offered(version, dict(offer))
 
 
 def _framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:

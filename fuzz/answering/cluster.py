@@ -27,13 +27,14 @@ FIRST_PRODUCER: Final = 4000
 
 
 class Part(NamedTuple):
-    """Records that stand in one batch; of compression "none" where a format has no better."""
+    """Records that stand in one batch, written in a magic, the newest of a version of Fetch at most."""
 
     records: tuple[Record, ...]
     compression: str = "none"
     is_transactional: bool = False
     is_control: bool = False
     producer_id: int = -1
+    magic: int = 2
 
 
 def _records(first: int, count: int) -> tuple[Record, ...]:
@@ -79,6 +80,7 @@ class Log:
 @functools.lru_cache(maxsize=256)
 def batch(part: Part, magic: int) -> bytes:
     """A batch as a version of Fetch has it; formats before magic 2 have no headers nor producers."""
+    magic = min(magic, part.magic)
     if magic == 2:
         return records.build(
             part.records,

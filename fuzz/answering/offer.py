@@ -14,13 +14,11 @@ RELEASE: Final = "4.2"
 
 _NOT_OFFERED: Final = frozenset(
     (
-        keys.SASL_HANDSHAKE,
-        keys.SASL_AUTHENTICATE,
         keys.GET_TELEMETRY_SUBSCRIPTIONS,
         keys.PUSH_TELEMETRY,
     )
 )
-"""Nobody authenticates here, and metrics would only come between."""
+"""Metrics would only come between."""
 
 Offer = Mapping[int, tuple[int, int]]
 """API key -> oldest and newest version."""

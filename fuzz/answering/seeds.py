@@ -97,6 +97,8 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
         **_BY_GROUP,
         "assignments": [{"member_id": _MEMBER, "assignment": ASSIGNMENT}],
     },
+    keys.SASL_HANDSHAKE: {"mechanism": "PLAIN"},
+    keys.SASL_AUTHENTICATE: {"auth_bytes": b"\0barnabas\0secret"},
     keys.API_VERSIONS: {},
     keys.INIT_PRODUCER_ID: {"transactional_id": None, "transaction_timeout_ms": 1000},
     keys.OFFSET_FOR_LEADER_EPOCH: {
@@ -147,20 +149,24 @@ _CONTROL: Final = Record(
     _FIRST[-1].offset + 1, _FIRST[-1].timestamp, control_key("COMMIT"), marker_value(0)
 )
 
-LOGS: Final[tuple[tuple[str, tuple[Part, ...]], ...]] = (
-    ("", PARTS),
-    ("lz4", (Part(_FIRST, "lz4"),)),
-    ("snappy", (Part(_FIRST, "snappy"),)),
-    ("zstd", (Part(_FIRST, "zstd"),)),
+LOGS: Final[tuple[tuple[str, int, tuple[Part, ...]], ...]] = (
+    ("", 0, PARTS),
+    ("lz4", 0, (Part(_FIRST, "lz4"),)),
+    ("snappy", 0, (Part(_FIRST, "snappy"),)),
+    ("zstd", 4, (Part(_FIRST, "zstd"),)),
     (
         "transaction",
+        4,
         (
             Part(_FIRST, is_transactional=True, producer_id=4000),
             Part((_CONTROL,), is_transactional=True, is_control=True, producer_id=4000),
         ),
     ),
+    ("magic-0", 2, tuple(part._replace(magic=0) for part in PARTS)),
+    ("magic-1", 4, tuple(part._replace(magic=1) for part in PARTS)),
 )
-"""(name, what the partitions hold) for seeds of Fetch. Those with a name are of magic 2 alone."""
+"""(name, since which version, what the partitions hold) for seeds of Fetch: a broker hands out old batches as
+they were written."""
 
 
 def seeds(asked: Iterable[tuple[int, int]]) -> list[Seed]:
@@ -173,7 +179,9 @@ def seeds(asked: Iterable[tuple[int, int]]) -> list[Seed]:
 
 def _of(key: int, version: int) -> Iterator[Seed]:
     origin = f"answering:{NAMES[key]}-{version}"
-    for name, parts in LOGS if key == keys.FETCH and version >= 4 else LOGS[:1]:
+    for name, since, parts in LOGS if key == keys.FETCH else LOGS[:1]:
+        if version < since:
+            continue
         logs = [Log(list(parts), parts[-1].records[-1].offset + 1) for _ in range(PARTITIONS)]
         broker = Broker(Cluster(*ADDRESS, logs=logs), narrowed(key, version))
         if key in _JOINED:

@@ -39,8 +39,8 @@ def of_kinds(kinds: Collection[str]) -> Places:
 
 
 def whole(fieldmap: FieldMap) -> Sequence[Part]:
-    """The frame as a whole."""
-    return fieldmap.parts[:1]
+    """The frame as a whole; of what is packed in one there is none."""
+    return fieldmap.parts[:1] if fieldmap.packing is None else ()
 
 
 def change(

@@ -15,7 +15,7 @@ from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.oracles.readings import exchanged, wrong_request
 from fuzz.oracles.stacks import raised
 from specs.contents import NAMES
-from specs.keys import API_VERSIONS, ENVELOPE, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 EXEMPT: Final = {
     SASL_HANDSHAKE: "a listener without SASL refuses it as it likes",
@@ -24,6 +24,17 @@ EXEMPT: Final = {
     API_VERSIONS: "whatever cannot be read of it is answered with error 35 or 42 (KIP-511)",
 }
 """API key -> why nothing is said of it."""
+
+
+RECORDS: Final = frozenset(
+    (
+        "org.apache.kafka.common.InvalidRecordException",
+        "org.apache.kafka.common.record.InvalidRecordException",
+        "org.apache.kafka.common.errors.CorruptRecordException",
+    )
+)
+"""What says that a Produce request holds no records: brokers to 2.4 read them with the request, and since v3
+there must be one batch of magic 2 (KIP-98). To our layouts they are bytes like others."""
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -41,6 +52,8 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
             if dict(observation.facts).get("unoffered"):
                 return
             causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
+            if one.asked.key == PRODUCE and causes and causes[-1].name in RECORDS:
+                return
             yield Verdict(
                 "closing",
                 f"{name} v{one.asked.version} can be read, and the connection was closed",

@@ -50,7 +50,41 @@ def exchanged(observation: Observation) -> tuple[Question, tuple[Exchanged, ...]
 
 
 def wrong_request(request: bytes, asked: Asked) -> Malformed | None:
-    """Why no layout reads a request of a known API and version; None if one does."""
+    """Why no layout reads a request of a known API and version; None if one does.
+
+    A number of tags below zero is read as none: Kafka's generated readers count up to it, in 32 bits with a
+    sign. Nothing is forbidden that could be told from that.
+    """
+    while True:
+        problem = _wrong_request(request, asked)
+        at = _countless(request, problem) if problem is not None else None
+        if at is None:
+            return problem
+        request = request[:at] + b"\0" + request[at + 5 :]
+
+
+def _countless(request: bytes, problem: Malformed) -> int | None:
+    """Where the number of tags stands that is below zero, if that is the problem."""
+    try:
+        head = request_head(request, 0, len(request)).body
+    except Malformed:  # it ends in the tags behind the client id
+        at = 10 + max(int.from_bytes(request[8:10], "big", signed=True), 0)
+        return at if _negative(request, at) else None
+    except Short:
+        return None
+    if "tagged fields" not in problem.reason:
+        return None
+    places = (head + problem.offset, head + problem.offset - 5)
+    return next((at for at in places if _negative(request, at)), None)
+
+
+def _negative(request: bytes, at: int) -> bool:
+    """Whether an unsigned varint with the highest of 32 bits stands here: it takes five bytes."""
+    text = request[at : at + 5]
+    return len(text) == 5 and min(text[:4]) > 0x7F and text[4] & 0x88 == 8
+
+
+def _wrong_request(request: bytes, asked: Asked) -> Malformed | None:
     try:
         head = request_head(request, 0, len(request))
         api(asked.key).request.codec(asked.version).decode(request[head.body :])

@@ -13,7 +13,7 @@ from fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
 from peers.replay.versions import pruned
 from specs import keys
 from specs.contents import api
-from specs.records import build
+from specs.records import CODECS, build
 from specs.records.record import Record
 
 GROUP_ID: Final = Stage({}).group_id
@@ -32,12 +32,18 @@ _SUBSCRIBED: Final = SUBSCRIPTION + b"\xff\xff\xff\xff"
 _ASSIGNED: Final = SUBSCRIPTION + bytes.fromhex("00000001 00000000 ffffffff")
 
 
-def records(version: int = 11, **producer: Any) -> bytes:
+def records(version: int = 11, compression: str = "none", **producer: Any) -> bytes:
     """Three records as a producer sends them with this version of Produce."""
     magic = 2 if version >= 3 else 1 if version == 2 else 0
     time = TIME_MS if magic else -1
-    some = [Record(i, time, b"key" if i else None, b"value-%d" % i) for i in range(3)]
-    return build(some, magic=magic, **(producer if magic == 2 else {}))
+    headers = (("trace", b"\x01"), ("empty", None)) if magic == 2 else ()
+    some = [Record(i, time, b"key" if i else None, b"value-%d" % i, headers[:i]) for i in range(3)]
+    return build(some, magic=magic, compression=compression, **(producer if magic == 2 else {}))
+
+
+def codecs(version: int) -> tuple[str, ...]:
+    """What compresses a batch that is sent with this version of Produce (zstd: KIP-110)."""
+    return CODECS[1:] if version >= 7 else CODECS[1:4]
 
 
 def body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
@@ -50,13 +56,17 @@ def body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
 
 
 def produce(
-    version: int, *, transactional: bool = False, idempotent: bool = False
+    version: int,
+    *,
+    transactional: bool = False,
+    idempotent: bool = False,
+    compression: str = "none",
 ) -> Mapping[str, Any]:
     """A Produce request."""
     producer: dict[str, Any] = {}
     if transactional or idempotent:
         producer = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
-    data = records(version, **producer, is_transactional=transactional)
+    data = records(version, compression, **producer, is_transactional=transactional)
     topics = [{**_TOPIC, "partition_data": [{"index": 0, "records": data}]}]
     named = TRANSACTIONAL_ID if transactional else None
     found = body(keys.PRODUCE, version, transactional_id=named, topic_data=topics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from fuzz.case import Seed
 from fuzz.sessions.consuming import CONSUMING
@@ -55,16 +55,23 @@ def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
     if stage.offered:
         oldest = max(oldest, stage.offered[key][0])
     for version in range(oldest, newest + 1):
-        body = session.body(key, version)
-        if body is None:
-            continue
-        header = {
-            "request_api_key": key,
-            "request_api_version": version,
-            "correlation_id": 1,
-            "client_id": CLIENT_ID,
-        }
-        frame = encode_frame(Frame("request", key, version, header, dict(body)))[4:]
         origin = f"session:{session.name}:{name}-{version}"
-        found.append(Seed(key, version, "request", frame, origin))
+        body = session.body(key, version)
+        if body is not None:
+            found.append(_seed(key, version, body, origin))
+        found += [
+            _seed(key, version, other, f"{origin}:{about}")
+            for about, other in session.others(key, version)
+        ]
     return found
+
+
+def _seed(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:
+    header = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": 1,
+        "client_id": CLIENT_ID,
+    }
+    frame = encode_frame(Frame("request", key, version, header, dict(body)))[4:]
+    return Seed(key, version, "request", frame, origin)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from fuzz.sessions.bodies import body, produce
+from fuzz.sessions.bodies import body, codecs, produce
 from fuzz.sessions.session import Ask, Session, Stage, Steps
 from fuzz.sessions.steps import topic, topic_id
 from specs import keys
@@ -44,6 +44,20 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
     return produce(version) if key == keys.PRODUCE else body(key, version)
 
 
+def _packed(key: int, version: int) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Batches of every compression."""
+    if key == keys.PRODUCE:
+        for codec in codecs(version):
+            yield codec, produce(version, compression=codec)
+
+
 KNOWING: Final = Session(
-    "knowing", "the topic's id is known", (keys.METADATA, keys.PRODUCE), KEYS, 200, run, _body
+    "knowing",
+    "the topic's id is known",
+    (keys.METADATA, keys.PRODUCE),
+    KEYS,
+    200,
+    run,
+    _body,
+    _packed,
 )

@@ -31,6 +31,27 @@ LIVE: Final = frozenset(
 )
 """Fields (by their own name, wherever they stand) that sessions know the live values of."""
 
+_ELEMENTS: Final = {
+    "group_ids": "group_id",
+    "groups": "group_id",
+    "groups_names": "group_id",
+    "transactional_ids": "transactional_id",
+}
+"""Arrays of texts that are each such a value."""
+
+
+def live_name(path: str) -> str:
+    """The name of the live value that stands in a field; "" for none.
+
+    >>> live_name("topics[0].topic_id"), live_name("group_ids[1]"), live_name("topics[0]")
+    ('topic_id', 'group_id', '')
+    """
+    name = path.rpartition(".")[2]
+    if name in LIVE:
+        return name
+    return _ELEMENTS.get(name.partition("[")[0], "") if name.endswith("]") else ""
+
+
 Values = Mapping[str, int | str | bytes]
 """Live values by name."""
 

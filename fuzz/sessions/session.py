@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from fuzz.sessions.live import Values
@@ -68,7 +68,7 @@ Steps = Generator[Ask, Mapping[str, Any], Values]
 class Session(NamedTuple):
     """needs: what the broker must offer. keys: the APIs that a case may come with behind it. lasts: how
     many cases one run is good for. body: a valid body of an API in a version behind it,
-    live values being stand-ins of their size."""
+    live values being stand-ins of their size. others: further ones, each with a name."""
 
     name: str
     about: str
@@ -77,3 +77,4 @@ class Session(NamedTuple):
     lasts: int
     run: Callable[[Stage], Steps]
     body: Callable[[int, int], Mapping[str, Any] | None]
+    others: Callable[[int, int], Iterable[tuple[str, Mapping[str, Any]]]] = lambda key, version: ()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import uuid
+from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.sessions.bodies import body
-from fuzz.sessions.consuming import member_id
+from fuzz.sessions import bodies
 from fuzz.sessions.session import Session, Stage, Steps
 from fuzz.sessions.steps import ask, topic, topic_id
 from specs import keys
@@ -20,10 +22,23 @@ KEYS: Final = frozenset(
 )
 
 
+def member_id(number: int) -> str:
+    """A member's own name for itself: a UUID as Kafka writes them, in base64 (KIP-932)."""
+    return base64.urlsafe_b64encode(uuid.UUID(int=1 << 96 | number).bytes).decode().rstrip("=")
+
+
+STAND_IN: Final = member_id(0)
+
+
+def body(key: int, version: int) -> Mapping[str, Any] | None:
+    """A valid body of a member of this kind."""
+    return bodies.body(key, version, member_id=STAND_IN)
+
+
 def run(stage: Stage) -> Steps:
     """Enters with epoch 0, and begins a session with its first ShareFetch."""
     live = yield from topic(stage)
-    named: dict[str, Any] = {"group_id": stage.group_id, "member_id": member_id(stage)}
+    named: dict[str, Any] = {"group_id": stage.group_id, "member_id": member_id(1 + stage.number)}
     entered = yield from ask(stage, keys.SHARE_GROUP_HEARTBEAT, **named)
     partitions = [
         {"partition_index": 0, "partition_max_bytes": 1024, "acknowledgement_batches": []}

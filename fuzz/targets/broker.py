@@ -176,7 +176,7 @@ class BrokerTarget:
         observation = self._confirm(self._with_stack(observation))
         asked = question(observation.sent).requests
         if observation.ending != "open":
-            if asked and not self._offers(asked[-1].key, asked[-1].version):
+            if not all(self._offers(one.key, one.version) for one in asked):
                 return replace(observation, facts=(*observation.facts, ("unoffered", True)))
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:

@@ -13,6 +13,9 @@ from typing import Final
 ENTRY_LIMIT: Final = 16 << 10
 """Characters of an entry that are kept."""
 
+LINE_LIMIT: Final = 1 << 10
+"""Characters of a line that are looked at: requests stand in logs as they are, with long names."""
+
 READ_LIMIT: Final = 8 << 20
 """Bytes of a log that are read at once; what is more is passed over."""
 
@@ -20,7 +23,13 @@ _BEGINS: Final = re.compile(
     r"\[[^\]\n]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |java\.lang\.OutOfMemoryError"
     r"|Terminating due to|Exception in thread |# A fatal error"
 )
-_CONNECTION: Final = re.compile(r"\b[\w.:\[\]]+:\d+-[\w.:\[\]]+:(\d+)-\d+(?:-\d+)?\b")
+_CONNECTION: Final = re.compile(
+    r"(?<![\w.:])[\w.:\[\]]{1,64}:\d{1,5}-[\w.:\[\]]{1,64}:(\d{1,5})-\d{1,9}(?:-\d{1,9})?\b"
+)
+"""Bounded: a request's names may be 32 KiB of anything, and are in the log as they came."""
+_VARIABLE: Final = re.compile(
+    r"'[^']*'|\"[^\"]*\"|0x[0-9a-fA-F]+|(?<![\w./-])(?=[\w./-]*\d)[\w.:/-]+"
+)
 _CORRELATION: Final = re.compile(r"correlationId=(-?\d+)")
 
 
@@ -85,5 +94,5 @@ def template(entry: str) -> str:
     lines of its stack."""
     lines = entry.splitlines()
     stack = [line for line in lines[1:] if line.startswith(("\tat ", "Caused by"))][:6]
-    head = re.sub(r"'[^']*'|\"[^\"]*\"|0x[0-9a-fA-F]+|[\w./-]*\d[\w.:/-]*", "#", lines[0])[:200]
+    head = _VARIABLE.sub("#", lines[0][:LINE_LIMIT])[:200]
     return "\n".join((head, *(re.sub(r"\d+", "#", line) for line in stack)))

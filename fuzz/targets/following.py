@@ -13,7 +13,13 @@ from fuzz.observation import Observation
 from fuzz.targets.probing import Prober, Unanswered
 from fuzz.targets.wire import Asked, question
 from specs import Malformed, decode_frame, records
+from specs.error_codes import error_name
 from specs.keys import FETCH, PRODUCE
+
+MOVED: Final = frozenset((1, 3, 5, 6, 9))
+"""Errors of Fetch that say nothing of what was written: other cases delete records and topics, as they may.
+OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER,
+REPLICA_NOT_AVAILABLE."""
 
 BY_NAME: Final = 12
 """The newest version of Fetch that names topics."""
@@ -60,7 +66,9 @@ def served(
     for topic, partition, base, data in _accepted(observation):
         asked = True
         try:
-            found += compared(data, base, _fetched(prober, version, topic, partition, base))
+            there = _fetched(prober, version, topic, partition, base)
+            if there is not None:
+                found += compared(data, base, there)
         except Unanswered as problem:
             found.append(f"Fetch of it: {problem}")
     return sorted(set(found)) if asked else None
@@ -93,7 +101,8 @@ def _accepted(observation: Observation) -> Iterator[tuple[str, int, int, bytes]]
                 yield topic["name"], part["index"], part["base_offset"], found
 
 
-def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: int) -> bytes:
+def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: int) -> bytes | None:
+    """What is served; None where the log is not what it was any more. Raises Unanswered."""
     body: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 0, "topics": []}
     if version >= 7:
         body |= {"session_id": 0, "session_epoch": -1, "forgotten_topics_data": []}
@@ -101,11 +110,13 @@ def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: i
     body["topics"] = [{"topic": topic, "partitions": [wanted]}]
     answer = prober.ask(FETCH, version, body)
     if answer.get("error_code"):
-        raise Unanswered("answered with an error")
+        raise Unanswered(f"answered with {error_name(answer['error_code'])}")
     for one in answer["responses"]:
         for part in one["partitions"]:
+            if part["error_code"] in MOVED or -1 < part["high_watermark"] <= offset:
+                return None
             if part["error_code"]:
-                raise Unanswered("answered with an error")
+                raise Unanswered(f"answered with {error_name(part['error_code'])}")
             return bytes(part["records"] or b"")
     raise Unanswered("the partition is not in the response")
 

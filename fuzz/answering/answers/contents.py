@@ -18,6 +18,7 @@ from fuzz.answering.answers.produce import (
     init_producer_id,
     produce,
 )
+from fuzz.answering.answers.sasl import sasl_authenticate, sasl_handshake
 from fuzz.answering.cluster import Cluster
 from specs import keys
 
@@ -36,6 +37,8 @@ ANSWERS: Final[tuple[tuple[int, Answer], ...]] = (
     (keys.HEARTBEAT, heartbeat),
     (keys.LEAVE_GROUP, leave_group),
     (keys.SYNC_GROUP, sync_group),
+    (keys.SASL_HANDSHAKE, sasl_handshake),
+    (keys.SASL_AUTHENTICATE, sasl_authenticate),
     (keys.INIT_PRODUCER_ID, init_producer_id),
     (keys.OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch),
     (keys.ADD_PARTITIONS_TO_TXN, add_partitions_to_txn),

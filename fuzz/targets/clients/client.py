@@ -36,9 +36,12 @@ class Client(NamedTuple):
 
     dialect: the name under which oracles know what it documents (fuzz/oracles/documented.py).
     prepare: gets what is missing (a venv, a build) and says how it is started; raises CannotRun.
+    side_by_side: sessions at once, each with a process of its own. Much of their time they wait, so
+    there are more of them than cores.
     """
 
     name: str
     dialect: str
     prepare: Callable[[], Program]
     limits: Limits = Limits()
+    side_by_side: int = 16

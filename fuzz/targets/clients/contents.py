@@ -40,6 +40,11 @@ CLIENTS: Final[tuple[tuple[str, str, Callable[[str], Client]], ...]] = (
         "a release of the Go module",
         lambda version: go_client("sarama", "github.com/IBM/sarama", version),
     ),
+    (
+        "kafka-go",
+        "a release of the Go module",
+        lambda version: go_client("kafka-go", "github.com/segmentio/kafka-go", version),
+    ),
 )
 """(name, what it is, what gives the client of a version)."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import selectors
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,8 +28,10 @@ from fuzz.targets.clients.worker import Worker
 from fuzz.targets.clients.workloads import WORKLOADS, candidates
 from peers.apache.guard import Guard
 
-SIDE_BY_SIDE: Final = 8
-"""Sessions at once, each with a process of its own: much of their time they wait."""
+CONFIRMING: Final = 4
+"""Threads that run cases again, alone, while the other sessions go on."""
+_WAKES: Final = 0.02
+"""Seconds after which it is looked whether such a thread is done."""
 
 
 class ClientTarget:
@@ -36,20 +40,24 @@ class ClientTarget:
     A case whose death, hang or memory was seen is run again alone, in a new process: the fact
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
     that one is given once more, with what it did alone. What is like one that was confirmed is not run again.
+    Meanwhile the sessions of other cases go on: nobody waits for who hangs.
     """
 
     role: Role = "client"
-    at_once = 200
+    at_once = 1000
+    """Cases that it is best given at once: behind the last of them those that hang are waited for."""
 
     def __init__(
-        self, client: Client, *, limits: Limits | None = None, side_by_side: int = SIDE_BY_SIDE
+        self, client: Client, *, limits: Limits | None = None, side_by_side: int | None = None
     ) -> None:
         self.name = client.name
         self._client = client
         self._limits = limits or client.limits
-        self._count = side_by_side
+        self._count = side_by_side or client.side_by_side
         self._running = contextlib.ExitStack()
         self._confirmed: set[tuple[str, ...]] = set()
+        self._kinds: dict[tuple[str, ...], threading.Lock] = {}
+        """Held while an alarm of that kind is looked at."""
         self._asks: dict[str, set[int]] = {}
         """Workload -> the APIs that are asked for in it."""
 
@@ -112,17 +120,22 @@ class ClientTarget:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
         if not self._asks:
             self.newest()
-        try:
-            yield from self._in_order(cases)
-        finally:  # who asks for no more leaves sessions behind
-            for worker in self._workers:
-                if not worker.idle:
-                    worker.end()
+        with ThreadPoolExecutor(CONFIRMING) as threads:
+            try:
+                yield from self._in_order(cases, threads)
+            finally:  # who asks for no more leaves sessions behind
+                threads.shutdown(wait=False, cancel_futures=True)
+                for worker in self._workers:
+                    if not worker.idle:
+                        worker.end()
 
-    def _in_order(self, cases: Sequence[Case]) -> Iterator[Observation]:
+    def _in_order(
+        self, cases: Sequence[Case], threads: ThreadPoolExecutor
+    ) -> Iterator[Observation]:
         waiting = list(reversed(list(enumerate(cases))))
         where: dict[int, tuple[int, Worker]] = {}
         done: dict[int, list[Observation]] = {}
+        judging: dict[int, Future[list[Observation]]] = {}
         for place in range(len(cases)):
             while place not in done:
                 for number, worker in enumerate(self._workers):
@@ -130,20 +143,30 @@ class ClientTarget:
                         at, case = waiting.pop()
                         self._begin(worker, case)
                         where[number] = at, worker
-                _wait(self._selector, self._workers)
+                _wait(self._selector, self._workers, _WAKES if judging else None)
+                for at in [at for at, future in judging.items() if future.done()]:
+                    done[at] = judging.pop(at).result()
                 for number, (at, worker) in list(where.items()):
                     before = list(worker.before)
                     observation = worker.finished()
                     if observation is not None:
                         del where[number]
-                        done[at] = self._judged(observation, before)
+                        if alarm(observation, self._limits.memory) is None:
+                            done[at] = [observation]
+                        else:
+                            judging[at] = threads.submit(self._judged, observation, before)
             yield from done.pop(place)
 
     def _judged(self, observation: Observation, before: list[Case]) -> list[Observation]:
         """The observation, confirmed if it is one that another case may be the reason of."""
         kind = alarm(observation, self._limits.memory)
-        if kind is None:
-            return [observation]
+        assert kind is not None  # noqa: S101 (it was looked at)
+        with self._kinds.setdefault(kind, threading.Lock()):
+            return self._looked_at(observation, kind, before)
+
+    def _looked_at(
+        self, observation: Observation, kind: tuple[str, ...], before: list[Case]
+    ) -> list[Observation]:
         if kind in self._confirmed:
             return [_with(observation, ("confirmed", True))]
         again = self._alone([observation.case])
@@ -227,9 +250,13 @@ def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:
     return replace(observation, facts=(*observation.facts, *facts))
 
 
-def _wait(selector: selectors.BaseSelector, workers: Sequence[Worker]) -> None:
-    """Until something comes or is due; then let it be said."""
+def _wait(
+    selector: selectors.BaseSelector, workers: Sequence[Worker], most: float | None = None
+) -> None:
+    """Until something comes or is due, for so many seconds at most; then let it be said."""
     due = [moment for worker in workers if (moment := worker.tick()) is not None]
     seconds = max(0.0, min(due) - time.monotonic()) if due else None
+    if most is not None:
+        seconds = most if seconds is None else min(seconds, most)
     for key, events in selector.select(seconds):
         key.data(events)

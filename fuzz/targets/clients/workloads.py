@@ -6,7 +6,7 @@ from typing import Final
 
 from specs import keys
 
-WORKLOADS: Final = ("consume", "group", "produce", "transaction", "admin")
+WORKLOADS: Final = ("consume", "group", "produce", "transaction", "admin", "sasl")
 """All, in the order in which a survey of a client runs them."""
 
 _BY_KEY: Final = {
@@ -27,6 +27,8 @@ _BY_KEY: Final = {
     keys.INIT_PRODUCER_ID: "produce",
     keys.ADD_PARTITIONS_TO_TXN: "transaction",
     keys.ADD_OFFSETS_TO_TXN: "transaction",
+    keys.SASL_HANDSHAKE: "sasl",
+    keys.SASL_AUTHENTICATE: "sasl",
     keys.END_TXN: "transaction",
     keys.TXN_OFFSET_COMMIT: "transaction",
 }

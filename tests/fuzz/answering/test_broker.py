@@ -126,7 +126,7 @@ def _fetch(offset: int, **session: int) -> dict[str, Any]:
 
 def test_what_was_produced_is_fetched_and_nothing_more_is_waited_for() -> None:
     connection = Connection(Broker())
-    (seed,) = seeds([(keys.FETCH, 3)])
+    seed, *_ = seeds([(keys.FETCH, 3)])
     records = decode_frame(seed.frame, "response", key=1, version=3).body["responses"][0]
     data = {
         "acks": 1,

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from fuzz.features import template as feature
 from fuzz.observation import Observation
 from fuzz.targets.attributing import attributed
 from fuzz.targets.entries import LogFollower, about, split, template
@@ -68,3 +71,15 @@ def test_an_entry_that_names_a_request_only_goes_to_who_alone_has_sent_it() -> N
     assert ([len(result.log) for result in results], left) == ([0, 1], ())
     results, left = attributed([one(2), one(2)], (entry,))
     assert ([len(result.log) for result in results], left) == ([0, 0], (entry,))
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 16000, "a.b." * 4000, "1:" * 8000, "a-" * 8000, "'" * 16000]
+)
+def test_long_names_in_a_log_cost_no_more_than_their_length(name: str) -> None:
+    """A pattern that is quadratic takes minutes for what a campaign sends often: this would not end."""
+    for number in range(50):
+        entry = f"[a] ERROR k - {name} of 127.0.0.1:9092-127.0.0.1:{5000 + number}-5"
+        assert template(entry)
+        assert feature(entry)
+        assert about(entry) == (5000 + number, None)

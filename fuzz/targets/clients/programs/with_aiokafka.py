@@ -45,7 +45,7 @@ async def _patient(what: Awaitable[Any]) -> Any:
     return None
 
 
-def _consumer(bootstrap: str, group: str | None, *topics: str) -> Any:
+def _consumer(bootstrap: str, group: str | None, *topics: str, **own: Any) -> Any:
     return _made(
         AIOKafkaConsumer,
         *topics,
@@ -57,6 +57,7 @@ def _consumer(bootstrap: str, group: str | None, *topics: str) -> Any:
         session_timeout_ms=700,
         heartbeat_interval_ms=100,
         rebalance_timeout_ms=700,
+        **own,
     )
 
 
@@ -68,9 +69,21 @@ async def _read(consumer: Any, more: float = 0.0) -> int:
     return records
 
 
-async def consume(bootstrap: str, topic: str) -> int:
+async def sasl(bootstrap: str, topic: str) -> int:
+    """The same behind a login."""
+    return await consume(
+        bootstrap,
+        topic,
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_plain_username="barnabas",
+        sasl_plain_password="secret",  # noqa: S106 (nobody checks it)
+    )
+
+
+async def consume(bootstrap: str, topic: str, **own: Any) -> int:
     """Read both partitions without a group."""
-    consumer = _consumer(bootstrap, None)
+    consumer = _consumer(bootstrap, None, **own)
     try:
         await _patient(consumer.start())
         places = [TopicPartition(topic, number) for number in range(2)]
@@ -168,4 +181,5 @@ WORKLOADS = {
     "produce": _session(produce),
     "transaction": _session(transaction),
     "admin": _session(admin),
+    "sasl": _session(sasl),
 }

@@ -46,7 +46,7 @@ def _settings(bootstrap: str, **own: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if here >= _SINCE.get(name, 0)}
 
 
-def _consumer(bootstrap: str, group: str) -> Any:
+def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
     return Consumer(
         _settings(
             bootstrap,
@@ -58,6 +58,7 @@ def _consumer(bootstrap: str, group: str) -> Any:
             session_timeout_ms=700,
             heartbeat_interval_ms=100,
             check_crcs=True,
+            **own,
         )
     )
 
@@ -78,9 +79,21 @@ def _patient(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         return
 
 
-def consume(bootstrap: str, topic: str) -> int:
+def sasl(bootstrap: str, topic: str) -> int:
+    """The same behind a login."""
+    return consume(
+        bootstrap,
+        topic,
+        security_protocol="sasl_plaintext",
+        sasl_mechanisms="PLAIN",
+        sasl_username="barnabas",
+        sasl_password="secret",  # noqa: S106 (nobody checks it)
+    )
+
+
+def consume(bootstrap: str, topic: str, **own: Any) -> int:
     """Read both partitions without joining a group."""
-    consumer = _consumer(bootstrap, "bench-other")
+    consumer = _consumer(bootstrap, "bench-other", **own)
     try:
         places = [TopicPartition(topic, number, 0) for number in range(2)]
         consumer.assign(places)
@@ -171,4 +184,5 @@ WORKLOADS = {
     "produce": produce,
     "transaction": transaction,
     "admin": admin,
+    "sasl": sasl,
 }

@@ -118,9 +118,21 @@ def _read(consumer: Any, more: float = 0.0) -> int:
     return records
 
 
-def consume(bootstrap: str, topic: str) -> int:
+def sasl(bootstrap: str, topic: str) -> int:
+    """The same behind a login."""
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    return consume(
+        bootstrap,
+        topic,
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_jaas_config=f'{module} required username="barnabas" password="secret";',
+    )
+
+
+def consume(bootstrap: str, topic: str, **own: Any) -> int:
     """Read both partitions without a group."""
-    consumer = _consumer(bootstrap)
+    consumer = _consumer(bootstrap, **own)
     try:
         places = [_COMMON.TopicPartition(topic, number) for number in range(2)]
         consumer.assign(jpype.java.util.Arrays.asList(*places))
@@ -222,4 +234,5 @@ WORKLOADS = {
     "produce": produce,
     "transaction": transaction,
     "admin": admin,
+    "sasl": sasl,
 }

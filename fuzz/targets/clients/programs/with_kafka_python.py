@@ -41,7 +41,7 @@ def _made(kind: Any, **own: Any) -> Any:
     return kind(**{name: value for name, value in {**COMMON, **own}.items() if name in known})
 
 
-def _consumer(bootstrap: str, group: str | None) -> Any:
+def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
     return _made(
         KafkaConsumer,
         bootstrap_servers=bootstrap,
@@ -53,6 +53,7 @@ def _consumer(bootstrap: str, group: str | None) -> Any:
         heartbeat_interval_ms=100,
         max_poll_interval_ms=900,
         default_api_timeout_ms=700,
+        **own,
     )
 
 
@@ -64,9 +65,21 @@ def _read(consumer: Any, more: float = 0.0) -> int:
     return records
 
 
-def consume(bootstrap: str, topic: str) -> int:
+def sasl(bootstrap: str, topic: str) -> int:
+    """The same behind a login."""
+    return consume(
+        bootstrap,
+        topic,
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_plain_username="barnabas",
+        sasl_plain_password="secret",  # noqa: S106 (nobody checks it)
+    )
+
+
+def consume(bootstrap: str, topic: str, **own: Any) -> int:
     """Read both partitions without a group."""
-    consumer = _consumer(bootstrap, None)
+    consumer = _consumer(bootstrap, None, **own)
     try:
         places = [TopicPartition(topic, number) for number in range(2)]
         consumer.assign(places)
@@ -189,4 +202,5 @@ WORKLOADS = {
     "produce": produce,
     "transaction": transaction,
     "admin": admin,
+    "sasl": sasl,
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
 var workloads = map[string]workload{
@@ -15,6 +16,7 @@ var workloads = map[string]workload{
 	"produce":     produce,
 	"transaction": transaction,
 	"admin":       admin,
+	"sasl":        sasl,
 }
 
 func dial(bootstrap string, own ...kgo.Opt) *kgo.Client {
@@ -51,8 +53,18 @@ func read(client *kgo.Client, seconds time.Duration) int {
 }
 
 func consume(bootstrap, topic string) int {
+	return consumeWith(bootstrap, topic)
+}
+
+// The same behind a login.
+func sasl(bootstrap, topic string) int {
+	return consumeWith(bootstrap, topic, kgo.SASL(plain.Auth{User: "barnabas", Pass: "secret"}.AsMechanism()))
+}
+
+func consumeWith(bootstrap, topic string, own ...kgo.Opt) int {
 	start := kgo.NewOffset().AtStart()
-	client := dial(bootstrap, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: start, 1: start}}))
+	both := kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: start, 1: start}})
+	client := dial(bootstrap, append(own, both)...)
 	defer client.Close()
 	return read(client, reading)
 }

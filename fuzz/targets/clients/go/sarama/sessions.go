@@ -14,6 +14,7 @@ var workloads = map[string]workload{
 	"produce":     produce,
 	"transaction": transaction,
 	"admin":       admin,
+	"sasl":        sasl,
 }
 
 func config() *sarama.Config {
@@ -38,7 +39,20 @@ func config() *sarama.Config {
 }
 
 func consume(bootstrap, topic string) int {
-	client, err := sarama.NewClient([]string{bootstrap}, config())
+	return consumeWith(bootstrap, topic, config())
+}
+
+// The same behind a login.
+func sasl(bootstrap, topic string) int {
+	own := config()
+	own.Net.SASL.Enable, own.Net.SASL.Mechanism = true, sarama.SASLTypePlaintext
+	own.Net.SASL.Version = sarama.SASLHandshakeV1
+	own.Net.SASL.User, own.Net.SASL.Password = "barnabas", "secret"
+	return consumeWith(bootstrap, topic, own)
+}
+
+func consumeWith(bootstrap, topic string, own *sarama.Config) int {
+	client, err := sarama.NewClient([]string{bootstrap}, own)
 	if err != nil {
 		return 0
 	}

@@ -1,0 +1,34 @@
+"""What a request must be to be one that no layout reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz.oracles.readings import wrong_request
+from fuzz.targets.wire import question
+from specs.keys import METADATA
+from tests.fuzz.observed import request
+
+PLAIN = request(METADATA, 9, {"topics": [{"name": "t"}]})
+NONE = b"\xff\xff\xff\xff\x0f"
+"""-1 as an unsigned varint."""
+
+
+def problem(frame: bytes) -> object:
+    sized = (len(frame) - 4).to_bytes(4, "big") + frame[4:]
+    return wrong_request(sized[4:], question((sized,)).requests[0])
+
+
+def test_a_number_of_tags_below_zero_is_none() -> None:
+    """Of the body, of the header behind the client id, and both."""
+    assert PLAIN.endswith(b"\0")
+    header = 14 + int.from_bytes(PLAIN[12:14], "big", signed=True)
+    assert PLAIN[header] == 0
+    body = PLAIN[:-1] + NONE
+    assert problem(body) is None
+    assert problem(body[:header] + NONE + body[header + 1 :]) is None
+
+
+@pytest.mark.parametrize("count", [b"\xff\xff\xff\xff\xff\x0f", b"\xff\xff\xff\xff\x07", b"\x05"])
+def test_too_many_tags_are_not(count: bytes) -> None:
+    assert problem(PLAIN[:-1] + count) is not None
