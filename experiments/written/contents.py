@@ -12,6 +12,11 @@ EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
     ("pipelined-order", "pipelined_order"),
     ("pipelined-queues", "pipelined_queues"),
+    ("rewrite-latency", "rewrite_latency"),
+    ("rewrite-failover", "rewrite_failover"),
+    ("rewrite-slow", "rewrite_slow"),
+    ("central-dying", "central_dying"),
+    ("central-pause", "central_pause"),
 )
 """(name, module): the module has it as EXPERIMENT."""
 
