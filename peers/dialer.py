@@ -87,7 +87,8 @@ class Dialer:
     async def news(self, seconds: float | None) -> News | None:
         """What comes next; None: nothing within so many seconds. It may be of a connection of before."""
         try:
-            return await asyncio.wait_for(self._inbox.get(), seconds)
+            async with asyncio.timeout(seconds):  # wait_for of 3.11 may swallow a cancellation
+                return await self._inbox.get()
         except TimeoutError:
             return None
 

@@ -191,7 +191,7 @@ def write(measured: Measured) -> str:
 def _both(one: dict[str, Any]) -> float:
     """How long two had the fetchers of a partition on (ms)."""
     end = one["stopped_ms"] if one["stopped_ms"] is not None else one["shared_ms"]
-    return max(0.0, end - one["others_started_ms"])
+    return max(0.0, float(end - one["others_started_ms"]))
 
 
 def _median(values: list[float]) -> str:

@@ -11,6 +11,7 @@ from experiments.experiment import Experiment
 EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
     ("pipelined-order", "pipelined_order"),
+    ("idempotence-order", "idempotence_order"),
     ("pipelined-queues", "pipelined_queues"),
     ("rewrite-latency", "rewrite_latency"),
     ("rewrite-failover", "rewrite_failover"),

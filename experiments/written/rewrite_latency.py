@@ -26,12 +26,12 @@ from peers.consumer_rewrite.settings import ConsumerSettings
 from peers.listener import Address
 
 SESSION_MS: Final = 2_000
-FREQUENCIES: Final = (2, 3, 5, 10, 20)
+FREQUENCIES: Final = (2, 3, 5, 10)
 """At 1 a heartbeat would be sent when the session is just over: such groups never settle."""
 MEMBERS: Final = 3
 DIALECT: Final = "rewrite-0.8.2"
-ROUNDS: Final = 20
-SHORT: Final = {"session": 400, "frequencies": (2, 10), "rounds": 2}
+ROUNDS: Final = 10
+SHORT: Final = {"session": 400, "frequencies": (2, 10), "rounds": 1}
 WITH, WITHOUT = "with its consumer id", "without a consumer id"
 ARMS: Final = ((WITH, True), (WITHOUT, False))
 DRAWN: Final = 2
