@@ -19,8 +19,8 @@ from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient, JavaError
 
 VERSION: Final = "3.9.1"
-MESSAGES, ROUNDS = 50, 10
-SHORT: Final = {"messages": 40, "rounds": 1}
+MESSAGES, ROUNDS = 40, 5
+SHORT: Final = {"rounds": 1}
 TOPIC: Final = "order"
 IN_FLIGHT: Final = 5
 DELIVERY_MS: Final = 8_000

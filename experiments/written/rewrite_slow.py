@@ -36,7 +36,9 @@ SHORT: Final = {"session": 500, "over": (50, 400), "rounds": 1}
 
 IN_TIME, CANCELLED = "in time", "rebalance cancelled"
 JOINED, LEFT_OUT = "joined the round", "left out, joined the next one"
-OUTCOMES: Final = (IN_TIME, CANCELLED, JOINED, LEFT_OUT)
+OTHERWISE: Final = "otherwise"
+"""It sent no heartbeat behind the pause, since another rebalance was on: counted apart."""
+OUTCOMES: Final = (IN_TIME, CANCELLED, JOINED, LEFT_OUT, OTHERWISE)
 
 
 def run(bench: Bench) -> Measured:
@@ -114,13 +116,18 @@ def outcome(
 ) -> dict[str, Any]:
     """What a group's exchanges say of a pause. late_ms: of the heartbeat, behind the session's end."""
     beats = [one for one in own if one.client == slow and one.api == "Heartbeat"]
-    last = next(one for one in reversed(beats) if one.ts < resumed and one.error == "")
-    first = next(one for one in beats if one.ts >= resumed and one.end is not None)
-    late = (first.ts - last.ts) / 1e6 - session_ms
+    last = next((one for one in reversed(beats) if one.ts < resumed and one.error == ""), None)
+    first = next((one for one in beats if one.ts >= resumed and one.end is not None), None)
     joins = [one for one in own if one.api == "JoinGroup" and one.error == "" and one.ts >= begun]
     generations = sorted({_generation(one) for one in joins})
+    if first is None or last is None:
+        about: dict[str, Any] = {"late_ms": 0.0, "answer": None, "reconnected": False}
+        return {"outcome": OTHERWISE, **about, "generations": len(generations)}
+    late = (first.ts - last.ts) / 1e6 - session_ms
     if first.error == "":
         what = CANCELLED if late > 0 else IN_TIME
+    elif not generations:
+        what = OTHERWISE
     elif any(one.client == slow and _generation(one) == generations[0] for one in joins):
         what = JOINED
     else:
@@ -156,16 +163,16 @@ def write(measured: Measured) -> str:
         for over in how["over"]:
             own = [one for one in runs if (one["frequency"], one["over"]) == (frequency, over)]
             counts = Counter(one["outcome"] for one in own)
-            late = [one["late_ms"] for one in own]
+            late = [one["late_ms"] for one in own if one["outcome"] != OTHERWISE] or [0.0]
             lines.append(
                 f"| {frequency} | session + {over} ms | "
                 + " | ".join(str(counts[name]) for name in OUTCOMES)
                 + f" | {min(late):.0f} to {max(late):.0f}, median {statistics.median(late):.0f} |"
             )
-    late_ones = [one for one in runs if one["outcome"] != IN_TIME]
+    late_ones = [one for one in runs if one["outcome"] not in (IN_TIME, OTHERWISE)]
     again = sum(one["reconnected"] for one in late_ones)
     said = []
-    for name in OUTCOMES[1:]:
+    for name in OUTCOMES[1:4]:
         own = [one for one in runs if one["outcome"] == name]
         if own:
             late = [one["late_ms"] for one in own]
@@ -208,7 +215,7 @@ def drawn(measured: Measured) -> dict[str, str]:
             if (one["outcome"], one["frequency"]) == (name, frequency)
         ]
         for frequency in measured["how"]["frequencies"]
-        for name in OUTCOMES[1:]
+        for name in OUTCOMES[1:4]
     }
     kept = {name: own for name, own in groups.items() if own}
     if not kept:
