@@ -16,6 +16,7 @@ from proxy.message import Message, has_errors, names_any
 from proxy.settings import Settings
 from proxy.units import Size
 from specs import NAMES, api, key_of
+from specs.drafts.contents import DRAFTS
 from specs.drafts.idiom import Draft
 from specs.drafts.keys import key_in
 from specs.entities import Entity
@@ -99,11 +100,14 @@ def one_or_more(item: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
 
 
-_NAMES: Final = [*NAMES.values(), *(name.lower() for name in NAMES.values())]
+_SPOKEN: Final = dict.fromkeys(api.name for one in DRAFTS for api in one.apis)
+_ALL: Final = dict.fromkeys((*NAMES.values(), *_SPOKEN))
+_NAMES: Final = [*_ALL, *(name.lower() for name in _ALL)]
 API_SCHEMA: Final = {
     "anyOf": [{"enum": _NAMES}, {"type": "integer", "minimum": 0, "maximum": max(NAMES)}]
 }
-"""An API in JSON Schema, which can't say 'in any case': Kafka's name, in small letters too."""
+"""An API in JSON Schema, which can't say 'in any case': its name, in small letters too; nor can it say
+which names a dialect has, so it takes those of all."""
 VERSION_SCHEMA: Final = {
     "anyOf": [
         {"type": "integer", "minimum": 0, "maximum": _NEWEST},
