@@ -29,8 +29,8 @@ from specs.drafts import Draft, draft
 DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
 """The drafts that peers here speak."""
 
-KAFKAS: Final = ("respond", "inject", "duplicate", "lose_reply", "clamp_versions")
-"""Faults that make frames or pair them as only Kafka's own protocol does."""
+KAFKAS: Final = ("respond", "inject", "duplicate", "lose_reply", "quota", "steer", "clamp", "skew")
+"""Faults that make frames, pair them or look for fields as only Kafka's own protocol has them."""
 
 
 def dialect(name: str) -> Draft:

@@ -82,7 +82,8 @@ rules:
 
 def run(bench: Bench) -> Measured:
     """All arms in all cases, in rounds: each with a producer of its own, to the same partition."""
-    how: dict[str, Any] = {"messages": MESSAGES, "rounds": ROUNDS, **(SHORT if bench.short else {})}
+    how: dict[str, Any] = {"messages": MESSAGES, "rounds": ROUNDS, "delivery_ms": DELIVERY_MS}
+    how |= SHORT if bench.short else {}
     runs: list[dict[str, Any]] = []
     pictures: dict[str, list[Step]] = {}
     cases, arms = (CASES[1:3], ARMS[1:]) if bench.short else (CASES, ARMS)
@@ -210,7 +211,7 @@ def write(measured: Measured) -> str:
         "again in order. Of a producer that it has never met it has no number to compare with, so it takes "
         "whichever batch comes first. The batch with number 0 is then out of order for good: sent again "
         "it is refused until the producer gives it up (delivery.timeout.ms, here "
-        f"{DELIVERY_MS} ms).\n\n" + pictures + "\n"
+        f"{how['delivery_ms']} ms).\n\n" + pictures + "\n"
     )
 
 

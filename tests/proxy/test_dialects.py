@@ -8,7 +8,9 @@ import pytest
 
 from peers.central_coordination import wire as central
 from peers.consumer_rewrite import wire as rewrite
+from proxy.faults import FAULTS
 from proxy.scenario import ScenarioError, loads
+from proxy.scenario_model import KAFKAS
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, whole
 
 QUIET = "version: 1\ndialect: central-coordination\nrules: []\n"
@@ -202,3 +204,7 @@ def test_what_waits_is_told_when_the_connection_ends() -> None:
 def test_what_can_not_be_said_of_a_draft(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         loads(f"version: 1\n{text}\n")
+
+
+def test_the_faults_that_are_refused_exist() -> None:
+    assert set(KAFKAS) <= {name for name, *_ in FAULTS}

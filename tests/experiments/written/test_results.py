@@ -143,7 +143,8 @@ def test_idempotence_is_told_by_case() -> None:
         for arm, *_ in idempotence_order.ARMS
         for number in range(4)
     ]
-    measured = {"how": {"messages": 9, "rounds": 4}, "runs": runs, "drawn": {}}
+    how = {"messages": 9, "rounds": 4, "delivery_ms": 8_000}
+    measured = {"how": how, "runs": runs, "drawn": {}}
     text = idempotence_order.write(measured)
     assert (
         "- Every tenth refused, in steady state: without idempotence 0 of 4 runs are in order, and 0 "
