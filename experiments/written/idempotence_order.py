@@ -19,7 +19,7 @@ from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient, JavaError
 
 VERSION: Final = "3.9.1"
-MESSAGES, ROUNDS = 40, 3
+MESSAGES, ROUNDS = 50, 10
 SHORT: Final = {"rounds": 1}
 TOPIC: Final = "order"
 IN_FLIGHT: Final = 5
