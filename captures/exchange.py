@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from captures.errors import first_error
-from specs.contents import NAMES, api
-from specs.error_codes import error_name
+from specs.contents import api, name_of
+from specs.drafts.keys import error_in
 from specs.frames import Direction
 from specs.jsonform import to_json
 from specs.keys import API_VERSIONS
@@ -276,7 +276,7 @@ class Exchange:
             return "SASL token"
         if self.key == STRAY:
             return "stray response"
-        return NAMES.get(self.key) or f"key {self.key}"
+        return name_of(self.key) or f"key {self.key}"
 
     @property
     def request(self) -> dict[str, Any] | None:
@@ -318,7 +318,7 @@ class Exchange:
                     body = self.response_body
                     version = body_version(self.key, self.version, "response", body)
                     code = first_error(self.key, version, body)
-                    self._error = error_name(code) if code else ""
+                    self._error = error_in(self.key, code) if code else ""
                 except (Malformed, LookupError):
                     pass
         return self._error  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from captures.exchange import GSSAPI_START, SASL_TOKEN, Exchange
 from specs import records
 from specs.codec.spans import spans
-from specs.contents import NAMES, api
+from specs.contents import api, name_of
 from specs.frames import Direction, Short, request_head, response_body
 from specs.layout import Layout
 from specs.malformed import Malformed
@@ -72,7 +72,7 @@ class Masking:
             return True
         if self.key is None:
             return False
-        return key not in NAMES or has_payload(key, direction)
+        return name_of(key) is None or has_payload(key, direction)
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
         """A whole frame, its size in front. `key` may be SASL_TOKEN: no secret of it is shown."""
@@ -116,7 +116,7 @@ class Masking:
         }
         hashes: dict[str, Hashes] = {}
         for direction, body in bodies.items():
-            if body is not None and (exchange.key in NAMES):
+            if body is not None and name_of(exchange.key) is not None:
                 bodies[direction], found = self.body(
                     body, direction, exchange.key, exchange.version
                 )
@@ -173,7 +173,7 @@ def _body(frame: bytes, direction: Direction, key: int, version: int) -> int:
     try:
         if direction == "request":
             return 4 + request_head(frame, 4, len(frame)).body
-        return 4 + response_body(frame[4:], key, version) if key in NAMES else least
+        return 4 + response_body(frame[4:], key, version) if name_of(key) is not None else least
     except (Short, Malformed, LookupError):
         return least
 

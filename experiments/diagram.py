@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from captures.dialects import DraftExchange
 from captures.exchange import Exchange
 
 
@@ -16,6 +17,9 @@ class Step(NamedTuple):
     broker: int | None
     asks: str
     answers: str
+    client: str = "client"
+    reverse: bool = False
+    """Whether the broker asks."""
 
 
 def steps(exchanges: Iterable[Exchange]) -> list[Step]:
@@ -34,6 +38,24 @@ def steps(exchanges: Iterable[Exchange]) -> list[Step]:
     ]
 
 
+def draft_steps(exchanges: Iterable[DraftExchange]) -> list[Step]:
+    """The same of the drafts' exchanges, whose clients are named and may be asked."""
+    found = sorted(exchanges, key=lambda one: one.ts)
+    start = found[0].ts if found else 0
+    return [
+        Step(
+            round((one.ts - start) / 1e6, 1),
+            None if one.latency_ms is None else round(one.latency_ms, 1),
+            one.broker,
+            one.api,
+            f"{one.error or 'answer'} to {one.api}",
+            one.client,
+            one.asked_by == "response",
+        )
+        for one in found
+    ]
+
+
 def sequence(made: Iterable[Step]) -> str:
     """Requests and answers in the order in which they passed, with times in ms.
 
@@ -45,15 +67,25 @@ def sequence(made: Iterable[Step]) -> str:
         b2-->>client: 5.0 ms: answer to #7
     """
     found = [Step(*step) for step in made]
+    clients = {
+        name: _id(name, at) for at, name in enumerate(dict.fromkeys(o.client for o in found))
+    }
     events: list[tuple[float, str]] = []
     for one in found:
-        broker = "unknown" if one.broker is None else f"b{one.broker}"
-        events.append((one.begin, f"client->>{broker}: {one.begin:.1f} ms: {one.asks}"))
+        client, broker = clients[one.client], "unknown" if one.broker is None else f"b{one.broker}"
+        asker, asked = (broker, client) if one.reverse else (client, broker)
+        events.append((one.begin, f"{asker}->>{asked}: {one.begin:.1f} ms: {one.asks}"))
         if one.latency is not None:
             end = one.begin + one.latency
-            events.append((end, f"{broker}-->>client: {end:.1f} ms: {one.answers}"))
+            events.append((end, f"{asked}-->>{asker}: {end:.1f} ms: {one.answers}"))
     nodes = sorted({one.broker for one in found if one.broker is not None})
-    lines = ["client", *(f"b{node} as broker {node}" for node in nodes)]
+    lines = [known if known == name else f"{known} as {name}" for name, known in clients.items()]
+    lines += [f"b{node} as broker {node}" for node in nodes]
     lines = [f"participant {line}" for line in lines]
     lines += [text for _, text in sorted(events, key=lambda event: event[0])]
     return "\n    ".join(["sequenceDiagram", *lines])
+
+
+def _id(name: str, at: int) -> str:
+    """What Mermaid may call a participant: a hyphen or a colon might be part of an arrow."""
+    return name if name.isalpha() else f"c{at}"

@@ -18,7 +18,8 @@ from fuzz import recordmap
 from fuzz.case import Seed
 from fuzz.parts import Part, Parts
 from specs.codec.inspect import FIXED, Reader
-from specs.contents import api
+from specs.contents import NAMES, api
+from specs.drafts.keys import of_key
 from specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
@@ -88,11 +89,17 @@ def map_of(seed: Seed) -> FieldMap:
 
 @functools.cache
 def _layouts(key: int, version: int, direction: str) -> tuple[Layout, Layout]:
+    body = api(key).message(direction).layout(version)
+    if key not in NAMES:  # of a draft
+        spoken, asked = of_key(key)
+        if direction == "request":
+            return spoken.request_header.layout(0), body
+        return spoken.response_header_of(asked).layout(0), body
     if direction == "request":
         header = REQUEST_HEADER.layout(request_header_version(key, version))
     else:
         header = RESPONSE_HEADER.layout(response_header_version(key, version))
-    return header, api(key).message(direction).layout(version)
+    return header, body
 
 
 class _Section(NamedTuple):

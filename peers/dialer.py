@@ -45,6 +45,8 @@ class Dialer:
         self._inbox: asyncio.Queue[News] = asyncio.Queue()
         self._link = 0
         self._task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Of connections that were given up, too, until they have ended."""
         self._writer: asyncio.StreamWriter | None = None
 
     def do(self, action: Connect | Transmit | Disconnect) -> None:
@@ -52,6 +54,8 @@ class Dialer:
         if isinstance(action, Connect):
             self._link += 1
             self._task = asyncio.create_task(self._read(self._link, action.address))
+            self._tasks.add(self._task)
+            self._task.add_done_callback(self._tasks.discard)
         elif isinstance(action, Transmit):
             if self._writer is not None:
                 self._writer.write(action.data)
@@ -70,8 +74,7 @@ class Dialer:
     async def end(self) -> None:
         """Hang up, and wait until that is done."""
         self.hang_up()
-        if self._task is not None:
-            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def waiting(self) -> News | None:
         """What has come already; None: nothing."""
@@ -84,7 +87,8 @@ class Dialer:
     async def news(self, seconds: float | None) -> News | None:
         """What comes next; None: nothing within so many seconds. It may be of a connection of before."""
         try:
-            return await asyncio.wait_for(self._inbox.get(), seconds)
+            async with asyncio.timeout(seconds):  # wait_for of 3.11 may swallow a cancellation
+                return await self._inbox.get()
         except TimeoutError:
             return None
 

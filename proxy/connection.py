@@ -16,10 +16,12 @@ from collections.abc import Callable
 from typing import Final
 
 from captures.masked_flow import Hidden
+from captures.talk import Talk
 from captures.tally import Tally
 from proxy.actions import NOTHING, PASS, Actions, Hide
 from proxy.crossing import Crossing
 from proxy.departures import Departures
+from proxy.dialects import Way
 from proxy.inbound import foreign
 from proxy.outlet import Item
 from proxy.plan import Plan
@@ -77,8 +79,15 @@ class Connection:
             limits=limits,
         )
         self.departures = Departures(self.state)
-        self.requests = Requests(self.state, self.departures)
-        self.responses = Responses(self.state, self.departures, self.requests)
+        self.requests: Requests | Way
+        self.responses: Responses | Way
+        if plan.dialect is None:
+            self.requests = Requests(self.state, self.departures)
+            self.responses = Responses(self.state, self.departures, self.requests)
+        else:
+            talk = Talk(plan.dialect)
+            self.requests = Way(self.state, self.departures, "request", talk)
+            self.responses = Way(self.state, self.departures, "response", talk)
         self.wake: int | None = None
         self._skim: dict[Direction, Skim | None] = dict.fromkeys(DIRECTIONS)
         self._unread = 0

@@ -250,7 +250,9 @@ class Departures:
             came = item.arrived if item.ordinal >= 0 else None
             size, body = len(item.data) - 4, item.response_body
             state.done(pending, size, body, came=came, left=now, rules=item.rules)
-        if message is not None and state.plan.watched(direction, message.key, message.version):
+        if message is not None and state.plan.watched(
+            message.direction, message.key, message.version
+        ):
             state.crossing.passed(message)
         if item.copies and item.data:
             self._again(direction, item, now)
@@ -315,7 +317,9 @@ class Departures:
 
 def _kind(item: Item) -> tuple[int, int]:
     """Key and version of what is in a frame, as `captures.masking` has them."""
-    pending = item.pending
+    pending, message = item.pending, item.message
+    if pending is None and message is not None:  # of a dialect
+        return message.key, message.version
     if pending is None:
         return UNSOLICITED, -1
     return SASL_TOKEN if pending.opaque else pending.key, pending.version

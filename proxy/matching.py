@@ -16,6 +16,9 @@ from proxy.message import Message, has_errors, names_any
 from proxy.settings import Settings
 from proxy.units import Size
 from specs import NAMES, api, key_of
+from specs.drafts.contents import DRAFTS
+from specs.drafts.idiom import Draft
+from specs.drafts.keys import key_in
 from specs.entities import Entity
 from specs.error_codes import ERROR_CODES, error_name
 from specs.frames import Direction
@@ -35,14 +38,23 @@ def listed(value: Any) -> Any:
     return value if value is None or isinstance(value, tuple | list | frozenset) else (value,)
 
 
-def api_key(value: Any) -> int:
-    """The key of an API by its key or name. Raises ValueError with the nearest name."""
+def api_key(value: Any, dialect: Draft | None = None) -> int:
+    """The key of an API by its key or name, as a dialect has it first, if one is spoken.
+
+    Raises ValueError with the nearest name.
+    """
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"must be the name or key of an API, not {value!r}")
     try:
+        if dialect is not None:
+            return key_in(dialect, value)
         return key_of(value)
     except LookupError as error:
         raise ValueError(str(error)) from None
+
+
+def _spoken_key(value: Any, info: ValidationInfo) -> int:
+    return api_key(value, (info.context or {}).get("dialect"))
 
 
 def version_range(value: Any) -> Versions | None:
@@ -88,11 +100,14 @@ def one_or_more(item: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
 
 
-_NAMES: Final = [*NAMES.values(), *(name.lower() for name in NAMES.values())]
+_SPOKEN: Final = dict.fromkeys(api.name for one in DRAFTS for api in one.apis)
+_ALL: Final = dict.fromkeys((*NAMES.values(), *_SPOKEN))
+_NAMES: Final = [*_ALL, *(name.lower() for name in _ALL)]
 API_SCHEMA: Final = {
     "anyOf": [{"enum": _NAMES}, {"type": "integer", "minimum": 0, "maximum": max(NAMES)}]
 }
-"""An API in JSON Schema, which can't say 'in any case': Kafka's name, in small letters too."""
+"""An API in JSON Schema, which can't say 'in any case': its name, in small letters too; nor can it say
+which names a dialect has, so it takes those of all."""
 VERSION_SCHEMA: Final = {
     "anyOf": [
         {"type": "integer", "minimum": 0, "maximum": _NEWEST},
@@ -100,7 +115,7 @@ VERSION_SCHEMA: Final = {
     ]
 }
 """A version or a range of them in JSON Schema."""
-_ApiKey = Annotated[int, BeforeValidator(api_key)]
+_ApiKey = Annotated[int, BeforeValidator(_spoken_key)]
 _Several = Field(strict=False, min_length=1)
 
 
@@ -198,7 +213,7 @@ class Match(Settings):
         keys = info.data.get("api")
         if version is not None and keys and not any(_common(key, version) for key in keys):
             known = ", ".join(
-                f"{NAMES[key]} has versions {api(key).versions[0]} to {api(key).versions[1]}"
+                f"{api(key).name} has versions {api(key).versions[0]} to {api(key).versions[1]}"
                 for key in sorted(keys)
             )
             raise ValueError(f"{_range_text(version)} does not exist: {known}")
@@ -298,7 +313,7 @@ class Match(Settings):
         >>> Match.model_validate({"api": "joingroup", "direction": "request"}).describe()
         'JoinGroup request'
         """
-        names = [] if self.api is None else [NAMES[key] for key in sorted(self.api)]
+        names = [] if self.api is None else [api(key).name for key in sorted(self.api)]
         words = [" or ".join(names) or "any", self.direction or "message"]
         if self.version is not None:
             words.append(_range_text(self.version))

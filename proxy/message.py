@@ -12,8 +12,9 @@ from typing import Any, Final
 from captures.context.completing import complete, gaps
 from captures.errors import error_codes, error_paths
 from captures.exchange import body_version
-from specs import NAMES, api
+from specs import api
 from specs.codec import Codec, Unfit
+from specs.contents import name_of
 from specs.entities import Entity, entity_paths, named
 from specs.frames import Direction, Short, request_head
 from specs.jsonform import to_json
@@ -22,7 +23,7 @@ from specs.malformed import Malformed
 
 def known(key: int, version: int) -> bool:
     """Whether an API and version is declared."""
-    return key in NAMES and api(key).versions[0] <= version <= api(key).versions[1]
+    return name_of(key) is not None and api(key).versions[0] <= version <= api(key).versions[1]
 
 
 def names_any(entity: Entity, key: int, direction: Direction, version: int) -> bool:

@@ -8,6 +8,7 @@ from proxy.edits import needs_body
 from proxy.message import known
 from proxy.offer import Offer
 from proxy.rules import REMEMBERED, Rules
+from specs.drafts import Draft, draft
 from specs.frames import Direction
 from specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
@@ -35,6 +36,9 @@ class Plan:
         self, rules: Rules, offer: Offer | None = None, hides: Hides | None = None
     ) -> None:
         self.rules = rules
+        spoken = None if rules.scenario is None else rules.scenario.dialect
+        self.dialect: Draft | None = None if spoken is None else draft(spoken)
+        """What is spoken on connections that begin under it, if that is a draft."""
         self.offer = offer or Offer()
         self.hides = hides
         """Which messages must be whole to be masked for the capture; None: there is none."""

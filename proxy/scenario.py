@@ -8,10 +8,11 @@ from pydantic import ValidationError
 
 from proxy.faults import FAULTS, Fault
 from proxy.scenario_errors import ScenarioError, explain
-from proxy.scenario_model import Planned, RuleConfig, Scenario
+from proxy.scenario_model import DIALECTS, Planned, RuleConfig, Scenario, dialect
 from proxy.scenario_schema import scenario_schema
 from proxy.when import When
 from proxy.yaml_lines import Document, read
+from specs.drafts import Draft
 
 __all__ = [
     "Planned",
@@ -47,7 +48,8 @@ def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS)
     if not document.broken:
         problems += _same_names(document)
         try:
-            scenario = Scenario.model_validate(document.value, context={"faults": faults})
+            context = {"faults": faults, "dialect": _dialect(document)}
+            scenario = Scenario.model_validate(document.value, context=context)
         except ValidationError as error:
             problems += explain(error, document, Scenario, faults)
     if problems or scenario is None:
@@ -55,6 +57,12 @@ def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS)
         raise ScenarioError(tuple(f"{name}:{line}: {said}" for line, said in lines))
     scenario._source = text
     return scenario
+
+
+def _dialect(document: Document) -> Draft | None:
+    """The dialect that is named; what is none is said when the whole is looked at."""
+    name = document.value.get("dialect") if isinstance(document.value, dict) else None
+    return dialect(name) if isinstance(name, str) and name in DIALECTS else None
 
 
 def _same_names(document: Document) -> list[tuple[int, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import (
     BaseModel,
@@ -24,6 +24,24 @@ from proxy.scenario_errors import unknown
 from proxy.settings import Loc, Settings, again, refuse, said
 from proxy.when import When
 from proxy.where import check
+from specs.drafts import Draft, draft
+
+DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
+"""The drafts that peers here speak."""
+
+KAFKAS: Final = ("respond", "inject", "duplicate", "lose_reply", "quota", "steer", "clamp", "skew")
+"""Faults that make frames, pair them or look for fields as only Kafka's own protocol has them."""
+
+
+def dialect(name: str) -> Draft:
+    """A draft that is spoken. Raises ValueError.
+
+    >>> dialect("rewrite-0.8.2").title
+    'Consumer rewrite, as its layouts reached 0.8.2'
+    """
+    if name not in DIALECTS:
+        raise ValueError(f"{name!r} is no dialect: {' or '.join(DIALECTS)}")
+    return draft(name)
 
 
 class Planned(NamedTuple):
@@ -168,8 +186,34 @@ class Scenario(Settings):
     """What it is for."""
     seed: int = 0
     """Another seed, another chance; the same seed and traffic, the same decisions."""
+    dialect: str | None = None
+    """What clients and brokers speak, if it is a draft that never shipped: `central-coordination` or
+    `rewrite-0.8.2`. Then rules name its APIs, and some faults are not there."""
     rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]
     """Asked in this order."""
+
+    @field_validator("dialect")
+    @classmethod
+    def _is_spoken(cls, name: str | None) -> str | None:
+        if name is not None:
+            dialect(name)
+        return name
+
+    @model_validator(mode="after")
+    def _can(self) -> Self:
+        if self.dialect is not None:
+            refuse_all = [
+                said(
+                    ("rules", place, "do"),
+                    f"{fault.name} is for Kafka's own protocol: {self.dialect} is spoken here",
+                )
+                for place, rule in enumerate(self.rules)
+                for fault in rule.do
+                if fault.name in KAFKAS
+            ]
+            if refuse_all:
+                refuse(refuse_all)
+        return self
 
     @model_validator(mode="after")
     def _names(self) -> Self:

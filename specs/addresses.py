@@ -44,6 +44,12 @@ PLACES: Final[dict[int, tuple[Place, ...]]] = {
 }
 """By API key: the places that `patch` understands."""
 
+DRAFTS: Final[dict[int, tuple[Place, ...]]] = {
+    (1 << 16) + 5: (Place(0, FOREVER, "brokers_info.", "id"),),  # ClusterMetadata
+    (5 << 16) + 10: (Place(0, FOREVER, "", "node_id"),),  # ConsumerMetadata
+}
+"""The same of the drafts that are spoken, by the keys of `specs.drafts.keys`."""
+
 LEAKING: Final[dict[int, int]] = {52: 1, 53: 1, 54: 1, 55: 2, 59: 1, 82: 0}
 """By API key: the first version with addresses that are not patched (the quorum's own; KIP-853).
 
@@ -60,7 +66,7 @@ NOT_OURS: Final[dict[int, str]] = {
 @functools.cache
 def place_of(key: int, version: int) -> Place | None:
     """Where the addresses stand in this version's response; None if it has none."""
-    for place in PLACES.get(key, ()):
+    for place in PLACES.get(key, DRAFTS.get(key, ())):
         if place.first <= version <= place.last:
             return place
     return None

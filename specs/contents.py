@@ -114,6 +114,9 @@ CONTENTS: Final = (
 NAMES: Final = {key: name for key, name, _ in CONTENTS}
 """Name of each API by its key."""
 
+_HEADERS: Final = 32767
+"""The highest key that a header can hold."""
+
 _KEYS: Final = {name.lower(): key for key, name, _ in CONTENTS}
 _MODULES: Final = {key: module for key, _, module in CONTENTS}
 
@@ -133,7 +136,7 @@ def key_of(which: int | str) -> int:
     """The key of an API, by key or by name in any case. Raises LookupError as `api` does."""
     if isinstance(which, int) or which.isdecimal():
         key = int(which)
-        if key in NAMES:
+        if key in NAMES or (key > _HEADERS and _of_draft(key) is not None):
             return key
         raise LookupError(f"no API has key {key}; the keys are 0 to {max(NAMES)}")
     found = _KEYS.get(which.lower())
@@ -143,8 +146,36 @@ def key_of(which: int | str) -> int:
     raise LookupError(f"no API is called {which!r}; did you mean {NAMES[_KEYS[near[0]]]}?")
 
 
+def name_of(key: int) -> str | None:
+    """The name of an API, of a draft too (`specs.drafts.keys`); None: there is none.
+
+    >>> name_of(3), name_of(65536 + 7), name_of(1000)
+    ('Metadata', 'Ping', None)
+    """
+    found = NAMES.get(key)
+    if found is None and key > _HEADERS and (declared := _of_draft(key)) is not None:
+        return declared.name
+    return found
+
+
+@functools.cache
+def _of_draft(key: int) -> Api | None:
+    """A draft's API by the key that it has here."""
+    drafts = importlib.import_module("specs.drafts.keys")
+    try:
+        found = drafts.of_key(key)[1].api
+    except LookupError:
+        return None
+    assert isinstance(found, Api)  # noqa: S101 - the type of DraftApi.api
+    return found
+
+
 @functools.cache
 def _load(key: int) -> Api:
+    if key > _HEADERS:
+        declared = _of_draft(key)
+        assert declared is not None  # noqa: S101 - key_of has looked
+        return declared
     found = getattr(importlib.import_module(f"specs.apis.{_MODULES[key]}"), NAMES[key])
     assert isinstance(found, Api)  # noqa: S101 - a slip in the table above
     return found

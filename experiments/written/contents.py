@@ -11,7 +11,13 @@ from experiments.experiment import Experiment
 EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
     ("pipelined-order", "pipelined_order"),
+    ("idempotence-order", "idempotence_order"),
     ("pipelined-queues", "pipelined_queues"),
+    ("rewrite-latency", "rewrite_latency"),
+    ("rewrite-failover", "rewrite_failover"),
+    ("rewrite-slow", "rewrite_slow"),
+    ("central-dying", "central_dying"),
+    ("central-pause", "central_pause"),
 )
 """(name, module): the module has it as EXPERIMENT."""
 

@@ -11,7 +11,7 @@ A soft failure, as a long pause of the process, is `client.pause()`, and its end
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from peers.central_coordination.actions import ConsumerAction, StartFetchers
 from peers.central_coordination.consumer import NOWHERE, Consumer
@@ -20,12 +20,19 @@ from peers.central_coordination.settings import ConsumerSettings
 from peers.dialer import Connect, Dialer, Disconnect, Transmit
 from peers.listener import now_ms
 
+Watcher = Callable[[ConsumerAction], None]
+
 
 class Client:
-    """A consumer over sockets."""
+    """A consumer over sockets. `watch` hears of every action, right before it is carried out.
 
-    def __init__(self, settings: ConsumerSettings) -> None:
+    If it raises asyncio.CancelledError, neither that one nor any behind it is: the consumer is dead, with
+    its connection open until `stop`.
+    """
+
+    def __init__(self, settings: ConsumerSettings, watch: Watcher | None = None) -> None:
         self.core = Consumer(settings)
+        self._watch = watch
         self.fetching = False
         self.starts = 0
         """How often its fetchers were started."""
@@ -60,6 +67,7 @@ class Client:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._watch = None
         self._do(self.core.stop())
         await self._dialer.end()
 
@@ -83,6 +91,8 @@ class Client:
 
     def _do(self, actions: list[ConsumerAction]) -> None:
         for action in actions:
+            if self._watch is not None:
+                self._watch(action)
             if isinstance(action, Connect | Transmit | Disconnect):
                 self._dialer.do(action)
             elif isinstance(action, StartFetchers):

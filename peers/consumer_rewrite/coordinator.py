@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from peers.consumer_rewrite.actions import BrokerAction, Load, Write
-from peers.consumer_rewrite.group import Action, Answer, Asked, Body, Group, refusal
+from peers.consumer_rewrite.answers import Answer, Asked, Body, refusal
+from peers.consumer_rewrite.group import Action, Group
 from peers.consumer_rewrite.record import Record, decode
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.consumer_rewrite.wire import CODES, read_request, response

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
 
 from peers.consumer_rewrite.actions import Write
-from peers.consumer_rewrite.record import Committed, Consumer, Record
+from peers.consumer_rewrite.answers import (
+    Answer,
+    Asked,
+    Body,
+    committed,
+    fetched,
+    joined,
+    refusal,
+)
+from peers.consumer_rewrite.joining import decided, refused
+from peers.consumer_rewrite.record import Consumer, Record
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.consumer_rewrite.wire import CODES
 from peers.listener import Close
@@ -22,7 +31,6 @@ from specs.drafts.rewrite_states import (
     DOWN,
     EMPTIED,
     ILLEGAL_GENERATION,
-    INCONSISTENT_STRATEGY,
     JOINED,
     LEFT,
     NOT_COORDINATOR,
@@ -32,32 +40,9 @@ from specs.drafts.rewrite_states import (
     REBALANCING,
     RESIGNED,
     REWRITE_COORDINATOR,
-    TIMEOUT_TOO_HIGH,
-    UNKNOWN,
     UNKNOWN_CONSUMER,
-    UNKNOWN_STRATEGY,
 )
 from specs.groups.table import NONE
-
-Body = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request that gets its answer later: where it came from."""
-
-    connection: int
-    correlation_id: int
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The response to a request."""
-
-    asked: Asked
-    api: str
-    body: Body
-
 
 Action = Answer | Close | Write
 
@@ -78,50 +63,6 @@ class _Join:
     asked: Asked
     consumer: Consumer
     """Its id is empty if the request had none."""
-
-
-def refusal(api: str, error: str, body: Body) -> Body:
-    """The response to a request that is refused as a whole."""
-    code = CODES[error]
-    if api == "JoinGroup":
-        unknown = {"group_generation_id": -1, "consumer_id": "", "assigned_partitions": []}
-        return {"error_code": code, **unknown}
-    if api == "OffsetCommit":
-        return {
-            "responses": [
-                {
-                    "topic": topic["topic"],
-                    "partition_responses": [
-                        {"partition": one["partition"], "error_code": code}
-                        for one in topic["partitions"]
-                    ],
-                }
-                for topic in body["topics"]
-            ]
-        }
-    if api == "OffsetFetch":
-        return {
-            "topics": [
-                {
-                    "name": topic["name"],
-                    "partitions": [
-                        {**NO_OFFSET, "partition_index": index, "error_code": code}
-                        for index in dict.fromkeys(topic["partition_indexes"])
-                    ],
-                }
-                for topic in body["topics"]
-            ]
-        }
-    return {"error_code": code}
-
-
-METADATA_LIMIT: Final = 4096
-"""Characters of the metadata of a commit, as Kafka's offset.metadata.max.bytes."""
-
-METADATA_TOO_LARGE: Final = 12
-"""OffsetMetadataTooLarge, of the 0.8 protocol guide."""
-
-NO_OFFSET: Final[Body] = {"committed_offset": -1, "metadata": "", "error_code": 0}
 
 
 class Group:
@@ -184,7 +125,7 @@ class Group:
             return self._commit(asked, body)
         if api == "OffsetFetch":
             self._step("OffsetFetch")
-            return [Answer(asked, api, self._fetched(body))]
+            return [Answer(asked, api, fetched(self.record, body))]
         answer = self._heartbeat(asked.connection, body, now)
         self._step("Heartbeat", answer)
         return [Answer(asked, api, {"error_code": CODES[answer]})]
@@ -240,7 +181,7 @@ class Group:
         self._told = set()
         self._step(ANSWERED if self._members else EMPTIED)
         actions: list[Action] = [
-            Answer(joins[one.consumer_id], "JoinGroup", self._joined(one))
+            Answer(joins[one.consumer_id], "JoinGroup", joined(self.record.generation, one))
             for one in self.record.consumers
         ]
         self._round = ()
@@ -340,24 +281,12 @@ class Group:
 
     def _refuses(self, body: Body) -> str | None:
         """Why a JoinGroup is refused, None: it is accepted."""
-        timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
-        if timeout > self._settings.max_session_timeout_ms:
-            return TIMEOUT_TOO_HIGH
-        if timeout < 1:
-            return UNKNOWN
-        if strategy not in self._settings.strategies:
-            return UNKNOWN_STRATEGY
         name = body["consumer_id"]
-        joined = {one.consumer.consumer_id: one.consumer for one in self._waiting}
-        if name and name not in self._members and name not in self._lapsed and name not in joined:
-            return UNKNOWN_CONSUMER
-        others = [
-            one.consumer for one in self._waiting if not name or one.consumer.consumer_id != name
-        ]
+        waiting = [one.consumer for one in self._waiting]
+        known = {one.consumer_id for one in waiting} | self._members.keys() | self._lapsed.keys()
+        others = [one for one in waiting if not name or one.consumer_id != name]
         others += [self._members[one].consumer for one in self._awaited() if one != name]
-        if any(one.strategy != strategy for one in others):
-            return INCONSISTENT_STRATEGY
-        return None
+        return refused(body, self._settings, known, others)
 
     def _leave(self, asked: Asked, body: Body, now: int) -> list[Action]:
         name = body["consumer_id"]
@@ -388,30 +317,12 @@ class Group:
         response = refusal("OffsetCommit", answer, body)
         if answer != NONE:
             return [Answer(asked, "OffsetCommit", response)]
-        offsets = dict(self.record.offsets)
-        for topic, told in zip(body["topics"], response["responses"], strict=True):
-            for one, said in zip(topic["partitions"], told["partition_responses"], strict=True):
-                at = topic["topic"], one["partition"]
-                if len(one["metadata"]) > METADATA_LIMIT:
-                    said["error_code"] = METADATA_TOO_LARGE
-                elif 0 <= at[1] < self._topics.get(at[0], 0):
-                    offsets[at] = Committed(one["offset"], one["timestamp"], one["metadata"])
-                else:
-                    said["error_code"] = CODES[UNKNOWN]
+        offsets = committed(self.record.offsets, body, self._topics, response)
         actions: list[Action] = []
         if offsets != self.record.offsets:
             self.record = replace(self.record, offsets=offsets)
             actions.append(self._write(self.record))
         return [*actions, Answer(asked, "OffsetCommit", response)]
-
-    def _fetched(self, body: Body) -> Body:
-        response = refusal("OffsetFetch", NONE, body)
-        for topic in response["topics"]:
-            for one in topic["partitions"]:
-                found = self.record.offsets.get((topic["name"], one["partition_index"]))
-                if found is not None:
-                    one |= {"committed_offset": found.offset, "metadata": found.metadata}
-        return response
 
     def _advance(self, now: int) -> list[Action]:
         """Go on with the rebalance if all have joined that are waited for."""
@@ -430,34 +341,10 @@ class Group:
         )
         self._waiting = []
         consumers = [one.consumer for one in self._round]
-        topics = {topic for one in consumers for topic in one.topics if topic in self._topics}
-        partitions = {topic: self._topics[topic] for topic in sorted(topics)}
-        owned = {}
-        if consumers:
-            strategy = self._settings.strategies[consumers[0].strategy]
-            owned = strategy([(one.consumer_id, one.topics) for one in consumers], partitions)
-        self._next = Record(
-            self.record.generation + 1,
-            tuple(replace(one, owns=tuple(owned[one.consumer_id])) for one in consumers),
-            partitions,
-            self.record.offsets,
-        )
+        self._next = decided(self.record, consumers, self._topics, self._settings.strategies)
         return [self._write(self._next)]
 
     def _write(self, record: Record) -> Write:
         write = Write(self.name, record.encode(), self.version, record.generation)
         self.version += 1
         return write
-
-    def _joined(self, consumer: Consumer) -> Body:
-        owned: dict[str, list[int]] = {}
-        for topic, number in consumer.owns:
-            owned.setdefault(topic, []).append(number)
-        return {
-            "error_code": 0,
-            "group_generation_id": self.record.generation,
-            "consumer_id": consumer.consumer_id,
-            "assigned_partitions": [
-                {"topic": topic, "partitions": numbers} for topic, numbers in owned.items()
-            ],
-        }

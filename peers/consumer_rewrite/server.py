@@ -26,7 +26,11 @@ Watcher = Callable[[int, BrokerAction], None]
 
 
 class BrokerServer:
-    """One broker. `watch` hears of every action, right before it is carried out."""
+    """One broker. `watch` hears of every action, right before it is carried out.
+
+    If it raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
+    dead, and `Cluster.stop` closes its connections.
+    """
 
     def __init__(
         self, node: int, settings: BrokerSettings, registry: Registry, watch: Watcher | None = None
@@ -132,10 +136,10 @@ class Cluster:
         for server in self.servers.values():
             await server.listener.stop()
 
-    async def start(self, node: int) -> None:
+    async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
         """Start a broker, which stands for all elections. Raises OSError."""
         server = BrokerServer(node, self.settings, self.registry, self._watch)
-        await server.listener.start()
+        await server.listener.start(address)
         self.servers[node] = server
         server.listener.do(server.core.topics(self.topics, now_ms()))
         for elector in self._electors.values():

@@ -119,6 +119,12 @@ class Draft:
         names = {api.name.lower(): api for api in self.apis}
         return names[nearest(which, names, f"no API of {self.name} is called")]
 
+    @property
+    def has_kafkas(self) -> bool:
+        """Whether its headers are Kafka's, so that Kafka's own APIs may stand beside its own."""
+        names = [slot.name for slot in self.request_header.layout(0).slots]
+        return names == ["api_key", "api_version", "correlation_id", "client_id"]
+
     def response_header_of(self, api: DraftApi) -> Message:
         """The header of an API's responses."""
         return dict(self.own_response_headers).get(api.name, self.response_header)

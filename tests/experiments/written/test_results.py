@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from experiments.written import pipelined_order, pipelined_queues, pipelined_throughput
+from captures.dialects import DraftExchange
+from experiments.written import (
+    central_dying,
+    idempotence_order,
+    pipelined_order,
+    pipelined_queues,
+    pipelined_throughput,
+    rewrite_latency,
+    rewrite_slow,
+)
 from experiments.written.contents import EXPERIMENTS, experiment
+from peers.apache.versions import release
 
 
 def run(arm: str, latency: int, seconds: float, *, in_order: bool = True) -> dict[str, Any]:
@@ -104,7 +114,115 @@ def test_many_queues_take_more_memory_than_one() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, _ in EXPERIMENTS])
-def test_each_experiment_asks_something_of_some_version(name: str) -> None:
+def test_each_experiment_asks_something_of_versions_that_exist(name: str) -> None:
     found = experiment(name)
     assert found.question.endswith("?")
-    assert found.versions
+    assert all(release(version) for version in found.versions)
+
+
+def idempotent(case: str, arm: str, number: int) -> dict[str, Any]:
+    refused = case != idempotence_order.CASES[0][0]
+    several = f"{idempotence_order.IN_FLIGHT} in flight" in arm
+    failed = case == idempotence_order.FIRST and arm.startswith("idempotent")
+    return {
+        "case": case,
+        "arm": arm,
+        "round": number,
+        "in_order": None if failed else not refused or not several or arm.startswith("idem"),
+        "extra": None if failed else 2 * ("lost" in case and not arm.startswith("idem")),
+        "problems": {"failed": "TimeoutException"} if failed else {},
+        "in_flight": 5 if several else 1,
+        "errors": {"NOT_ENOUGH_REPLICAS": 3} if refused else {},
+    }
+
+
+def test_idempotence_is_told_by_case() -> None:
+    runs = [
+        idempotent(case, arm, number)
+        for case, _ in idempotence_order.CASES
+        for arm, *_ in idempotence_order.ARMS
+        for number in range(4)
+    ]
+    how = {"messages": 9, "rounds": 4, "delivery_ms": 8_000}
+    measured = {"how": how, "runs": runs, "drawn": {}}
+    text = idempotence_order.write(measured)
+    assert (
+        "- Every tenth refused, in steady state: without idempotence 0 of 4 runs are in order, and 0 "
+        "records are there twice; with it 4 of 4, and 0." in text
+    )
+    assert "without idempotence 0 of 4 runs are in order, and 8 records are there twice" in text
+    assert "idempotent, 5 in flight: 4 producers failed, with TimeoutException." in text
+    assert "NOT_ENOUGH_REPLICAS: 12" in text
+    assert "<svg" in idempotence_order.drawn(measured)["order"]
+
+
+def exchanged(api: str, ts: float, end: float, error: str = "", **more: Any) -> DraftExchange:
+    """An exchange of ms; the client is "slow" unless it is said."""
+    return DraftExchange(
+        round(ts * 1e6),
+        more.pop("connection", 1),
+        more.pop("client", "slow"),
+        1,
+        "request",
+        api,
+        {},
+        round(end * 1e6),
+        more,
+        error,
+    )
+
+
+@pytest.mark.parametrize(
+    ("late", "error", "joins", "outcome"),
+    [
+        (-5, "", (), "in time"),
+        (40, "", (), "rebalance cancelled"),
+        (40, "IllegalGeneration", (("slow", 3), ("a", 3)), "joined the round"),
+        (
+            40,
+            "UnknownConsumerId",
+            (("a", 3), ("slow", 4), ("a", 4)),
+            "left out, joined the next one",
+        ),
+    ],
+)
+def test_what_becomes_of_a_slow_consumer(
+    late: float, error: str, joins: tuple[tuple[str, int], ...], outcome: str
+) -> None:
+    own = [exchanged("Heartbeat", 10, 11), exchanged("Heartbeat", 100, 101)]
+    own.append(exchanged("Heartbeat", 600 + late, 601 + late, error, connection=2))
+    own += [
+        exchanged("JoinGroup", 700 + at, 750, client=name, group_generation_id=generation)
+        for at, (name, generation) in enumerate(joins)
+    ]
+    begun, resumed = 110_000_000, round((600 + late - 1) * 1e6)
+    found = rewrite_slow.outcome(own, "slow", begun, resumed, session_ms=500)
+    assert (found["outcome"], found["late_ms"], found["reconnected"]) == (outcome, late, True)
+    assert found["generations"] == len({generation for _, generation in joins})
+
+
+def test_a_rebalance_takes_until_the_last_answer() -> None:
+    within = [
+        exchanged("Heartbeat", 20, 25, "IllegalGeneration"),
+        exchanged("JoinGroup", 26, 80, group_generation_id=2),
+        exchanged("Heartbeat", 60, 61, "IllegalGeneration", client="a"),
+        exchanged("JoinGroup", 62, 81, client="a", group_generation_id=2),
+        exchanged("Heartbeat", 90, 91),
+    ]
+    found = rewrite_latency.parts(within, 10_000_000)
+    assert (found["told_ms"], found["joined_ms"], found["answered_ms"]) == (51.0, 52.0, 71.0)
+    assert (found["joins"], found["generations"]) == (2, [2])
+
+
+def test_what_the_coordinator_asked_of_those_that_live() -> None:
+    own = [
+        exchanged("StopFetcher", 0, 1, client="dies"),
+        exchanged("StopFetcher", 1, 5, client="a"),
+        exchanged("StartFetcher", 6, 9, client="a"),
+        exchanged("StopFetcher", 406, 409, client="a"),
+        exchanged("StartFetcher", 410, 415, client="a"),
+    ]
+    own.append(exchanged("StartFetcher", 6, 9, client="dies"))
+    own[-1].end = None
+    found = central_dying.counted(own, "dies")
+    assert found == {"stops": 2, "starts": 2, "took_ms": 414.0, "unanswered": 1}

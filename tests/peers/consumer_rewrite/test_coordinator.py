@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from peers.consumer_rewrite.actions import Load, Write
+from peers.consumer_rewrite.answers import METADATA_LIMIT
 from peers.consumer_rewrite.coordinator import Broker, slot_of
-from peers.consumer_rewrite.group import METADATA_LIMIT
 from peers.consumer_rewrite.record import Consumer as Known
 from peers.consumer_rewrite.record import Record, decode
 from peers.consumer_rewrite.settings import BrokerSettings

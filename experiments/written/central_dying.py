@@ -1,0 +1,220 @@
+"""Central coordination (document 001): one consumer dies when it is told to start its fetchers.
+
+"If any reply is not received after the timeout value, the coordinator will retry the rebalance procedure
+by marking the consumer as failed and sending the stop-fetcher request to everybody else."
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from typing import Any, Final
+
+from captures.dialects import DraftExchange
+from experiments import plots
+from experiments.diagram import draft_steps, sequence
+from experiments.experiment import Bench, Experiment, Measured
+from experiments.written import drafting
+from peers.central_coordination.actions import ConsumerAction, StartFetchers
+from peers.central_coordination.client import Client
+from peers.central_coordination.server import Cluster
+from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from peers.listener import Address
+
+SESSIONS_MS: Final = (600, 1_500)
+DIALECT: Final = "central-coordination"
+ROUNDS: Final = 20
+SHORT: Final = {"sessions": (600,), "rounds": 1}
+PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3", "0-4", "0-5")
+
+NOBODY, CLOSED, SILENT = (
+    "nobody dies",
+    "its connection closes",
+    "its connection stays, and is silent",
+)
+KINDS: Final = (NOBODY, CLOSED, SILENT)
+APIS: Final = ("RegisterConsumer", "StopFetcher", "StartFetcher")
+
+
+def run(bench: Bench) -> Measured:
+    """All kinds in rounds, each with a group and a topic of its own."""
+    how: dict[str, Any] = {
+        "sessions": SESSIONS_MS,
+        "rounds": ROUNDS,
+        **(SHORT if bench.short else {}),
+    }
+    how["sessions"] = list(how["sessions"])
+    runs, proxy = asyncio.run(_rounds(bench, how))
+    exchanges = drafting.seen(proxy, DIALECT)
+    pictures: dict[str, Any] = {}
+    for one in runs:
+        begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
+        own = [
+            each
+            for each in exchanges
+            if each.client.startswith(f"{group}-") and begun <= each.ts <= end and each.api in APIS
+        ]
+        one |= counted(own, f"{group}-dies")
+        if one["kind"] not in pictures:
+            pictures[one["kind"]] = draft_steps(own)
+    return {"how": how, "runs": runs, "drawn": pictures}
+
+
+def counted(own: list[DraftExchange], dies: str) -> dict[str, Any]:
+    """What the coordinator asked of those that live, and how long the rebalance took (ms)."""
+    others = [one for one in own if one.client != dies]
+    stops = [one for one in others if one.api == "StopFetcher"]
+    starts = [one for one in others if one.api == "StartFetcher" and one.end is not None]
+    first = min((one.ts for one in stops), default=None)
+    last = max((one.end for one in starts if one.end), default=None)
+    return {
+        "stops": len(stops),
+        "starts": len(starts),
+        "took_ms": None if first is None or last is None else round((last - first) / 1e6, 1),
+        "unanswered": sum(one.end is None for one in own if one.client == dies),
+    }
+
+
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
+    runs: list[dict[str, Any]] = []
+    arms = [(session, kind) for session in how["sessions"] for kind in KINDS]
+    settings = BrokerSettings(min_session_timeout_ms=min(how["sessions"]))
+    async with Cluster(1, topics={}, settings=settings) as cluster:
+        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
+            address = drafting.address_of(proxy)
+            for number in range(how["rounds"]):
+                for session, kind in arms:
+                    bench.step(len(runs), len(arms) * how["rounds"], kind)
+                    group = f"s{session}k{KINDS.index(kind)}r{number}"
+                    found = await _one(cluster, address, group, session, kind)
+                    about = {"session": session, "kind": kind, "round": number, "group": group}
+                    runs.append({**about, **found})
+        return runs, proxy
+
+
+async def _one(
+    cluster: Cluster, address: Address, group: str, session_ms: int, kind: str
+) -> dict[str, Any]:
+    """A partition more, and what the group makes of it; ms until those that live own all."""
+    topic, armed, died = f"topic-{group}", asyncio.Event(), asyncio.Event()
+    cluster.grow(topic, *PARTITIONS)
+
+    def dies(action: ConsumerAction) -> None:
+        if armed.is_set() and isinstance(action, StartFetchers):
+            died.set()
+            raise asyncio.CancelledError
+
+    clients = [
+        Client(
+            ConsumerSettings(
+                group,
+                f"{group}-{name}",
+                (address,),
+                topic_count=f'{{"{topic}": 1}}',
+                session_timeout_ms=session_ms,
+                backoff_ms=20,
+            ),
+            dies if name == "dies" else None,
+        )
+        for name in ("dies", "a", "b")
+    ]
+    try:
+        for one in clients:
+            one.start()
+        await drafting.until(lambda: _shared(clients, len(PARTITIONS)), f"group {group}")
+        for one in clients:
+            for at in one.partitions:
+                one.consumed(at, 42)
+        lives = clients
+        if kind != NOBODY:
+            armed.set()
+            lives = clients[1:]
+        begun = time.time_ns()
+        cluster.grow(topic, "1-0")
+        if kind == CLOSED:
+            await asyncio.wait_for(died.wait(), drafting.PATIENCE)
+            await clients[0].stop()
+        await drafting.until(lambda: _shared(lives, len(PARTITIONS) + 1), f"group {group} again")
+        end = time.time_ns()
+        offsets = [offset for one in lives for offset in one.partitions.values()]
+    finally:
+        for one in clients:
+            await one.stop()
+    kept = offsets.count(42)
+    return {"begun": begun, "end": end, "ms": round((end - begun) / 1e6, 1), "positions_kept": kept}
+
+
+def _shared(clients: list[Client], count: int) -> bool:
+    owned = [at for one in clients for at in one.partitions]
+    return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    how, runs = measured["how"], measured["runs"]
+    lines = [
+        "| session (ms) | the consumer that is told to start | the rebalance takes (ms): median, longest "
+        "| stop-fetchers to each of the others | requests to it unanswered | offsets kept |",
+        "|---|---|---|---|---|---|",
+    ]
+    medians: dict[tuple[int, str], float] = {}
+    for session in how["sessions"]:
+        for kind in KINDS:
+            own = [one for one in runs if (one["session"], one["kind"]) == (session, kind)]
+            taken = [one["took_ms"] for one in own]
+            medians[session, kind] = statistics.median(taken)
+            stops = sorted({one["stops"] / 2 for one in own})
+            kept = sum(one["positions_kept"] for one in own)
+            lines.append(
+                f"| {session} | {kind} | {medians[session, kind]:.0f}, {max(taken):.0f} "
+                f"| {', '.join(f'{count:g}' for count in stops)} "
+                f"| {sum(one['unanswered'] for one in own)} in {len(own)} runs "
+                f"| {kept} of {len(PARTITIONS) * len(own)} |"
+            )
+    silent = "; ".join(
+        f"{medians[session, SILENT]:.0f} ms of a session of {session} ms (2/3 are {session * 2 / 3:.0f})"
+        for session in how["sessions"]
+    )
+    pictures = "\n\n".join(
+        f"### {kind}\n\n```mermaid\n{sequence(steps)}\n```"
+        for kind, steps in measured["drawn"].items()
+    )
+    return (
+        "Peers of the draft central-coordination: a coordinator, a group of three consumers, and a "
+        f"partition more as the reason of the rebalance; {how['rounds']} rounds. The consumer dies when it "
+        "has read start-fetcher, before it answers. A rebalance lasts from the first stop-fetcher to the "
+        "last answer to start-fetcher, as the capture shows them.\n\n"
+        + "\n".join(lines)
+        + "\n\n## What follows\n\n"
+        f"- A consumer that goes silent costs the group what the coordinator waits for an answer: {silent}. "
+        "Meanwhile the others, who have answered, fetch what they were given, and nobody what the dead one "
+        "was; then they are stopped again.\n"
+        "- If its connection is closed the coordinator knows at once, and the second attempt follows.\n"
+        "- In both cases one retry is enough, the dead consumer's partitions go to the others, and they "
+        "begin where it had stopped: stop-fetcher's answer has brought its offsets before it died.\n\n"
+        f"## One run of each, as captured\n\n{pictures}\n"
+    )
+
+
+def drawn(measured: Measured) -> dict[str, str]:
+    """How long rebalances took."""
+    groups = {
+        f"{kind.split(',')[0]}, {session} ms": [
+            one["took_ms"]
+            for one in measured["runs"]
+            if (one["session"], one["kind"]) == (session, kind)
+        ]
+        for session in measured["how"]["sessions"]
+        for kind in KINDS
+    }
+    return {"took": plots.dots("From the first stop to the last start", "ms", groups)}
+
+
+EXPERIMENT: Final = Experiment(
+    "What does it cost a centrally coordinated group if a consumer dies during start-fetcher?",
+    (),
+    run,
+    write,
+    drawn,
+)

@@ -1,0 +1,91 @@
+"""What the experiments with peers of the drafts share: a proxy beside an event loop, and its capture."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from captures.dialects import Dialects, DraftExchange
+from captures.reader import CaptureReader
+from experiments.experiment import Bench, Between
+from peers.consumer_rewrite.client import Client
+from peers.listener import Address
+from specs.drafts import draft
+
+QUIET: Final = "version: 1\ndialect: {dialect}\nrules: []\n"
+PATIENCE: Final = 60.0
+"""Seconds after which something is given up."""
+POLL: Final = 0.05
+"""Seconds that a poll of the rewrite's consumer takes at most."""
+
+
+@contextlib.asynccontextmanager
+async def passing(
+    bench: Bench, brokers: Iterable[Address], folder: Path, dialect: str
+) -> AsyncIterator[Between]:
+    """A proxy in front of brokers that run in this event loop, which goes on meanwhile.
+
+    folder: an empty one.
+    """
+    servers = ",".join(f"{host}:{port}" for host, port in brokers)
+    manager = bench.proxy(servers, QUIET.format(dialect=dialect), folder)
+    proxy = await asyncio.to_thread(manager.__enter__)
+    try:
+        yield proxy
+    finally:
+        await asyncio.to_thread(manager.__exit__, None, None, None)
+
+
+def address_of(proxy: Between) -> Address:
+    """Where clients reach it."""
+    host, port = proxy.bootstrap_server.rsplit(":", 1)
+    return host, int(port)
+
+
+async def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something holds. Raises TimeoutError, which says what did not."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not condition():  # noqa: ASYNC110 - of many things, which have no event
+                await asyncio.sleep(0.002)
+    except TimeoutError:
+        raise TimeoutError(f"{what} does not come about") from None
+
+
+@contextlib.asynccontextmanager
+async def polling(clients: Iterable[Client]) -> AsyncIterator[dict[str, asyncio.Event]]:
+    """All these consumers of the rewrite poll, unless the event of their client id is cleared."""
+    awake = {one.core.settings.client_id: asyncio.Event() for one in clients}
+
+    async def work(client: Client) -> None:
+        while True:
+            await awake[client.core.settings.client_id].wait()
+            await client.poll(POLL)
+
+    for event in awake.values():
+        event.set()
+    tasks = [asyncio.create_task(work(client)) for client in clients]
+    try:
+        yield awake
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for client in clients:
+            await client.kill()
+
+
+def shared(clients: Iterable[Client], partitions: int) -> bool:
+    """Whether consumers of the rewrite own so many partitions, each once, in one generation."""
+    owned = [at for one in clients for at in one.partitions]
+    generations = {one.generation for one in clients}
+    return len(generations) == 1 and len(owned) == len(set(owned)) == partitions
+
+
+def seen(proxy: Between, dialect: str) -> list[DraftExchange]:
+    """All exchanges of its capture, read as of a draft, in the order in which they began."""
+    found = Dialects(draft(dialect)).exchanges(CaptureReader(proxy.capture))
+    return sorted(found, key=lambda one: one.ts)
