@@ -16,7 +16,7 @@ from fuzz.assembling import Assembled
 from fuzz.errors import CannotRun
 from fuzz.running import Batch, RunRound
 from fuzz.shards import SCHEMA, Job, job_of, shards, tally_of
-from fuzz.targets.contents import TARGETS, target_of
+from fuzz.targets.contents import TARGETS, sides, target_of
 from fuzz.targets.target import Target
 from pipeline.errors import UnavailableError, reason
 
@@ -38,7 +38,8 @@ def on_spark(
 
     try:
         with session(master or None, {**SETTINGS, **settings}) as spark:
-            ours = found.campaign.target.partition(":")[0] in {kind.name for kind in TARGETS}
+            kinds = {side.partition(":")[0] for side in sides(found.campaign.target)}
+            ours = kinds <= {kind.name for kind in TARGETS}
             yield rounds(spark, job_of(found, own, target_of if ours else _target_of))
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None

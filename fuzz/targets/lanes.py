@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from fuzz.case import Case
 from fuzz.observation import Ending, Observation
-from fuzz.sessions.contents import SESSIONS
+from fuzz.sessions.contents import named
 from fuzz.sessions.live import Values, filled
 from fuzz.sessions.session import CLIENT_ID, Ask, Stage, Steps, Stuck, Unoffered
 from fuzz.targets.wire import Question, Wire, question
@@ -31,7 +31,6 @@ BYTEWISE: Final = 128
 CONNECT_S: Final = 3.0
 """Seconds that a connection may take; it is made while others are busy."""
 
-_NAMED: Final = {session.name: session for session in SESSIONS}
 _READ: Final = 1 << 16
 
 
@@ -219,7 +218,7 @@ class _Run:
     # sessions
 
     def _begin_session(self, lane: _Lane, name: str) -> None:
-        session = _NAMED.get(name)
+        session = named(name)
         lane.session = name
         lane.left = 0
         self._lanes.counts.sessions += 1

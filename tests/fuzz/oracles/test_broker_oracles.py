@@ -58,7 +58,7 @@ FIRE = {
     "responses": observed(ASK, replies=(ANSWER[:-1],)),
     "silent": observed(ASK, facts=(("served", ["other records are served"]),)),
     "damaged": observed(ASK, probe=Probe(True, 1.0, "its records are gone")),
-    "differing": observed(ASK, facts=(("differs", ["no error", "closed"]),)),
+    "differing": observed(ASK, facts=(("differs", ["Metadata", "no error", "closed"]),)),
 }
 
 
