@@ -50,7 +50,7 @@ def test_valid_messages_are_read_as_the_same(pair: PairTarget) -> None:
     offered = {key: (versions.start, versions.stop - 1) for key, versions in pair.takes().items()}
     some = {key: offered[key] for key in sorted(offered)[::3] if pair.takes()[key]}
     for direction in ("request", "response"):
-        seeds = generated("s", some, direction, each=1)  # type: ignore[arg-type]
+        seeds = generated("s", some, direction, each=1)
         found = list(pair.run([case(seed, seed.frame) for seed in seeds]))
         assert [differs(one) for one in found] == [None] * len(seeds)
         assert all("wrote" in dict(one.facts) for one in found)
