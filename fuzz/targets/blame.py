@@ -20,6 +20,7 @@ class Trouble:
     death: Death | None = None
     log: tuple[str, ...] = ()
     rss: tuple[int, int] | None = None
+    heap: tuple[int, int] | None = None
 
 
 def settle(
@@ -81,6 +82,7 @@ def blamed(observation: Observation, trouble: Trouble) -> Observation:
         death=trouble.death,
         log=observation.log + trouble.log,
         rss=trouble.rss or observation.rss,
+        heap=trouble.heap or observation.heap,
         facts=(*observation.facts, ("blamed", True)),
     )
 

@@ -33,6 +33,9 @@ TRACED: Final = 1
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""
 
+HEAP_GROWTH: Final = 96 << 20
+"""The same of a heap: of 256 MiB, 77 are young, and full of garbage whatever is asked."""
+
 FOLLOWED: Final = 16
 """Accepted batches of a version of Produce and a mutator that are asked for afterwards."""
 
@@ -183,27 +186,23 @@ class BrokerTarget:
     def _perform(self, cases: Sequence[Case]) -> list[Observation]:
         """Send cases, then a probe; what no case shows by itself is `_wrong`."""
         self._ready()
-        before = self.service.rss()
+        before, heap_before = self.service.rss(), self.service.heap()
         found = self.lanes.run(cases)
         self.executed += len(cases)
         probe = self.prober.probe(self._witness.testify)
         death = self._death(probe)
-        after = self.service.rss()
+        after, heap_after = self.service.rss(), self.service.heap()
         found, log = attributed(found, self.service.log())
         new = tuple(entry for entry in log if self._new(entry))
         rss = (before[0], after[1]) if before and after else None
-        if (
-            death
-            or not probe.answered
-            or probe.problem
-            or new
-            or (rss and rss[1] - rss[0] > GROWTH)
-        ):
-            self._wrong = Trouble(probe, death, new, rss)
+        heap = (heap_before[0], heap_after[1]) if heap_before and heap_after else None
+        grown = _grown(rss) > GROWTH or _grown(heap) > HEAP_GROWTH
+        if death or not probe.answered or probe.problem or new or grown:
+            self._wrong = Trouble(probe, death, new, rss, heap)
         else:
             self._wrong = None
         if len(found) == 1:
-            found = [replace(found[0], probe=probe, rss=rss)]
+            found = [replace(found[0], probe=probe, rss=rss, heap=heap)]
         return found
 
     def _new(self, entry: str) -> bool:
@@ -272,6 +271,10 @@ class BrokerTarget:
         if death or not probe.answered:
             self._wrong = Trouble(probe, death)
         return replace(again, probe=probe, death=death, log=again.log + log)
+
+
+def _grown(memory: tuple[int, int] | None) -> int:
+    return memory[1] - memory[0] if memory is not None else 0
 
 
 def _kind(case: Case) -> tuple[int, int, str]:

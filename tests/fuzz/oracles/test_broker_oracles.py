@@ -170,6 +170,12 @@ def test_memory_for_what_was_sent_is_no_amplification() -> None:
     assert not judged("amplified", observed(large, rss=(100 << 20, 300 << 20)))
 
 
+def test_a_heap_is_judged_where_the_process_has_grown_no_more() -> None:
+    (verdict,) = judged("amplified", observed(ASK, rss=(9, 9), heap=(20 << 20, 220 << 20)))
+    assert "200 MiB of heap" in verdict.what
+    assert not judged("amplified", observed(ASK, rss=(9, 9), heap=(0, 90 << 20)))
+
+
 def test_a_server_error_is_told_apart_by_its_place_and_what_the_log_says() -> None:
     (verdict,) = judged("server_error", replace(FIRE["server_error"], log=(NPE,)))
     assert verdict.behaviour[:3] == (
