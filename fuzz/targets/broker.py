@@ -13,6 +13,7 @@ from fuzz.case import Case, Role
 from fuzz.errors import CannotRun
 from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
+from fuzz.tally import SET_ASIDE
 from fuzz.targets.blame import Trouble, settle
 from fuzz.targets.entries import about, template
 from fuzz.targets.following import served
@@ -131,7 +132,7 @@ class BrokerTarget:
             for case in batch:
                 if case.number in aside:
                     self.set_aside += 1
-                    yield Observation(case, facts=(("set_aside", True),))
+                    yield Observation(case, facts=((SET_ASIDE, True),))
                     continue
                 observation = self._completed(next(found))
                 if observation.death is not None:

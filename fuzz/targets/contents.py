@@ -65,7 +65,7 @@ TARGETS: Final[tuple[Kind, ...]] = (
          _apache),
     Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
          _embedded),
-    Kind("decoder", "decoder", "our readers of bytes: frames, specs, captures; or kafka-clients@4.4.0",
+    Kind("decoder", "decoder", "our readers of bytes: specs, captures, frames; or kafka-clients@4.4.0",
          "decoder:specs", _decoder),
     Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
          "client:kafka-python@2.3.1", _client),

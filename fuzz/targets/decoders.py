@@ -143,10 +143,10 @@ def _question(case: Case) -> bytes:
 
 # fmt: off
 DECODERS: Final[tuple[Decoder, ...]] = (
-    Decoder("frames", "frames alone", read_frames, (Malformed, LookupError)),
     Decoder("specs", "frames, what hides inside them, record batches", read_specs,
             (Malformed, LookupError)),
     Decoder("captures", "a capture of it, read back as log lines", read_captures, (CaptureError,)),
+    Decoder("frames", "frames alone", read_frames, (Malformed, LookupError)),
 )
 # fmt: on
 

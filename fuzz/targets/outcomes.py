@@ -13,6 +13,7 @@ from fuzz.case import Case, Role
 from fuzz.observation import Observation
 from fuzz.oracles.readings import Exchanged, answer, exchanged
 from fuzz.patience import PARKED
+from fuzz.tally import SET_ASIDE
 from specs.contents import NAMES, api
 from specs.error_codes import ERROR_CODES, error_name
 from specs.frames import Direction
@@ -22,7 +23,7 @@ from specs.malformed import Malformed
 PASSING: Final = frozenset(one.code for one in ERROR_CODES if one.retriable) - {2}
 """Error codes that may be others a moment later: of all that can be tried again but CORRUPT_MESSAGE."""
 
-NOT_THE_SAME: Final = frozenset(("set_aside", "session_failed"))
+NOT_THE_SAME: Final = frozenset((SET_ASIDE, "session_failed"))
 """Facts of a case that a target did not get as the other one did."""
 
 UNSUPPORTED: Final = "UNSUPPORTED_VERSION"

@@ -13,6 +13,7 @@ from fuzz.case import Case, Role
 from fuzz.errors import Misuse
 from fuzz.observation import Observation
 from fuzz.oracles.wording import api_of
+from fuzz.tally import SET_ASIDE
 from fuzz.targets.outcomes import Taken, difference, taken
 from fuzz.targets.target import Target
 
@@ -68,6 +69,8 @@ class PairTarget:
             found = difference(mine, others, self.role, self._taken)
             if found is not None and self._holds(mine, found):
                 yield replace(mine, facts=(*mine.facts, ("differs", [self._about(mine), *found])))
+            elif SET_ASIDE in dict(others.facts):  # they could not be compared
+                yield replace(mine, facts=((SET_ASIDE, True),))
             else:
                 yield mine
 
