@@ -77,6 +77,9 @@ class Campaign(_Settings):
     """What mutations start from. All if empty."""
     captures: Names = ()
     """Files whose messages are valid ones to start from, too; beside the campaign's file."""
+    frames: Names = ()
+    """Files of frames to start from, too: a line of JSON each with `api`, `key`, `version`, `direction` and
+    `hex`, the body; packed by gzip if the name ends in .gz. Beside the campaign's file."""
     round: Annotated[int, Field(ge=1, le=10**7)] = 1000
     """Cases of a round: between two of them what reached something new gets more energy."""
 
