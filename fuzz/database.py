@@ -41,6 +41,10 @@ CREATE TABLE findings (
     capture BLOB NOT NULL,               -- pcapng
     smaller TEXT,                        -- the recipe that shrinking made of it
     PRIMARY KEY (campaign, name)) WITHOUT ROWID;
+CREATE TABLE shelf (                     -- shards that were finished out of turn
+    campaign INTEGER NOT NULL REFERENCES campaigns, first INTEGER NOT NULL, end INTEGER NOT NULL,
+    said TEXT NOT NULL,                  -- JSON: the rows of fuzz.shards
+    PRIMARY KEY (campaign, first)) WITHOUT ROWID;
 CREATE TABLE aside (                     -- cases that were not sent
     campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,
     mutator TEXT NOT NULL, cases INTEGER NOT NULL, first_case INTEGER NOT NULL, recipe TEXT NOT NULL,

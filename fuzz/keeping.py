@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fuzz.database import Database, FindingsError
 from fuzz.energy import next_energies
@@ -66,6 +66,7 @@ class Kept:
             )
             for found in tally.findings.values():
                 self._add(db, found)
+            db.execute("DELETE FROM shelf WHERE campaign = ? AND first < ?", (self.id, end))
             for (api, version, mutator), aside in tally.aside.items():
                 db.execute(
                     "INSERT INTO aside VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
@@ -74,6 +75,26 @@ class Kept:
                      recipe_json(aside.recipe)),
                 )  # fmt: skip
         self.done = end
+
+    def shelve(self, shard: range, rows: Sequence[tuple[str, str]]) -> None:
+        """Put by what a shard came to whose turn has not come: `fuzz.sharding.Shelf`."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO shelf VALUES (?, ?, ?, ?)",
+                (self.id, shard.start, shard.stop, json.dumps(list(rows))),
+            )
+
+    def shelved(self, numbers: range) -> list[tuple[range, list[tuple[str, str]]]]:
+        """The shards that were put by within these numbers, in order."""
+        rows = self._database.connection.execute(
+            "SELECT first, end, said FROM shelf WHERE campaign = ? AND first >= ? AND end <= ?"
+            " ORDER BY first",
+            (self.id, numbers.start, numbers.stop),
+        )
+        return [
+            (range(first, end), [(kind, text) for kind, text in json.loads(said)])
+            for first, end, said in rows
+        ]
 
     def _add(self, db: sqlite3.Connection, found: Found) -> None:
         verdict, observation = found.verdict, found.observation

@@ -56,7 +56,7 @@ def test_shards_find_and_cover_what_one_process_does(spark: SparkSession, tmp_pa
     with Findings(tmp_path / "f.db", write=True) as findings:
         one, other = (findings.campaign(name, "strict", {}, 0.0) for name in "ab")
         list(run(here(found), one, CAMPAIGN.round, 600))
-        list(run(rounds(spark, job), other, CAMPAIGN.round, 600))
+        list(run(rounds(spark, job, other), other, CAMPAIGN.round, 600))
         first, second = came_to(findings, one), came_to(findings, other)
     assert first == second
     assert first[0], "nothing was found on either side"
