@@ -15,6 +15,7 @@ RUN_EXAMPLES: Final = (
     "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
     "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
     "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
+    "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
     "  barnabas fuzz run mine.yaml --spark --master local[4]"
 )
 REPLAY_EXAMPLES: Final = (
@@ -26,6 +27,11 @@ REPORT_EXAMPLES: Final = (
     "Examples:\n\n"
     "  barnabas fuzz report brokers.fuzz.db > findings.md\n\n"
     "  barnabas fuzz report brokers.fuzz.db --html findings.html"
+)
+ASIDE_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas fuzz aside brokers.fuzz.db\n\n"
+    "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
 )
 SHOW_EXAMPLES: Final = (
     "Example:\n\n  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
@@ -49,6 +55,11 @@ Database = Annotated[
         show_default="the only *.fuzz.db here",
     ),
 ]
+DatabaseFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DB]", help="The findings database; the only *.fuzz.db here."),
+]
+OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 FindingName = Annotated[
     str, typer.Argument(metavar="FINDING", help="Its name, or the beginning of it.")
 ]
@@ -61,7 +72,12 @@ def fuzz_run_command(
     ],
     target: Annotated[
         str | None,
-        typer.Option("--target", "-t", metavar="KIND[:WHICH]", help="In place of the file's."),
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="KIND[:WHICH]",
+            help="In place of the file's; A vs B: do they agree?",
+        ),
     ] = None,
     cases: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Until so many are run in all.")
@@ -141,7 +157,7 @@ def fuzz_replay_command(
         bool, typer.Option("--first", help="As it was found, not as it was made smaller.")
     ] = False,
     own: Own = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_json: OneDocument = False,
 ) -> None:
     """Run a finding's case again. Exit code 1: it fires; 0: it does not."""
     from barnabas.fuzz_replay import fuzz_replay
@@ -161,7 +177,7 @@ def fuzz_show_command(
         Path | None,
         typer.Option(metavar="FILE", help="Write what passed as pcapng, for Wireshark."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    as_json: OneDocument = False,
 ) -> None:
     """Print all that is known of a finding: its frames, its session, the log, what it came of."""
     from barnabas.fuzz_show import fuzz_show
@@ -171,10 +187,7 @@ def fuzz_show_command(
 
 @fuzz_app.command("report", epilog=REPORT_EXAMPLES)
 def fuzz_report_command(
-    db: Annotated[
-        Path | None,
-        typer.Argument(metavar="[DB]", help="The findings database; the only *.fuzz.db here."),
-    ] = None,
+    db: DatabaseFile = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML page instead.")
     ] = None,
@@ -183,6 +196,19 @@ def fuzz_report_command(
     from barnabas.fuzz_report import fuzz_report
 
     raise typer.Exit(fuzz_report(db, html))
+
+
+@fuzz_app.command("aside", epilog=ASIDE_EXAMPLES)
+def fuzz_aside_command(
+    db: DatabaseFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each kind, with the first's frames.")
+    ] = False,
+) -> None:
+    """List the cases that were not sent: others of their kind had ended the target again and again."""
+    from barnabas.fuzz_aside import fuzz_aside
+
+    raise typer.Exit(fuzz_aside(db, as_json=as_json))
 
 
 @fuzz_app.command("list")

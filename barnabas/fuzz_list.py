@@ -14,6 +14,7 @@ from fuzz.corpora import CORPORA
 from fuzz.mutators.contents import MUTATORS
 from fuzz.oracles.contents import ORACLES
 from fuzz.sessions.contents import SESSIONS
+from fuzz.targets.contents import COMPARED
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
@@ -23,6 +24,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
         yield "campaign", name, campaign_of(path.read_text("utf-8"), path.name).about.strip()
     for kind in KINDS:
         yield "target", kind.example, kind.about
+    yield ("target", *COMPARED)
     for mutator in MUTATORS:
         yield "mutator", mutator.name, mutator.about
     for oracle in ORACLES:

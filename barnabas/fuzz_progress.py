@@ -94,8 +94,14 @@ class Shown:
             f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s; "
             f"{self._coverage()}; {plural(len(found), 'finding')}"
         )
+        aside = sum(row.cases for row in self.findings.aside(self.kept.id))
+        if aside:
+            self.output.note(
+                f"{plural(aside, 'case')} not sent: others of their kind had ended it again and again; "
+                f"barnabas fuzz aside {database}"
+            )
         self._event(
-            "over", **self._numbers(self.kept.done), seconds=round(seconds, 3), ran=ran,
+            "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,
             database=str(database),
         )  # fmt: skip
         for one in found if not self.as_json else ():

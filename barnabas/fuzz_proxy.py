@@ -103,6 +103,10 @@ class ProxyService:
         """Its memory."""
         return rss(self._process.pid) if self._process else None
 
+    def heap(self) -> tuple[int, int] | None:
+        """It is no JVM."""
+        return None
+
     def _words(self) -> str:
         text = self._said.read_text(errors="replace") if self._said is not None else ""
         return text[-LAST_WORDS:]

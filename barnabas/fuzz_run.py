@@ -85,7 +85,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         kept = findings.campaign(read.name, target.name, found.settings, time.time())
         last = campaign.budget.cases or FOREVER
         progress.begin(target.name, kept, len(found.corpus), campaign.budget)
-        run_round = stack.enter_context(_runner(wanted, found, target))
+        run_round = stack.enter_context(_runner(wanted, found, target, kept))
         began = time.monotonic()
         seconds = campaign.budget.seconds
         over: Callable[[], bool] = (
@@ -111,11 +111,13 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
 
 
-def _runner(wanted: Wanted, found: Assembled, target: Target) -> AbstractContextManager[RunRound]:
+def _runner(
+    wanted: Wanted, found: Assembled, target: Target, kept: Kept
+) -> AbstractContextManager[RunRound]:
     if wanted.spark is not None:
         from barnabas.fuzz_spark import on_spark
 
-        return on_spark(wanted.spark, wanted.settings, found, wanted.own)
+        return on_spark(wanted.spark, wanted.settings, found, wanted.own, kept)
 
     def here(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
         return run_range(target, found.maker(energies), found.oracles, numbers)

@@ -1,7 +1,7 @@
 """`barnabas fuzz run --spark`: a round's cases in shards on Spark, each worker with a target of its own.
 
-One round at a time: only between rounds do energies change. What shards found comes back as a table, and
-is kept as any batch is.
+One round at a time: only between rounds do energies change. What a shard found comes back as a table, and
+is kept as any batch is, or put by until those before it have come.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 from fuzz.assembling import Assembled
 from fuzz.errors import CannotRun
 from fuzz.running import Batch, RunRound
-from fuzz.shards import SCHEMA, Job, job_of, shards, tally_of
-from fuzz.targets.contents import TARGETS, target_of
+from fuzz.sharding import Shelf, side_by_side
+from fuzz.shards import SCHEMA, Job, Row, job_of, shards
+from fuzz.targets.contents import TARGETS, sides, target_of
 from fuzz.targets.target import Target
 from pipeline.errors import UnavailableError, reason
 
@@ -26,39 +27,52 @@ if TYPE_CHECKING:
 SMALLEST: Final = 50
 """Cases of a shard: a target must be started for it."""
 
+SHARDS: Final = 2
+"""Of a round, for each core: more lose less when they are interrupted, and start more targets."""
+
 SETTINGS: Final = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
 
 
 @contextmanager
 def on_spark(
-    master: str, settings: Mapping[str, str], found: Assembled, own: bool
+    master: str, settings: Mapping[str, str], found: Assembled, own: bool, shelf: Shelf
 ) -> Iterator[RunRound]:
     """Runs rounds on Spark, until the end of the `with`. master: "" is this machine. Raises Trouble."""
     from pipeline.session import session
 
     try:
         with session(master or None, {**SETTINGS, **settings}) as spark:
-            ours = found.campaign.target.partition(":")[0] in {kind.name for kind in TARGETS}
-            yield rounds(spark, job_of(found, own, target_of if ours else _target_of))
+            kinds = {side.partition(":")[0] for side in sides(found.campaign.target)}
+            ours = kinds <= {kind.name for kind in TARGETS}
+            yield rounds(spark, job_of(found, own, target_of if ours else _target_of), shelf)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 
 
-def rounds(spark: SparkSession, job: Job) -> RunRound:
-    """What runs a round on this session. Its shards' batches come as one: a round is kept whole."""
+def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
+    """What runs a round on this session: a job for each shard, so that a finished one is kept at once."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    cores = _parallelism(spark)
+
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
-        count = max(1, min(_parallelism(spark), len(numbers) // SMALLEST))
-        ids = spark.range(numbers.start, numbers.stop, 1, count)
-        try:
-            rows = ids.mapInArrow(shards(job, dict(energies)), SCHEMA).collect()
-        except (PySparkException, Py4JError) as problem:
-            raise CannotRun(f"Spark gave up: {reason(problem)}") from None
-        yield Batch(numbers.stop, tally_of((row["kind"], row["said"]) for row in rows))
+        work = shards(job, dict(energies))
+
+        def run_shard(shard: range) -> list[Row]:
+            ids = spark.range(shard.start, shard.stop, 1, 1)
+            try:
+                rows = ids.mapInArrow(work, SCHEMA).collect()
+            except (PySparkException, Py4JError) as problem:
+                raise CannotRun(f"Spark gave up: {reason(problem)}") from None
+            return [(row["kind"], row["said"]) for row in rows]
+
+        size = max(SMALLEST, len(numbers) // (cores * SHARDS))
+        yield from side_by_side(
+            run_shard, numbers, size=size, at_once=cores, shelf=shelf, give_up=spark.interruptAll
+        )
 
     return run_round
 

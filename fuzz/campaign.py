@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from pydantic_core.core_schema import ValidationInfo
 
 from fuzz.case import Seed
+from fuzz.targets.contents import sides
 from specs.contents import NAMES, api, key_of
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
@@ -56,7 +57,8 @@ class Campaign(_Settings):
     about: str = ""
     """What it is for: nothing that happens depends on it."""
     target: Annotated[str, Field(min_length=1)]
-    """Who gets the cases: a kind, and behind a colon which one: `apache:3.9.1`, `address:127.0.0.1:9092`."""
+    """Who gets the cases: a kind, and behind a colon which one: `apache:3.9.1`, `address:127.0.0.1:9092`.
+    Two that are to agree: `apache:3.9.1 vs apache:4.3.1`."""
     seed: int = 0
     """Another seed, other cases."""
     apis: Names = ()
@@ -75,6 +77,9 @@ class Campaign(_Settings):
     """What mutations start from. All if empty."""
     captures: Names = ()
     """Files whose messages are valid ones to start from, too; beside the campaign's file."""
+    frames: Names = ()
+    """Files of frames to start from, too: a line of JSON each with `api`, `key`, `version`, `direction` and
+    `hex`, the body; packed by gzip if the name ends in .gz. Beside the campaign's file."""
     round: Annotated[int, Field(ge=1, le=10**7)] = 1000
     """Cases of a round: between two of them what reached something new gets more energy."""
 
@@ -108,9 +113,11 @@ class Campaign(_Settings):
     @classmethod
     def _kind(cls, target: str, info: ValidationInfo) -> str:
         known: Known | None = info.context
-        kind = target.partition(":")[0]
-        if known is not None and kind not in known.targets:
-            raise ValueError(f"there is no kind {kind!r}; there are: {', '.join(known.targets)}")
+        kinds = known.targets if known is not None else ()
+        for side in sides(target) if kinds else ():
+            kind = side.partition(":")[0]
+            if kind not in kinds:
+                raise ValueError(f"there is no kind {kind!r}; there are: {', '.join(kinds)}")
         return target
 
     def settings(self) -> dict[str, Any]:

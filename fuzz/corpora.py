@@ -6,6 +6,7 @@ itself when the campaign began. So it is the same everywhere, and when a campaig
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from captures.pcapng import CaptureError
 from fuzz.campaign import Campaign
 from fuzz.case import Role, Seed
-from fuzz.corpus import captured, generated
+from fuzz.corpus import captured, generated, listed
 from fuzz.errors import CannotRun
 from fuzz.targets.target import Target
 from peers.replay.plan import NEVER
@@ -141,11 +142,12 @@ def corpus(campaign: Campaign, basis: Basis, folder: Path) -> tuple[Seed, ...]:
         if not wanted or one.name in wanted
         for seed in one.seeds(campaign, basis)
     ]
-    for name in campaign.captures:
-        for direction in basis.directions:
+    readers = ((campaign.captures, captured), (campaign.frames, listed))
+    for names, read in readers:
+        for name, direction in itertools.product(names, basis.directions):
             try:
-                found += captured(folder / name, direction)
-            except (OSError, CaptureError) as problem:
+                found += read(folder / name, direction)
+            except (OSError, EOFError, ValueError, CaptureError) as problem:
                 raise CannotRun(f"{folder / name}: {problem}") from None
     kept = tuple(one for one in found if (one.key, one.version) in takes and campaign.wants(one))
     if not kept:

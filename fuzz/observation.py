@@ -35,7 +35,8 @@ class Observation:
     replies: frames without sizes, as they came. probe: None where this case had none of its own (probes
     are batched: a failed one is bisected, so that the case to blame has it). log: lines that a log of
     the target gained meanwhile, whole entries with their stack traces. raised: a decoder's or a client's
-    exception, as text `class: message` with the innermost frames behind it. rss: (before, highest).
+    exception, as text `class: message` with the innermost frames behind it. rss, heap: (before, highest),
+    heap of a JVM that publishes it.
     facts: what a target or an oracle's follow-up questions found beside, by name; JSON values only.
     """
 
@@ -50,3 +51,4 @@ class Observation:
     raised: str = ""
     rss: tuple[int, int] | None = None
     facts: tuple[tuple[str, object], ...] = ()
+    heap: tuple[int, int] | None = None

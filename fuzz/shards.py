@@ -18,8 +18,8 @@ from fuzz.campaign import Campaign
 from fuzz.corpora import Basis
 from fuzz.oracles.oracle import Verdict
 from fuzz.running import run_range
-from fuzz.stored import observation_json, observation_of
-from fuzz.tally import Cell, Found, Reached, Tally
+from fuzz.stored import observation_json, observation_of, recipe_json, recipe_of
+from fuzz.tally import Aside, Cell, Found, Reached, Tally
 from fuzz.targets.target import Target
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def rows_of(tally: Tally) -> Iterator[Row]:
             "observation": observation_json(found.observation),
         }
         yield "finding", json.dumps(said)
+    for kind, aside in tally.aside.items():
+        yield "aside", json.dumps([kind, recipe_json(aside.recipe), aside.case, aside.count])
 
 
 def tally_of(rows: Iterable[Row]) -> Tally:
@@ -134,4 +136,8 @@ def _part(kind: str, said: Any) -> Tally:
             verdict = Verdict(oracle, what, tuple(behaviour))
             found = Found(verdict, observation_of(said["observation"]), said["cases"])
             return Tally(findings={(oracle, verdict.behaviour): found})
+        case "aside":
+            (api, version, mutator), recipe, first, count = said
+            aside = Aside(recipe_of(recipe), first, count)
+            return Tally(aside={(api, version, mutator): aside})
     raise ValueError(f"a row of kind {kind!r}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from fuzz.case import Case, Recipe
@@ -18,6 +18,9 @@ from fuzz.oracles.oracle import Verdict
 from specs.contents import NAMES
 
 _INDEX: Final = re.compile(r"\[\d+\]")
+
+SET_ASIDE: Final = "set_aside"
+"""The fact of a case that a target did not send: others of its kind had ended the process too often."""
 
 Behaviour = tuple[str, tuple[str, ...]]
 """(oracle, behaviour): what makes two verdicts one finding."""
@@ -67,6 +70,19 @@ class Found:
         return self.observation.case.number
 
 
+Kind = tuple[str, int, str]
+"""An API, a version, a mutator ("" for none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Cases of one kind that a target did not send: how many, and the first of them."""
+
+    recipe: Recipe
+    case: int
+    count: int = 1
+
+
 @dataclass(slots=True)
 class Tally:
     """What some cases came to."""
@@ -75,6 +91,7 @@ class Tally:
     coverage: Counter[Cell] = field(default_factory=Counter)
     features: dict[str, Reached] = field(default_factory=dict)
     findings: dict[Behaviour, Found] = field(default_factory=dict)
+    aside: dict[Kind, Aside] = field(default_factory=dict)
 
     def run(self, case: Case) -> None:
         """A case is run. A target may show one twice, or one of before: that is one case all the same."""
@@ -84,6 +101,9 @@ class Tally:
     def add(self, judged: Judged) -> None:
         """What one observation came to."""
         recipe = judged.observation.case.recipe
+        if dict(judged.observation.facts).get(SET_ASIDE):
+            self._set_aside(_kind(recipe), Aside(recipe, judged.number))
+            return
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
         for verdict in judged.verdicts:
@@ -97,6 +117,8 @@ class Tally:
             self._reach(feature, reached)
         for found in other.findings.values():
             self._find(Found(found.verdict, found.observation, found.count))
+        for kind, aside in other.aside.items():
+            self._set_aside(kind, aside)
 
     def _reach(self, feature: str, reached: Reached) -> None:
         before = self.features.get(feature)
@@ -113,6 +135,19 @@ class Tally:
             self.findings[key] = found
         else:
             before.count += found.count
+
+    def _set_aside(self, kind: Kind, aside: Aside) -> None:
+        before = self.aside.get(kind)
+        if before is not None:
+            first = min(before, aside, key=lambda one: one.case)
+            aside = replace(first, count=before.count + aside.count)
+        self.aside[kind] = aside
+
+
+def _kind(recipe: Recipe) -> Kind:
+    seed = recipe.seed
+    mutator = recipe.changes[-1].mutator if recipe.changes else ""
+    return NAMES.get(seed.key, str(seed.key)), seed.version, mutator
 
 
 def cells(recipe: Recipe) -> Iterator[Cell]:

@@ -70,8 +70,7 @@ def request_head(data: Any, start: int, end: int) -> RequestHead:
             raise Short
         client_id = str(data[at : at + length], "utf-8", "replace")
         at += length
-    elif length < -1:
-        raise Malformed("client_id", at - start - 2, f"length {length}")
+    # any negative length is null (RequestHeaderData, and NULLABLE_STRING before 2.4)
     if key in NAMES and version in _tagged(key):
         at = _past_tags(data, at, end)
     return RequestHead(
@@ -99,6 +98,7 @@ def _tagged(key: int) -> range:
 
 
 def _past_tags(data: Any, at: int, end: int) -> int:
+    start = at
     try:
         count, at = uvarint_from(data, at)
         for _ in range(count):
@@ -110,17 +110,55 @@ def _past_tags(data: Any, at: int, end: int) -> int:
     except IndexError:
         raise Short from None
     except Irregular:
-        raise Malformed("header._tags", 0, "a varint goes on after 5 bytes") from None
+        return _past_odd_tags(data, start, end)
     if at > end:
         raise Short
     return at
+
+
+def _past_odd_tags(data: Any, at: int, end: int) -> int:
+    """The same where a number is negative or has more bits than it should."""
+    try:
+        count, at = _varint(data, at)
+        if count < 0:
+            raise Malformed("header._tags", 0, f"{count} tagged fields")
+        for _ in range(count):
+            tag, at = _varint(data, at)
+            size, at = _varint(data, at)
+            if size < 0:
+                raise Malformed("header._tags", 0, f"size {size} of tag {tag}")
+            at += size
+            if at > end:
+                raise Short
+    except IndexError:
+        raise Short from None
+    except Irregular:
+        raise Malformed("header._tags", 0, "a varint goes on after 5 bytes") from None
+    return at
+
+
+def _varint(data: Any, at: int) -> tuple[int, int]:
+    """An unsigned varint as Kafka reads it: up to 5 bytes, as a signed 32-bit number; the position behind.
+
+    >>> _varint(bytes.fromhex("ffffffff0f"), 0), _varint(bytes.fromhex("808080801000"), 0)
+    ((-1, 5), (0, 5))
+    """
+    value = 0
+    for shift in range(0, 35, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            value &= 0xFFFFFFFF
+            return (value - (1 << 32) if value >> 31 else value), at
+    raise Irregular
 
 
 def _acks(data: Any, at: int, end: int, version: int) -> int:
     """Produce's acks; they stand behind the transactional id, which v3 brought."""
     try:
         if version >= flexible_since(PRODUCE):
-            length, at = uvarint_from(data, at)
+            length, at = _varint(data, at)
             at += max(length - 1, 0)
         elif version >= 3:
             if at + 2 > end:

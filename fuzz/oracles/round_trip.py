@@ -12,7 +12,7 @@ from specs.contents import NAMES
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
     for name, value in observation.facts:
-        if name == "differs" and isinstance(value, (list, tuple)) and value:
+        if name == "otherwise" and isinstance(value, (list, tuple)) and value:
             seed = observation.case.recipe.seed
             fields = tuple(map(str, value))
             what = f"{NAMES.get(seed.key, seed.key)} {seed.direction}: {', '.join(fields)} differ"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fuzz.findings import CampaignRow, Finding, Findings, RoundRow
+from fuzz.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Summary:
     apis: tuple[ApiRow, ...]
     mutators: tuple[tuple[str, int], ...]
     findings: tuple[Finding, ...]
+    aside: tuple[AsideRow, ...] = ()
 
     @property
     def title(self) -> str:
@@ -52,7 +53,14 @@ class Summary:
             ("of field and mutator", f"{sum(one.fields for one in self.apis):,} fields"),
             ("responses, errors and log lines told apart", f"{self.features:,}"),
             ("findings", str(len(self.findings))),
+            *self._not_sent(),
         )
+
+    def _not_sent(self) -> tuple[tuple[str, str], ...]:
+        if not self.aside:
+            return ()
+        cases = sum(row.cases for row in self.aside)
+        return (("set aside", f"{cases:,} cases of {len(self.aside)} kinds (barnabas fuzz aside)"),)
 
 
 def summaries(findings: Findings) -> list[Summary]:
@@ -85,4 +93,5 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
         tuple(apis),
         tuple(sorted(mutators.items())),
         tuple(findings.findings(row.id)),
+        tuple(findings.aside(row.id)),
     )

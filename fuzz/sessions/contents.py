@@ -13,6 +13,7 @@ from fuzz.sessions.joined import JOINED
 from fuzz.sessions.knowing import KNOWING
 from fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
 from fuzz.sessions.sharing import SHARING
+from fuzz.sessions.shortening import parts, without
 from fuzz.sessions.transaction import TRANSACTION
 from specs import Frame, encode_frame
 from specs.contents import api
@@ -27,6 +28,20 @@ SESSIONS: Final[tuple[Session, ...]] = (
     SHARING,
 )
 """All of them."""
+
+
+def named(text: str) -> Session | None:
+    """The session of a recipe, perhaps without some of its steps; None if there is no such.
+
+    >>> found = named("joined without SyncGroup")
+    >>> found and found.name
+    'joined without SyncGroup'
+    """
+    name, left_out = parts(text)
+    for session in SESSIONS:
+        if session.name == name:
+            return without(session, left_out) if left_out else session
+    return None
 
 
 def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:

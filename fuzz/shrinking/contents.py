@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from fuzz.shrinking.changes import FEWER, SIMPLER
-from fuzz.shrinking.fields import ELEMENTS, VALUES
-from fuzz.shrinking.sessions import SESSIONS
+from fuzz.shrinking.fields import ELEMENTS, LOWER, VALUES
+from fuzz.shrinking.records import RECORDS
+from fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
 from fuzz.shrinking.step import Step
 from fuzz.shrinking.versions import VERSIONS
 
-STEPS: Final[tuple[Step, ...]] = (SESSIONS, FEWER, ELEMENTS, VALUES, VERSIONS, SIMPLER)
+STEPS: Final[tuple[Step, ...]] = (
+    SESSIONS,
+    SESSION_STEPS,
+    FEWER,
+    ELEMENTS,
+    VALUES,
+    RECORDS,
+    VERSIONS,
+    LOWER,
+    SIMPLER,
+)

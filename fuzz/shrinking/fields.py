@@ -1,129 +1,23 @@
-"""Fewer elements of arrays, then fields at their defaults: all at once, then halves, then one by one.
-
-What a change was put to stays as it is; so does what it stands in.
+"""Fewer elements of arrays, fields at their defaults, then lower values: all at once, then halves, then
+one by one.
 """
 
 from __future__ import annotations
 
-import copy
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
-from fuzz.case import Change, Recipe
-from fuzz.shrinking.step import Step, closed, opened
-from specs.contents import api
-from specs.frames import Frame
+from fuzz.case import Recipe
+from fuzz.shrinking.editing import DROP, Edit, Path, edited
+from fuzz.shrinking.step import Step
 from specs.layout import Layout, Node, Slot
 
-Path = tuple[str | int, ...]
-
-_STEPS: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _SMALLEST: Final[dict[str, Any]] = {"string": "", "bytes": b"", "records": b"", "bool": False}
 
 
-class _Edit(NamedTuple):
-    """A field gets another value; or an element is dropped (`value` is _DROP)."""
-
-    path: Path
-    value: Any
-
-
-_DROP: Final = object()
-
-
-def path_of(text: str) -> Path:
-    """A dotted path as its steps.
-
-    >>> path_of("topics[2].name.length")
-    ('topics', 2, 'name', 'length')
-    """
-    return tuple(int(number) if number else name for number, name in _STEPS.findall(text))
-
-
-def path_text(path: Path) -> str:
-    """The same the other way round.
-
-    >>> path_text(("topics", 2, "name"))
-    'topics[2].name'
-    """
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(
-        "."
-    )
-
-
-def _edited(
-    recipe: Recipe, edits: Callable[[Layout, Any, set[Path]], list[_Edit]]
-) -> Iterator[Recipe]:
-    frame = opened(recipe.seed)
-    if frame is None:
-        return
-    layout = api(frame.key).message(frame.direction).codec(frame.version).layout
-    # a change needs all that is around it
-    needed = {
-        path[:length]
-        for change in recipe.changes
-        for path in [path_of(change.path)]
-        for length in range(len(path) + 1)
-    }
-    for some in _portions(edits(layout, frame.body, needed)):
-        smaller = _apply(recipe, frame, some)
-        if smaller is not None:
-            yield smaller
-
-
-def _portions(edits: list[_Edit]) -> Iterator[list[_Edit]]:
-    """All of them, then halves, quarters ... down to each alone."""
-    size = len(edits)
-    while size:
-        for first in range(0, len(edits), size):
-            yield edits[first : first + size]
-        size = 0 if size == 1 else (size + 1) // 2
-
-
-def _apply(recipe: Recipe, frame: Frame, edits: Sequence[_Edit]) -> Recipe | None:
-    body = copy.deepcopy(frame.body)
-    changes = recipe.changes
-    # from behind, so that what is dropped does not move what is still to be edited
-    for edit in sorted(edits, key=lambda one: _order(one.path), reverse=True):
-        where: Any = body
-        for step in edit.path[:-1]:
-            where = where[step]
-        if edit.value is _DROP:
-            del where[edit.path[-1]]
-            changes = tuple(_moved(change, edit.path) for change in changes)
-        else:
-            where[edit.path[-1]] = edit.value
-    seed = closed(recipe.seed, replace(frame, body=body))
-    if seed is None or seed == recipe.seed:
-        return None
-    return replace(recipe, seed=seed, changes=changes)
-
-
-def _order(path: Path) -> list[tuple[int, str]]:
-    return [(step, "") if isinstance(step, int) else (0, step) for step in path]
-
-
-def _moved(change: Change, dropped: Path) -> Change:
-    """The change, of which an earlier neighbour was dropped perhaps."""
-    path = path_of(change.path)
-    depth = len(dropped) - 1
-    last = dropped[-1]
-    here = path[depth] if len(path) > depth else None
-    if (
-        path[:depth] == dropped[:-1]
-        and isinstance(here, int)
-        and isinstance(last, int)
-        and here > last
-    ):
-        return change._replace(path=path_text((*path[:depth], here - 1, *path[depth + 1 :])))
-    return change
-
-
-def _elements(layout: Layout, value: Any, needed: set[Path], path: Path = ()) -> list[_Edit]:
+def _elements(layout: Layout, value: Any, needed: set[Path], path: Path = ()) -> list[Edit]:
     """Elements of arrays that no change needs."""
-    found: list[_Edit] = []
+    found: list[Edit] = []
     for slot in layout.slots:
         inner, node, here = value.get(slot.name), slot.node, (*path, slot.name)
         if isinstance(inner, dict) and node.struct is not None:
@@ -133,29 +27,74 @@ def _elements(layout: Layout, value: Any, needed: set[Path], path: Path = ()) ->
         for index, item in enumerate(inner):
             at = (*here, index)
             if at not in needed:
-                found.append(_Edit(at, _DROP))
+                found.append(Edit(at, DROP))
             elif isinstance(item, dict) and node.element is not None and node.element.struct:
                 found += _elements(node.element.struct, item, needed, at)
     return found
 
 
-def _values(layout: Layout, value: Any, needed: set[Path], path: Path = ()) -> list[_Edit]:
-    """Fields that no change needs and that are not as small as they can be."""
-    found: list[_Edit] = []
+_Edits = Callable[[Slot, Any, Path], list[Edit]]
+"""The edits of one field: none if it stays."""
+
+
+def _fields(
+    layout: Layout, value: Any, needed: set[Path], edits: _Edits, path: Path = ()
+) -> list[Edit]:
+    """The edits of fields that no change needs; of what a field holds, if it has none itself. Tags that
+    nobody knows go."""
+    found: list[Edit] = []
     for slot in layout.slots:
         if slot.name not in value:
             continue
         inner, node, here = value[slot.name], slot.node, (*path, slot.name)
-        if here not in needed and inner not in (least := _least(slot)):
-            found.append(_Edit(here, least[0]))
+        if here not in needed and (own := edits(slot, inner, here)):
+            found += own
         elif isinstance(inner, dict) and node.struct is not None:
-            found += _values(node.struct, inner, needed, here)
+            found += _fields(node.struct, inner, needed, edits, here)
         elif isinstance(inner, list) and node.element is not None and node.element.struct:
             for index, item in enumerate(inner):
-                found += _values(node.element.struct, item, needed, (*here, index))
+                found += _fields(node.element.struct, item, needed, edits, (*here, index))
     if value.get("_tags") and (*path, "_tags") not in needed:
-        found.append(_Edit((*path, "_tags"), {}))
+        found.append(Edit((*path, "_tags"), {}))
     return found
+
+
+def _default(slot: Slot, value: Any, path: Path) -> list[Edit]:
+    least = _least(slot)
+    return [] if value in least else [Edit(path, least[0])]
+
+
+def _empty(slot: Slot, value: Any, path: Path) -> list[Edit]:
+    least = _least(slot)
+    return [] if value in least or len(least) == 1 else [Edit(path, least[-1])]
+
+
+def _half(slot: Slot, value: Any, path: Path) -> list[Edit]:
+    if slot.node.kind == "records" or value in _least(slot):
+        return []
+    half = halved(value)
+    return [] if half == value else [Edit(path, half)]
+
+
+def halved(value: Any) -> Any:
+    """A number nearer to 0, or half of a text or of bytes; anything else, and what is small, as it is.
+
+    >>> halved(7), halved(-7), halved(1), halved("abc"), halved(b"a"), halved(None)
+    (3, -3, 1, 'a', b'a', None)
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 1:
+        return value // 2 if value > 0 else -(-value // 2)
+    if isinstance(value, str | bytes) and len(value) > 1:
+        return value[: len(value) // 2]
+    return value
+
+
+def _passes(recipe: Recipe, *passes: _Edits) -> Iterator[Recipe]:
+    for edits in passes:
+        yield from edited(
+            recipe,
+            lambda layout, body, needed, edits=edits: _fields(layout, body, needed, edits),  # type: ignore[misc]
+        )
 
 
 def _least(slot: Slot) -> list[Any]:
@@ -170,6 +109,11 @@ def _smallest(node: Node) -> list[Any]:
 
 
 ELEMENTS: Final = Step(
-    "elements", "fewer elements of arrays", lambda recipe: _edited(recipe, _elements)
+    "elements", "fewer elements of arrays", lambda recipe: edited(recipe, _elements)
 )
-VALUES: Final = Step("values", "fields at their defaults", lambda recipe: _edited(recipe, _values))
+VALUES: Final = Step(
+    "values", "fields at their defaults, or empty", lambda recipe: _passes(recipe, _default, _empty)
+)
+LOWER: Final = Step(
+    "lower values", "numbers nearer to 0, half of a text", lambda recipe: _passes(recipe, _half)
+)

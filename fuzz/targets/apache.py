@@ -8,6 +8,7 @@ from fuzz.errors import CannotRun
 from fuzz.observation import Death
 from fuzz.targets.broker import BrokerTarget
 from fuzz.targets.entries import LogFollower
+from fuzz.targets.heap import Heap
 from fuzz.targets.memory import rss
 from peers.apache import ApacheCluster, BootError, Mode, UnavailableError, UnknownVersionError
 
@@ -52,6 +53,7 @@ class ApacheService:
         self.address = ("", 0)
         self._running = False
         self._log: LogFollower | None = None
+        self._heap: Heap | None = None
 
     @property
     def pid(self) -> int | None:
@@ -68,9 +70,14 @@ class ApacheService:
         broker = self._cluster.nodes[NODE]
         self.address = self._cluster.brokers[NODE]
         self._log = LogFollower(broker.log)
+        if broker.pid is not None:
+            self._heap = Heap(broker.pid).__enter__()
 
     def stop(self) -> None:
         """End it, and remove its files."""
+        if self._heap is not None:
+            self._heap.__exit__(None, None, None)
+            self._heap = None
         if self._running:
             self._running = False
             self._cluster.__exit__(None, None, None)
@@ -91,6 +98,10 @@ class ApacheService:
     def rss(self) -> tuple[int, int] | None:
         """Its memory."""
         return rss(self.pid)
+
+    def heap(self) -> tuple[int, int] | None:
+        """Its heap."""
+        return self._heap.used() if self._heap is not None else None
 
 
 def apache(version: str, *, mode: Mode | None = None, exit_on_oom: bool = False) -> BrokerTarget:

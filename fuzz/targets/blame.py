@@ -15,6 +15,9 @@ from fuzz.observation import Death, Observation, Probe
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""
 
+HEAP_GROWTH: Final = 96 << 20
+"""The same of a heap: of 256 MiB, 77 are young, and full of garbage whatever is asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
@@ -24,6 +27,7 @@ class Trouble:
     death: Death | None = None
     log: tuple[str, ...] = ()
     rss: tuple[int, int] | None = None
+    heap: tuple[int, int] | None = None
 
     @property
     def slow(self) -> bool:
@@ -34,8 +38,12 @@ class Trouble:
     def alone(self) -> bool:
         """Whether something is wrong, even if a later probe is answered."""
         lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)
-        grown = self.rss is not None and self.rss[1] - self.rss[0] > GROWTH
+        grown = _grown(self.rss) > GROWTH or _grown(self.heap) > HEAP_GROWTH
         return self.death is not None or lost or bool(self.log) or grown
+
+
+def _grown(memory: tuple[int, int] | None) -> int:
+    return memory[1] - memory[0] if memory is not None else 0
 
 
 Perform = Callable[[Sequence[Case]], list[Observation]]
@@ -108,6 +116,7 @@ def blamed(observation: Observation, trouble: Trouble) -> Observation:
         death=trouble.death,
         log=observation.log + trouble.log,
         rss=trouble.rss or observation.rss,
+        heap=trouble.heap or observation.heap,
         facts=(*observation.facts, ("blamed", True)),
     )
 

@@ -13,6 +13,7 @@ from fuzz.case import Case, Role
 from fuzz.errors import CannotRun
 from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
+from fuzz.tally import SET_ASIDE
 from fuzz.targets.attributing import attributed
 from fuzz.targets.blame import Trouble, halved
 from fuzz.targets.entries import about, template
@@ -81,6 +82,7 @@ class BrokerTarget:
         self._held: tuple[str, ...] = ()
         """Entries of the log about cases that are under way."""
         self._rss: tuple[int, int] | None = None
+        self._heap: tuple[int, int] | None = None
         self._witness = Witness(self.prober)
 
     def __enter__(self) -> Self:
@@ -131,11 +133,11 @@ class BrokerTarget:
         found: dict[int, tuple[Observation, int]] = {}
         while left := [index for index in range(len(cases)) if index not in found]:
             self._ready()
-            self._rss = self.service.rss()
+            self._rss, self._heap = self.service.rss(), self.service.heap()
             aside = {index for index in left if self._killers.enough(cases[index])}
             self.set_aside += len(aside)
             for index in aside:
-                found[index] = Observation(cases[index], facts=(("set_aside", True),)), 0
+                found[index] = Observation(cases[index], facts=((SET_ASIDE, True),)), 0
             sent = [index for index in left if index not in aside]
             flow = self.lanes.flow([cases[index] for index in sent])
             restarts = self.restarts
@@ -207,7 +209,7 @@ class BrokerTarget:
     def _perform(self, cases: Sequence[Case]) -> list[Observation]:
         """Send cases, then a probe; what no case shows by itself is `_wrong`."""
         self._ready()
-        self._rss = self.service.rss()
+        self._rss, self._heap = self.service.rss(), self.service.heap()
         self._held = ()
         found = self.lanes.run(cases)
         self.executed += len(cases)
@@ -223,14 +225,16 @@ class BrokerTarget:
         probe = self.prober.probe(self._witness.testify)
         death = self._death(probe)
         before, self._rss = self._rss, self.service.rss()
+        heap_before, self._heap = self._heap, self.service.heap()
         found, log = attributed(found, (*self._held, *self.service.log()))
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
         new = tuple(entry for entry in log if entry not in self._held and self._new(entry))
         rss = (before[0], self._rss[1]) if before and self._rss else None
-        wrong = Trouble(probe, death, new, rss)
+        heap = (heap_before[0], self._heap[1]) if heap_before and self._heap else None
+        wrong = Trouble(probe, death, new, rss, heap)
         self._wrong = wrong if wrong.alone or wrong.slow else None
         if len(found) == 1:
-            found = [replace(found[0], probe=probe, rss=rss)]
+            found = [replace(found[0], probe=probe, rss=rss, heap=heap)]
         return found
 
     def _new(self, entry: str) -> bool:

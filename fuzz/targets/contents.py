@@ -65,15 +65,48 @@ TARGETS: Final[tuple[Kind, ...]] = (
          _apache),
     Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
          _embedded),
-    Kind("decoder", "decoder", "our own readers of bytes: specs, captures", "decoder:specs", _decoder),
+    Kind("decoder", "decoder", "our readers of bytes: specs, captures, frames; or kafka-clients@4.4.0",
+         "decoder:specs", _decoder),
     Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
          "client:kafka-python@2.3.1", _client),
 )
 # fmt: on
 
 
+VERSUS: Final = " vs "
+"""Between the names of two targets that get the same cases."""
+
+COMPARED: Final = (
+    "apache:3.9.1 vs apache:4.3.1",
+    "two brokers or decoders side by side: do they agree?",
+)
+"""How a campaign names two, and what for."""
+
+
+def sides(text: str) -> tuple[str, ...]:
+    """The targets that a text names: one, or two to be compared.
+
+    >>> sides("apache:3.9.1 vs embedded"), sides("client:command:sh -c 'a vs b'")
+    (('apache:3.9.1', 'embedded'), ("client:command:sh -c 'a vs b'",))
+    """
+    if text.startswith("client:command:"):
+        return (text,)
+    return tuple(side.strip() for side in text.split(VERSUS))
+
+
 def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target:
     """The target of a campaign. Raises fuzz.errors.Misuse."""
+    named = sides(text)
+    if len(named) == 1:
+        return _one(text, own, kinds)
+    if len(named) > 2:
+        raise Misuse(f"{text}: two targets can be compared, no more")
+    from fuzz.targets.pair import PairTarget
+
+    return PairTarget(*(_one(side, own, kinds) for side in named))
+
+
+def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:
     name, _, rest = text.partition(":")
     for kind in kinds:
         if kind.name == name:

@@ -21,9 +21,11 @@ from captures.writer import CaptureWriter
 from fuzz.case import Case
 from fuzz.errors import Misuse
 from fuzz.targets.decoder import DecoderTarget, Reads
+from fuzz.targets.outcomes import digest
+from fuzz.targets.target import Target
 from specs import Malformed, Unfit, decode_frame, encode_frame
 from specs.contents import api
-from specs.frames import frame_body
+from specs.frames import Frame, frame_body
 from specs.headers import request_header_version
 from specs.inside import reveal
 
@@ -40,15 +42,31 @@ class Decoder(NamedTuple):
     documented: tuple[type[Exception], ...]
 
 
-def read_specs(case: Case) -> Mapping[str, Any]:
-    """The frame, both ways; what hides inside it; its record batches. Raises Malformed, LookupError.
+def read_frames(case: Case) -> Mapping[str, Any]:
+    """The frame, both ways. Raises Malformed, LookupError.
 
-    Facts: `differs`, the names of fields that another decoding of the same message gives otherwise.
+    Facts: `otherwise`, the names of fields that another decoding of the same message gives otherwise;
+    `wrote`, a digest of the message as it is written again, or `unwritten`, why it can't be.
     """
+    return _frame(case)[1]
+
+
+def read_specs(case: Case) -> Mapping[str, Any]:
+    """The same; what hides inside it; its record batches. Raises Malformed, LookupError."""
+    frame, found = _frame(case)
+    reveal(frame.key, frame.direction, frame.body)
+    for data in _record_sets(frame.body):
+        specs.records.summary(data)
+        for batch in specs.records.read(data):
+            batch.records()
+    return found
+
+
+def _frame(case: Case) -> tuple[Frame, dict[str, Any]]:
+    """A frame, and what is to be said of reading it."""
     seed = case.recipe.seed
-    frame = decode_frame(
-        b"".join(case.chunks)[4:], seed.direction, key=seed.key, version=seed.version
-    )
+    whole = b"".join(case.chunks)[4:]
+    frame = decode_frame(whole, seed.direction, key=seed.key, version=seed.version)
     found: dict[str, Any] = {}
     try:
         data = encode_frame(frame)[4:]
@@ -56,21 +74,18 @@ def read_specs(case: Case) -> Mapping[str, Any]:
         # a negative number of a tag can be read and can't be written, as in Kafka (RawTaggedFieldWriter)
         if not problem.path.endswith("_tags"):
             raise
+        found["unwritten"] = str(problem)
     else:
+        found["wrote"] = digest(data)
         again = decode_frame(data, frame.direction, key=frame.key, version=frame.version)
-        found["differs"] = [
+        found["otherwise"] = [
             name for name, value in frame.body.items() if _differ(value, again.body.get(name))
         ]
     codec = api(frame.key).message(frame.direction).codec(frame.version)
-    careful, _ = codec.inspect(frame_body(b"".join(case.chunks)[4:], frame))
+    careful, _ = codec.inspect(frame_body(whole, frame))
     if _differ(careful, frame.body):
-        found["differs"] = ["what the careful reader gives"]
-    reveal(frame.key, frame.direction, frame.body)
-    for data in _record_sets(frame.body):
-        specs.records.summary(data)
-        for batch in specs.records.read(data):
-            batch.records()
-    return found
+        found["otherwise"] = ["what the careful reader gives"]
+    return frame, found
 
 
 def _differ(one: Any, other: Any) -> bool:
@@ -131,13 +146,24 @@ DECODERS: Final[tuple[Decoder, ...]] = (
     Decoder("specs", "frames, what hides inside them, record batches", read_specs,
             (Malformed, LookupError)),
     Decoder("captures", "a capture of it, read back as log lines", read_captures, (CaptureError,)),
+    Decoder("frames", "frames alone", read_frames, (Malformed, LookupError)),
 )
 # fmt: on
 
 
-def decoder(name: str) -> DecoderTarget:
-    """One of our own as a target. Raises fuzz.errors.Misuse."""
+KAFKA: Final = "kafka-clients"
+"""Kafka's own classes: to compare with."""
+
+
+def decoder(name: str) -> Target:
+    """One of our own as a target, or Kafka's. Raises fuzz.errors.Misuse."""
     for one in DECODERS:
         if one.name == name:
             return DecoderTarget(f"decoder {name}", one.reads, one.documented)
-    raise Misuse(f"decoder:{name}: there are: {', '.join(one.name for one in DECODERS)}")
+    which, at, version = name.partition("@")
+    if which == KAFKA and at:
+        from fuzz.targets.kafka_classes import KafkaClasses
+
+        return KafkaClasses(version)
+    names = ", ".join((*(one.name for one in DECODERS), f"{KAFKA}@4.4.0"))
+    raise Misuse(f"decoder:{name}: there are: {names}")

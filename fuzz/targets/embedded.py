@@ -95,6 +95,10 @@ class EmbeddedService:
         """Its memory."""
         return rss(self._process.pid) if self._process else None
 
+    def heap(self) -> tuple[int, int] | None:
+        """It is no JVM."""
+        return None
+
     def _said(self) -> str:
         if self._folder is None:
             return ""

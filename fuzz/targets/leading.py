@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from fuzz.sessions.contents import SESSIONS
+from fuzz.sessions.contents import named
 from fuzz.sessions.session import CLIENT_ID, Stage, Stuck, Unoffered
 from fuzz.targets.connections import Lane
 from specs import Frame, Malformed, decode_frame, encode_frame
 from specs.codec import Unfit
-
-_NAMED: Final = {session.name: session for session in SESSIONS}
 
 
 class Failed(Exception):
@@ -20,7 +18,7 @@ class Failed(Exception):
 
 def begin(lane: Lane, name: str, offered: Mapping[int, tuple[int, int]]) -> None:
     """The session of a name begins. Raises Failed."""
-    session = _NAMED.get(name)
+    session = named(name)
     lane.session = name
     lane.left = 0
     if session is None:

@@ -1,33 +1,45 @@
-"""Two brokers as one target: each case goes to both, and where they disagree stands in the facts."""
+"""Two targets of one role as one: each case goes to both, and where they disagree stands in the facts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from captures.errors import error_codes
 from fuzz.case import Case, Role
+from fuzz.errors import Misuse
 from fuzz.observation import Observation
+from fuzz.oracles.wording import api_of
+from fuzz.tally import SET_ASIDE
+from fuzz.targets.outcomes import Taken, difference, taken
 from fuzz.targets.target import Target
-from fuzz.targets.wire import question
-from specs.contents import NAMES, api
-from specs.error_codes import error_name
-from specs.frames import response_body
-from specs.malformed import Malformed
+
+DOUBTED: Final = 4
+"""How often a difference of one kind may be gone when its case is run again, before it is chance."""
 
 
 class PairTarget:
-    """The observation is the first's; a fact `differs` has what each did, where that is not the same."""
+    """The observation is the first's; a fact `differs` has what the case is about and what each did, where
+    that is not the same, and not the same once more when the case is run alone.
 
-    role: Role = "broker"
+    Raises Misuse for targets of different roles.
+    """
 
     def __init__(self, first: Target, second: Target) -> None:
+        if first.role != second.role or first.role == "client":
+            raise Misuse(
+                f"{first.name} and {second.name} can't be compared: two brokers can, or two decoders"
+            )
         self.name = f"{first.name} beside {second.name}"
+        self.role: Role = first.role
         self._pair = first, second
+        self._taken: tuple[Taken, Taken] = ({}, {})
         self._running = ExitStack()
+        self._known: set[tuple[str, tuple[str, str]]] = set()
+        self._doubted: Counter[tuple[str, tuple[str, str]]] = Counter()
 
     @property
     def at_once(self) -> int:
@@ -36,8 +48,8 @@ class PairTarget:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            for target in self._pair:
-                stack.enter_context(target)
+            first, second = (stack.enter_context(target) for target in self._pair)
+            self._taken = _taken(first), _taken(second)
             self._running = stack.pop_all()
         return self
 
@@ -49,38 +61,57 @@ class PairTarget:
     ) -> None:
         self._running.close()
 
+    def takes(self) -> Taken:
+        """API key -> the versions that both take; what only one of them offers is no case."""
+        one, other = self._taken
+        if not one or not other:
+            return one or other
+        return {key: _common(one[key], other[key]) for key in one.keys() & other.keys()}
+
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases on both, in order."""
-        first, second = (target.run(cases) for target in self._pair)
-        for mine, others in zip(first, second, strict=True):
-            both = outcome(mine), outcome(others)
-            differs = () if both[0] == both[1] else (("differs", list(both)),)
-            yield replace(mine, facts=(*mine.facts, *differs))
+        for mine, others in self._both(cases):
+            found = difference(mine, others, self.role, self._taken)
+            if found is not None and self._holds(mine, found):
+                yield replace(mine, facts=(*mine.facts, ("differs", [self._about(mine), *found])))
+            elif SET_ASIDE in dict(others.facts):  # they could not be compared
+                yield replace(mine, facts=((SET_ASIDE, True),))
+            else:
+                yield mine
+
+    def _both(self, cases: Sequence[Case]) -> list[tuple[Observation, Observation]]:
+        first, second = (list(target.run(cases)) for target in self._pair)
+        return list(zip(first, second, strict=True))
+
+    def _holds(self, mine: Observation, found: tuple[str, str]) -> bool:
+        """Whether they still disagree when the case is run once more: what came before is forgotten."""
+        if self.role == "decoder":  # a function of its bytes
+            return True
+        kind = (self._about(mine), found)
+        if kind in self._known:
+            return True
+        if self._doubted[kind] >= DOUBTED:
+            return False
+        ((again, others),) = self._both((mine.case,))
+        if difference(again, others, self.role, self._taken) == found:
+            self._known.add(kind)
+            return True
+        self._doubted[kind] += 1
+        return False
+
+    def _about(self, observation: Observation) -> str:
+        """What two disagree about: brokers at an API; decoders, which read all APIs alike, at a mutation."""
+        recipe = observation.case.recipe
+        if self.role == "broker":
+            return api_of(observation)
+        changed = recipe.changes[-1].mutator if recipe.changes else "nothing changed"
+        return f"{changed} in a {recipe.seed.direction}"
 
 
-def outcome(observation: Observation) -> str:
-    """What a broker did with a case, in words that another one would use for the same.
+def _taken(target: Target) -> Taken:
+    takes = getattr(target, "takes", None)
+    return taken(takes()) if takes is not None else {}
 
-    A connection that is reset was closed, and nothing more: which of the two is chance.
-    """
-    if observation.death is not None:
-        return "died"
-    asked = [one for one in question(observation.sent).requests if one.answered]
-    said = []
-    for one, reply in zip(asked, observation.replies, strict=False):
-        known = (
-            one.key in NAMES and api(one.key).versions[0] <= one.version <= api(one.key).versions[1]
-        )
-        if not known:
-            said.append("answered")
-            continue
-        try:
-            codes = error_codes(
-                one.key, one.version, reply[response_body(reply, one.key, one.version) :]
-            )
-        except Malformed:
-            said.append("a response that can't be read")
-            continue
-        said.append(" ".join(error_name(code) for code in sorted(codes - {0})) or "no error")
-    ended = "" if observation.ending == "open" else "closed"
-    return ", ".join(filter(None, (*said, ended))) or "no answer"
+
+def _common(one: range, other: range) -> range:
+    return range(max(one.start, other.start), min(one.stop, other.stop))

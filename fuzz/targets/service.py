@@ -40,6 +40,10 @@ class Service(Protocol):
         """Resident memory in bytes: now, and the most since the last call; None: not known."""
         ...
 
+    def heap(self) -> tuple[int, int] | None:
+        """The same of a JVM's heap."""
+        ...
+
 
 class Elsewhere:
     """A service that somebody else runs: only its address is known."""
@@ -63,5 +67,9 @@ class Elsewhere:
         return ()
 
     def rss(self) -> tuple[int, int] | None:
+        """Not known."""
+        return None
+
+    def heap(self) -> tuple[int, int] | None:
         """Not known."""
         return None

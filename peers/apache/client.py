@@ -48,6 +48,16 @@ class Member(NamedTuple):
     """`assigned 0,1`, `revoked 0,1`, `lost 0,1`, and the exceptions of commits by their classes."""
 
 
+class Decoded(NamedTuple):
+    """What Kafka's own classes made of a frame: its bytes as they write them (None: they can't), how many
+    bytes they left alone, and the exception with which they refused it or did not write it."""
+
+    wrote: bytes | None
+    left: int
+    refused: str
+    unwritten: str
+
+
 class JavaClient:
     """Producers and consumers of one version of kafka-clients, from `with` to its end.
 
@@ -231,6 +241,26 @@ class JavaClient:
         about: `topic`, `group` or `partitions`, as the call needs. Raises JavaError.
         """
         return self._ask("administer", settings, call=call, **about)
+
+    def decodes(self) -> dict[int, tuple[int, int]]:
+        """API key -> the first and the last version that there are classes for. Raises JavaError, also of
+        releases that have none."""
+        versions = self._ask("decodes", None)["versions"]
+        return {key: (first, last) for key, first, last in versions}
+
+    def decode(self, frames: Sequence[tuple[int, int, str, bytes]]) -> list[Decoded]:
+        """Read frames, and write them again: (API key, version, "request" or "response", the frame without
+        its size) each. Raises JavaError."""
+        messages = [[key, version, way, _text(frame)] for key, version, way, frame in frames]
+        return [
+            Decoded(
+                _bytes(one.get("wrote")),
+                one.get("left", 0),
+                one.get("refused", ""),
+                one.get("unwritten", ""),
+            )
+            for one in self._ask("decode", None, messages=messages)["read"]
+        ]
 
     def _ask(self, what: str, settings: Mapping[str, str] | None, **rest: Any) -> dict[str, Any]:
         process = self._process

@@ -22,6 +22,7 @@ from typing import Any, Final
 import jpype
 
 from peers.apache.client_admin import administer
+from peers.apache.client_decoding import decode, decodes
 from peers.apache.client_members import read_together
 from peers.apache.client_share import share
 from peers.apache.client_values import (
@@ -154,6 +155,8 @@ DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "share": share,
     "read_together": read_together,
     "administer": administer,
+    "decode": decode,
+    "decodes": decodes,
 }
 """What can be asked for."""
 

@@ -98,6 +98,8 @@ class Reader:
         start = self.offset
         if node.compact:
             length = self.varint(path) - 1
+            if length < -(1 << 31):  # an int of Java's has no less
+                length = (1 << 31) - 1
         else:
             fixed = FIXED[node.length_kind]
             (length,) = fixed.unpack(self.take(fixed.size, path, f"the length of a {node.kind}"))

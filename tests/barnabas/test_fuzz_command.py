@@ -43,10 +43,15 @@ def buggy(case: Case) -> Mapping[str, Any]:
         raise
 
 
+def weary(case: Case) -> Mapping[str, Any]:
+    """As a broker does that such cases have ended too often: they are not sent any more."""
+    return {"set_aside": True} if case.recipe.seed.version >= 12 else {}
+
+
 def make(text: str, own: bool) -> DecoderTarget:
     if text == "missing":
         raise CannotRun("buggy:missing needs what is not here")
-    reads = buggy if text != "mended" else read_specs
+    reads = {"mended": read_specs, "weary": weary}.get(text, buggy)
     return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
 
 
@@ -123,10 +128,26 @@ def test_the_same_command_goes_on(campaign: Path) -> None:
     assert next(one for one in events(third) if one["event"] == "over")["ran"] == 0
 
 
+def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> None:
+    run = ("run", campaign, "--target", "buggy:weary", "--cases", 100)
+    (over,) = [one for one in events(fuzz(*run, "--json")) if one["event"] == "over"]
+    assert over["set_aside"] > 0
+    rows = events(fuzz("aside", "--json"))
+    assert sum(row["cases"] for row in rows) == over["set_aside"]
+    assert {(row["api"], row["version"] >= 12) for row in rows} == {("Metadata", True)}
+    assert all(bytes.fromhex(frame) for row in rows for frame in row["frames"])
+    table = fuzz("aside", "c.fuzz.db")
+    assert (table.exit_code, "Metadata" in table.stdout) == (0, True)
+    assert f"set aside: {over['set_aside']} cases" in fuzz("report").stdout
+    assert "100 cases not sent" not in fuzz(*run).stderr
+    assert f"{over['set_aside']} cases not sent" in fuzz(*run).stderr
+
+
 def test_nothing_found_is_0(campaign: Path) -> None:
     ran = fuzz("run", campaign, "--target", "buggy:mended", "--cases", 100)
     assert ran.exit_code == 0, ran.output
     assert fuzz("report", "c.fuzz.db").exit_code == 0
+    assert "nothing was set aside" in fuzz("aside").stderr
 
 
 @pytest.mark.parametrize(

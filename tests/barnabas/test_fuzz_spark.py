@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CAMPAIGN = Campaign.model_validate(
-    {"version": 1, "target": "strict", "apis": ["Fetch", "Produce"], "budget": {"cases": 600},
-     "round": 300}
+    {"version": 1, "target": "strict", "apis": ["Fetch", "Produce"], "budget": {"cases": 400},
+     "round": 200}
 )  # fmt: skip
 
 
@@ -55,8 +55,8 @@ def test_shards_find_and_cover_what_one_process_does(spark: SparkSession, tmp_pa
     job = job_of(found, False, lambda name, own: DecoderTarget(name, read_specs, ()))
     with Findings(tmp_path / "f.db", write=True) as findings:
         one, other = (findings.campaign(name, "strict", {}, 0.0) for name in "ab")
-        list(run(here(found), one, CAMPAIGN.round, 600))
-        list(run(rounds(spark, job), other, CAMPAIGN.round, 600))
+        list(run(here(found), one, CAMPAIGN.round, 400))
+        list(run(rounds(spark, job, other), other, CAMPAIGN.round, 400))
         first, second = came_to(findings, one), came_to(findings, other)
     assert first == second
     assert first[0], "nothing was found on either side"

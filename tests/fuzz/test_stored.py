@@ -27,6 +27,7 @@ def test_an_observation_comes_back_equal_with_all_that_it_can_have() -> None:
         log=("ERROR one\n  at two",),
         raised="E: x",
         rss=(1, 2),
+        heap=(3, 4),
         facts=(("fetched", {"a": [1, None]}), ("n", 3)),
     )
     assert observation_of(observation_json(full)) == full

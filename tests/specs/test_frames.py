@@ -89,8 +89,13 @@ def test_the_head_is_found_anywhere_in_a_buffer() -> None:
 
 @pytest.mark.parametrize(
     ("tags", "size"),
-    [(b"\0", 1), (b"\x80\x00", 2), (b"\1\5\3abc", 6), (b"\2\0\0\1\1x", 6), (b"\1\x80\1\2ab", 6)],
-)
+    [
+        (b"\0", 1), (b"\x80\x00", 2), (b"\1\5\3abc", 6), (b"\2\0\0\1\1x", 6), (b"\1\x80\1\2ab", 6),
+        # numbers of tags that are negative, and more bits than there are, as Kafka reads them
+        (b"\1\xff\xff\xff\xff\x0f\0", 7), (b"\1\x80\x80\x80\x80\x08\1x", 8),
+        (b"\x80\x80\x80\x80\x10", 5),
+    ],
+)  # fmt: skip
 def test_tags_of_the_header_are_passed_over(tags: bytes, size: int) -> None:
     frame = asked(3, 9, b"body", tags)
     assert request_head(frame, 0, len(frame)).body == 12 + size
@@ -101,15 +106,27 @@ def test_tags_of_the_header_are_passed_over(tags: bytes, size: int) -> None:
 @pytest.mark.parametrize(
     ("frame", "path"),
     [
-        (struct.pack(">hhih", 3, 1, 7, -2), "client_id"),
-        (struct.pack(">hhih", 3, 1, 7, -32768), "client_id"),
         (asked(3, 9, tags=b"\xff\xff\xff\xff\xff\xff"), "header._tags"),
+        (asked(3, 9, tags=b"\xff\xff\xff\xff\x0f"), "-1 tagged fields"),
+        (asked(3, 9, tags=b"\1\7\xff\xff\xff\xff\x0f"), "size -1 of tag 7"),
         (asked(0, 9, b"\xff\xff\xff\xff\xff\xff"), "transactional_id"),
     ],
 )
 def test_what_no_more_bytes_would_help_is_malformed(frame: bytes, path: str) -> None:
     with pytest.raises(Malformed, match=path):
         request_head(frame, 0, len(frame))
+
+
+@pytest.mark.parametrize("length", [-1, -2, -32768])
+def test_any_negative_length_is_no_client_id(length: int) -> None:
+    frame = struct.pack(">hhih", 3, 1, 7, length) + b"\xff\xff\xff\xff"
+    assert request_head(frame, 0, len(frame)) == (3, 1, 7, None, 10, None)
+    assert decode_frame(frame, "request").header["client_id"] is None
+
+
+def test_a_negative_length_of_a_transactional_id_is_none() -> None:
+    frame = asked(0, 9, b"\xff\xff\xff\xff\x0f" + struct.pack(">h", 1))
+    assert request_head(frame, 0, len(frame)).acks == 1
 
 
 def test_an_api_that_nobody_knows_has_a_plain_header() -> None:

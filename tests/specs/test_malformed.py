@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import specs
+from specs import Malformed
 from specs.declaration import Message
 from specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 
@@ -107,3 +108,14 @@ def test_oddities_are_bounded_and_the_rest_is_counted() -> None:
     assert values["_tags"] == {5: b""}
     assert len(oddities) == 1001
     assert oddities[-1].what == f"and {count - 1 - 1000} more oddities"
+
+
+def test_the_least_compact_length_is_the_largest_one_in_an_int() -> None:
+    """-2147483648 less one is 2147483647 in Java, which is more than there is, and not null."""
+    body = b"\x80\x80\x80\x80\x08" + bytes(8)
+    with pytest.raises(Malformed, match="a string of 2147483647 bytes"):
+        specs.api("InitProducerId").request.codec(2).inspect(body)
+    values, (odd,) = (
+        specs.api("InitProducerId").request.codec(2).inspect(b"\x81\x80\x80\x80\x08" + bytes(5))
+    )
+    assert (values["transactional_id"], odd.what) == (None, "length -2147483648 for null")

@@ -58,7 +58,7 @@ FIRE = {
     "responses": observed(ASK, replies=(ANSWER[:-1],)),
     "silent": observed(ASK, facts=(("served", ["other records are served"]),)),
     "damaged": observed(ASK, probe=Probe(True, 1.0, "its records are gone")),
-    "differing": observed(ASK, facts=(("differs", ["no error", "closed"]),)),
+    "differing": observed(ASK, facts=(("differs", ["Metadata", "no error", "closed"]),)),
 }
 
 
@@ -168,6 +168,12 @@ def test_memory_for_what_was_sent_is_no_amplification() -> None:
     large = request(METADATA, 1, {"topics": [{"name": "x" * 30000}] * 70})
     assert len(large) > 2_000_000
     assert not judged("amplified", observed(large, rss=(100 << 20, 300 << 20)))
+
+
+def test_a_heap_is_judged_where_the_process_has_grown_no_more() -> None:
+    (verdict,) = judged("amplified", observed(ASK, rss=(9, 9), heap=(20 << 20, 220 << 20)))
+    assert "200 MiB of heap" in verdict.what
+    assert not judged("amplified", observed(ASK, rss=(9, 9), heap=(0, 90 << 20)))
 
 
 def test_a_server_error_is_told_apart_by_its_place_and_what_the_log_says() -> None:

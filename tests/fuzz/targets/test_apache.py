@@ -34,7 +34,12 @@ def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> N
                 assert not list(oracle.judge(found[1])), oracle.name
         assert service.death() is None
         assert service.rss() is not None
+        heap = service.heap()
+        assert heap is not None
+        assert 1 << 20 < heap[0] <= heap[1] <= 256 << 20
+        assert all(one.heap for one in target.run([case(ASK)]))
         assert service.pid is not None
+    assert service.heap() is None
 
 
 def test_a_version_that_cannot_be_is_told_before_anything_starts() -> None:

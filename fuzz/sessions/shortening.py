@@ -1,0 +1,94 @@
+"""Sessions without some of their steps: how small a deep state may be is what shrinking wants to know.
+
+A step that is left out is not asked; the session is told an answer that is plausible and says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fuzz.sessions.live import Values
+from fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
+from specs.contents import NAMES, api
+from specs.layout import Layout, Slot
+
+WITHOUT: Final = " without "
+"""Between a session's name and the APIs that it does not ask, in a recipe."""
+
+_MOST: Final = 32
+"""Steps of a session that are counted."""
+
+
+def shortened(name: str, left_out: tuple[str, ...]) -> str:
+    """What a session without some APIs is called.
+
+    >>> shortened("joined", ("SyncGroup", "Metadata"))
+    'joined without Metadata, SyncGroup'
+    """
+    return f"{name}{WITHOUT}{', '.join(sorted(left_out))}" if left_out else name
+
+
+def parts(text: str) -> tuple[str, tuple[str, ...]]:
+    """The name, and the APIs that are left out.
+
+    >>> parts("joined without Metadata, SyncGroup"), parts("joined")
+    (('joined', ('Metadata', 'SyncGroup')), ('joined', ()))
+    """
+    name, _, left_out = text.partition(WITHOUT)
+    return name, tuple(left_out.split(", ")) if left_out else ()
+
+
+def without(session: Session, left_out: tuple[str, ...]) -> Session:
+    """The session without asking these APIs."""
+    name = shortened(session.name, left_out)
+    return session._replace(name=name, run=lambda stage: _run(session.run(stage), left_out))
+
+
+def _run(steps: Steps, left_out: tuple[str, ...]) -> Steps:
+    try:
+        ask = next(steps)
+        while True:
+            if NAMES[ask.key] in left_out:
+                answer: Mapping[str, Any] = _plausible(ask)
+            else:
+                answer = yield ask
+            ask = steps.send(answer)
+    except StopIteration as end:
+        values: Values = end.value or {}
+        return values
+
+
+def asked(session: Session) -> tuple[str, ...]:
+    """The APIs that a session asks, each once, in order: as far as plausible answers lead."""
+    steps = session.run(Stage({}))
+    found: dict[str, None] = {}
+    try:
+        ask = next(steps)
+        for _ in range(_MOST):
+            found[NAMES[ask.key]] = None
+            ask = steps.send(_plausible(ask))
+    except (StopIteration, Stuck, Unoffered):
+        pass
+    return tuple(found)
+
+
+def _plausible(ask: Ask) -> Mapping[str, Any]:
+    """A response without errors, of one element in each array; the topic is that of all sessions, and a
+    session of fetches has an id."""
+    return _struct(api(ask.key).response.codec(ask.version).layout)
+
+
+def _struct(layout: Layout) -> dict[str, Any]:
+    return {slot.name: _value(slot) for slot in layout.slots}
+
+
+def _value(slot: Slot) -> Any:
+    node = slot.node
+    if node.kind == "array" and node.element is not None and node.element.struct is not None:
+        return [_struct(node.element.struct)]
+    if node.struct is not None and not node.nullable:
+        return _struct(node.struct)
+    if node.kind == "string" and slot.name in ("name", "topic", "topic_name"):
+        return TOPIC
+    return 1 if slot.name == "session_id" else slot.fresh_default()

@@ -1,0 +1,163 @@
+"""Fewer batches and records, and less in them; checksums, sizes, counts and offsets fit what is left.
+
+What stays is renumbered without gaps, as brokers want it of producers. A record set that can't be read as
+a whole is left alone.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from fuzz.case import Change, Recipe
+from fuzz.shrinking.editing import Path, moved, needed_by, portions, rewritten
+from fuzz.shrinking.fields import halved
+from fuzz.shrinking.step import Step, opened
+from specs import Malformed, Unfit
+from specs.records import Batch, Record, read, rebuild
+
+_Less = Callable[[Record], Record]
+
+
+class _Cut(NamedTuple):
+    """A batch of a record set goes (`record` None), a record of it, or (`less`) something of that record.
+    The set is the field at `path`."""
+
+    path: Path
+    batch: int
+    record: int | None = None
+    less: _Less | None = None
+
+
+def _smaller(recipe: Recipe) -> Iterator[Recipe]:
+    frame = opened(recipe.seed)
+    if frame is None:
+        return
+    sets = {path: batches for path, data in _sets(frame.body) if (batches := _read(data))}
+    needed = needed_by(recipe.changes)
+    for cuts in _passes(sets, needed):
+        for some in portions(cuts):
+            body = copy.deepcopy(frame.body)
+            changes = recipe.changes
+            try:
+                for path, batches in sets.items():
+                    mine = [cut for cut in some if cut.path == path]
+                    if mine:
+                        data, changes = _cut(batches, mine, changes)
+                        _put(body, path, data)
+            except Unfit:
+                continue
+            smaller = rewritten(recipe, frame, body, changes)
+            if smaller is not None:
+                yield smaller
+
+
+_Sets = dict[Path, list[tuple[Batch, tuple[Record, ...]]]]
+
+
+def _sets(value: Any, path: Path = ()) -> Iterator[tuple[Path, bytes]]:
+    """The fields of records, wherever they stand."""
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _sets(inner, (*path, index))
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "records" and isinstance(inner, bytes):
+                yield (*path, name), inner
+            else:
+                yield from _sets(inner, (*path, name))
+
+
+def _read(data: bytes) -> list[tuple[Batch, tuple[Record, ...]]]:
+    try:
+        found = [(batch, batch.records()) for batch in read(data)]
+    except Malformed:
+        return []
+    return found if sum(batch.size for batch, _ in found) == len(data) else []
+
+
+def _passes(sets: _Sets, needed: set[Path]) -> Iterator[list[_Cut]]:
+    """What may go, what saves most first."""
+    batches = [
+        (path, number, batch.magic, records)
+        for path, found in sets.items()
+        for number, (batch, records) in enumerate(found)
+    ]
+    yield [_Cut(path, number) for path, number, *_ in batches if (*path, number) not in needed]
+    places = [
+        # a message of magic 0 and 1 is a batch of its own
+        (path, number, index, (*path, number, *(("records", index) if magic > 1 else ())), record)
+        for path, number, magic, records in batches
+        for index, record in enumerate(records)
+    ]
+    yield [
+        _Cut(path, number, index) for path, number, index, place, _ in places if place not in needed
+    ]
+    for fields, less in LESS:
+        yield [
+            _Cut(path, number, index, less)
+            for path, number, index, place, record in places
+            if less(record) != record and not any((*place, name) in needed for name in fields)
+        ]
+
+
+def _cut(
+    batches: Sequence[tuple[Batch, tuple[Record, ...]]],
+    cuts: Sequence[_Cut],
+    changes: tuple[Change, ...],
+) -> tuple[bytes, tuple[Change, ...]]:
+    """The record set without them, and the changes at their new places. Raises Unfit."""
+    path = cuts[0].path
+    found = []
+    for number in reversed(range(len(batches))):
+        mine = [cut for cut in cuts if cut.batch == number]
+        if any(cut.record is None for cut in mine):
+            changes = tuple(moved(change, (*path, number)) for change in changes)
+            continue
+        batch, records = batches[number]
+        left = list(records)
+        for cut in sorted(mine, key=lambda one: one.record or 0, reverse=True):
+            assert cut.record is not None  # noqa: S101
+            if cut.less is not None:
+                left[cut.record] = cut.less(left[cut.record])
+            else:
+                del left[cut.record]
+                place = (*path, number, "records", cut.record)
+                changes = tuple(moved(change, place) for change in changes)
+        found.append(_built(batch, left) if mine else bytes(batch.data))
+    return b"".join(reversed(found)), changes
+
+
+def _built(batch: Batch, records: Sequence[Record]) -> bytes:
+    if not records:
+        raise Unfit("records", "a batch without records is dropped as a whole")
+    base = batch.base_offset if batch.base_offset is not None else records[0].offset
+    again = [record._replace(offset=base + index) for index, record in enumerate(records)]
+    return rebuild(replace(batch, last_offset=again[-1].offset), again)
+
+
+def _put(body: Any, path: Path, data: bytes) -> None:
+    for step in path[:-1]:
+        body = body[step]
+    body[path[-1]] = data
+
+
+def _halves(record: Record) -> Record:
+    return record._replace(key=halved(record.key), value=halved(record.value))
+
+
+LESS: Final[tuple[tuple[tuple[str, ...], _Less], ...]] = (
+    (("headers",), lambda record: record._replace(headers=())),
+    (("key",), lambda record: record._replace(key=None)),
+    (("value",), lambda record: record._replace(value=None)),
+    (("key",), lambda record: record._replace(key=record.key and b"")),
+    (("value",), lambda record: record._replace(value=record.value and b"")),
+    (("key", "value"), _halves),
+)
+"""What of a record may go, and the fields that this is about."""
+
+RECORDS: Final = Step(
+    "records", "fewer batches and records, smaller keys and values, without headers", _smaller
+)

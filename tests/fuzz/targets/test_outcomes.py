@@ -1,0 +1,100 @@
+"""What two targets did with a case, compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import specs
+from fuzz.case import Case, Recipe, Seed
+from fuzz.observation import Observation
+from fuzz.targets.outcomes import Outcome, Taken, difference, outcome
+from specs.frames import Frame
+
+GROUP = "OffsetDelete"
+ALL: tuple[Taken, Taken] = ({}, {})
+
+
+def asked(name: str, version: int) -> bytes:
+    key = specs.api(name).key
+    header = {"request_api_key": key, "request_api_version": version, "correlation_id": 7}
+    body = specs.api(name).request.codec(version)
+    return specs.encode_frame(Frame("request", key, version, header, body.decode(body.encode({}))))
+
+
+def answered(name: str, version: int, code: int) -> bytes:
+    key, message = specs.api(name).key, specs.api(name).response.codec(version)
+    body = message.decode(message.encode({"error_code": code}))
+    return specs.encode_frame(Frame("response", key, version, {"correlation_id": 7}, body))[4:]
+
+
+def seen(name: str, version: int, *codes: int, ending: str = "open") -> Observation:
+    frame = asked(name, version)
+    key = specs.api(name).key
+    case = Case(0, Recipe(Seed(key, version, "request", frame[4:], "x"), ()), (frame,))
+    replies = tuple(answered(name, version, code) for code in codes)
+    return Observation(case, (frame,), replies, ending)  # type: ignore[arg-type]
+
+
+def read(**facts: object) -> Observation:
+    return replace(seen(GROUP, 0), facts=tuple(facts.items()))
+
+
+def test_error_codes_and_ends_are_what_brokers_do() -> None:
+    assert outcome(seen(GROUP, 0, 69), "broker") == Outcome("GROUP_ID_NOT_FOUND")
+    assert outcome(seen(GROUP, 0, 0), "broker").said == "no error"
+    assert outcome(seen(GROUP, 0, ending="reset"), "broker").said == "closed"
+    assert outcome(seen(GROUP, 0, ending="closed"), "broker").said == "closed"
+    assert outcome(seen("Metadata", 1), "broker") == Outcome("no answer")
+    unreadable = replace(seen(GROUP, 0), replies=(b"\0\0\0\7",))
+    assert outcome(unreadable, "broker").said == "a response that can't be read"
+
+
+def test_two_that_do_the_same_differ_in_nothing() -> None:
+    assert difference(seen(GROUP, 0, 69), seen(GROUP, 0, 69), "broker", ALL) is None
+    assert difference(
+        seen(GROUP, 0, ending="reset"), seen(GROUP, 0, ending="closed"), "broker", ALL
+    ) is None  # fmt: skip
+
+
+def test_two_that_do_otherwise_differ() -> None:
+    found = difference(seen(GROUP, 0, 69), seen(GROUP, 0, 0), "broker", ALL)
+    assert found == ("GROUP_ID_NOT_FOUND", "no error")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (seen(GROUP, 0, 16), seen(GROUP, 0, 0)),  # NOT_COORDINATOR: another one a moment later
+        (seen(GROUP, 0, 35), seen(GROUP, 0, 69)),  # UNSUPPORTED_VERSION: it has no such thing
+        (seen("Fetch", 4), seen("Fetch", 4, ending="closed")),  # a long poll
+        (replace(seen(GROUP, 0, 0), facts=(("set_aside", True),)), seen(GROUP, 0, 69)),
+        (replace(seen(GROUP, 0, 0), facts=(("session_failed", "x"),)), seen(GROUP, 0, 69)),
+    ],
+)
+def test_what_may_be_otherwise_is_no_difference(one: Observation, other: Observation) -> None:
+    assert difference(one, other, "broker", ALL) is None
+    assert difference(other, one, "broker", ALL) is None
+
+
+def test_corrupt_messages_are_no_matter_of_time() -> None:
+    found = difference(seen("Heartbeat", 0, 2), seen("Heartbeat", 0, 0), "broker", ALL)
+    assert found == ("CORRUPT_MESSAGE", "no error")
+
+
+@pytest.mark.parametrize(("versions", "told"), [(range(1), True), (range(1, 2), False)])
+def test_a_version_that_one_does_not_offer_is_no_difference(versions: range, told: bool) -> None:
+    key = specs.api(GROUP).key
+    closed = seen(GROUP, 0, ending="closed")
+    for taken in (({key: range(1)}, {key: versions}), ({key: versions}, {key: range(1)})):
+        assert (difference(seen(GROUP, 0, 0), closed, "broker", taken) is not None) == told
+
+
+def test_decoders_differ_in_what_they_refuse_and_in_what_they_read() -> None:
+    refused, one, other = read(refused="x"), read(wrote="1"), read(wrote="2")
+    assert difference(one, other, "decoder", ALL) == ("read", "read, as something else")
+    assert difference(refused, one, "decoder", ALL) == ("refused", "read")
+    assert difference(refused, read(refused="y"), "decoder", ALL) is None
+    # what can be read and not written has nothing to compare
+    assert difference(one, read(unwritten="x"), "decoder", ALL) is None
