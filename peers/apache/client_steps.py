@@ -1,0 +1,228 @@
+"""Members of groups that follow a script, in a Java client's process: many groups at once.
+
+A script is a list of steps, each a list that begins with its name:
+
+- `["read", n]`: poll until so many more records came
+- `["commit", how, mark]`: commit the positions, with the mark as the offsets' metadata; how: `sync`,
+  `async`, or `again`: a commit that failed in a way that may be tried again is, by its callback
+- `["keep", seconds]`: poll for so long with all partitions paused, so that nothing comes
+- `["work", seconds]`: do something else, which is not polling
+- `["say", what]`, `["hear", what]`: tell the group's other members, or wait until one has
+- `["finish", seconds, how]`: read and commit, until the group has all records
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import jpype
+
+from peers.apache.client_values import java_list, new_consumer, package, poll_timeout
+
+HEARING: Final = 30.0
+"""Seconds after which nobody waits for another member any more."""
+POLL_MS: Final = 50
+
+
+class _Group:
+    """What the members of a group have in common. wanted: how many different records there are."""
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self._said: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+        self._read: set[str] = set()
+        self.over = threading.Event()
+
+    def said(self, what: str) -> threading.Event:
+        with self._lock:
+            return self._said.setdefault(what, threading.Event())
+
+    def got(self, ids: Sequence[str]) -> None:
+        with self._lock:
+            self._read.update(ids)
+            if len(self._read) >= self._wanted:
+                self.over.set()
+
+
+class _Member:
+    """A consumer that follows its script, and what it lived to see: [seconds since 1970, what, ...]."""
+
+    def __init__(self, group: _Group, about: Mapping[str, Any], topic: str) -> None:
+        self.seen: list[list[Any]] = []
+        self._group = group
+        self._about = about
+        self._topic = topic
+        self._do: dict[str, Callable[..., None]] = {
+            "read": self._read,
+            "commit": self._commit,
+            "keep": self._keep,
+            "work": time.sleep,
+            "say": lambda what: group.said(what).set(),
+            "hear": self._hear,
+            "finish": self._finish,
+        }
+
+    def follow(self) -> None:
+        """Do all of it. An exception of the client's ends it, and is noted."""
+        steps = list(self._about["steps"])
+        if steps[0][0] == "hear":
+            self._hear(*steps.pop(0)[1:])
+        consumer = None
+        try:
+            self._consumer = consumer = new_consumer(self._about["settings"])
+            self._timeout = poll_timeout(consumer, POLL_MS)
+            consumer.subscribe(java_list(self._topic), self._listener())
+            for name, *rest in steps:
+                self._do[name](*rest)
+        except jpype.JException as problem:
+            self._note("died", _name(problem), str(problem.getMessage()))
+        except TimeoutError as problem:
+            self._note("died", "TimeoutError", str(problem))
+        finally:
+            try:
+                if consumer is not None:
+                    consumer.close()
+            except jpype.JException as problem:
+                self._note("not closed", _name(problem), str(problem.getMessage()))
+
+    def _note(self, what: str, *rest: Any) -> None:
+        self.seen.append([round(time.time(), 4), what, *rest])
+
+    def _poll(self) -> int:
+        begun = time.time()
+        found = [bytes(one.value()).decode() for one in self._consumer.poll(self._timeout)]
+        if found:
+            self.seen.append([round(begun, 4), "polls"])
+            self._note("reads", *found)
+            self._group.got(found)
+        return len(found)
+
+    def _read(self, count: int) -> None:
+        until = time.monotonic() + HEARING
+        while count > 0:
+            count -= self._poll()
+            if time.monotonic() > until:
+                raise TimeoutError(f"{count} records did not come")
+
+    def _keep(self, seconds: float) -> None:
+        owned = self._consumer.assignment()
+        self._consumer.pause(owned)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self._poll()
+        self._consumer.resume(owned)
+
+    def _hear(self, what: str) -> None:
+        if not self._group.said(what).wait(HEARING):
+            raise TimeoutError(f"nobody said {what!r}")
+
+    def _finish(self, seconds: float, how: str) -> None:
+        until = time.monotonic() + seconds
+        self._note("finishes")
+        while not self._group.over.is_set() and time.monotonic() < until:
+            if self._poll():
+                self._commit(how, "later")
+
+    def _commit(self, how: str, mark: str) -> None:
+        offsets = _offsets(self._consumer, self._consumer.assignment(), mark)
+        self._note("commits", mark, how, _plain(offsets))
+        if how == "sync":
+            self._sync(offsets, mark)
+        else:
+            again = how == "again"
+            self._consumer.commitAsync(offsets, self._callback(mark, again=again))
+
+    def _sync(self, offsets: Any, mark: str) -> None:
+        try:
+            self._consumer.commitSync(offsets)
+            self._note("committed", mark, "")
+        except jpype.JException as problem:
+            self._note("committed", mark, _name(problem))
+
+    def _callback(self, mark: str, *, again: bool) -> Any:
+        def complete(offsets: Any, problem: Any) -> None:
+            name = "" if problem is None else _name(problem)
+            self._note("committed", mark, name)
+            if again and name == "RetriableCommitFailedException":
+                retry = _marked(offsets, "again")
+                self._note("commits", "again", "async", _plain(retry))
+                self._consumer.commitAsync(retry, self._callback("again", again=False))
+
+        return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
+
+    def _listener(self) -> Any:
+        """A ConsumerRebalanceListener that notes what it hears, and commits if it is told to."""
+
+        def assigned(partitions: Any) -> None:
+            self._note("assigned", *_numbers(partitions))
+
+        def revoked(partitions: Any) -> None:
+            self._note("revoked", *_numbers(partitions))
+            if self._about.get("commits_when_revoked") and partitions.size():
+                offsets = _offsets(self._consumer, partitions, "revoked")
+                self._note("commits", "revoked", "sync", _plain(offsets))
+                self._sync(offsets, "revoked")
+
+        def lost(partitions: Any) -> None:
+            self._note("lost", *_numbers(partitions))
+
+        return jpype.JProxy(
+            package("consumer").ConsumerRebalanceListener,
+            dict={
+                "onPartitionsAssigned": assigned,
+                "onPartitionsRevoked": revoked,
+                "onPartitionsLost": lost,  # since 2.4 (KIP-429)
+            },
+        )
+
+
+def _name(problem: Any) -> str:
+    """An exception's class, without its package."""
+    return str(problem.getClass().getSimpleName())
+
+
+def _numbers(partitions: Any) -> list[int]:
+    return sorted(int(one.partition()) for one in partitions)
+
+
+def _offsets(consumer: Any, partitions: Any, mark: str) -> Any:
+    """Where the consumer is in partitions, to be committed."""
+    made = jpype.java.util.HashMap()
+    for one in partitions:
+        made.put(one, package("consumer").OffsetAndMetadata(consumer.position(one), mark))
+    return made
+
+
+def _marked(offsets: Any, mark: str) -> Any:
+    """The same offsets with another mark."""
+    made = jpype.java.util.HashMap()
+    for one in offsets.keySet():
+        made.put(one, package("consumer").OffsetAndMetadata(offsets.get(one).offset(), mark))
+    return made
+
+
+def _plain(offsets: Any) -> list[list[int]]:
+    """Partition and offset of each."""
+    pairs = ([int(one.partition()), int(offsets.get(one).offset())] for one in offsets.keySet())
+    return sorted(pairs)
+
+
+def follow(request: dict[str, Any]) -> dict[str, Any]:
+    """Groups that read `topic`, all at once, each member in a thread: what each of them saw.
+
+    groups: lists of members, each with `settings`, `steps` and `commits_when_revoked`.
+    """
+    groups = []
+    for abouts in request["groups"]:
+        group = _Group(request["count"])
+        groups.append([_Member(group, about, request["topic"]) for about in abouts])
+    everybody = [member for group in groups for member in group]
+    with ThreadPoolExecutor(len(everybody)) as pool:
+        for done in [pool.submit(member.follow) for member in everybody]:
+            done.result()
+    return {"groups": [[member.seen for member in group] for group in groups]}
