@@ -29,7 +29,9 @@ def experiment_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas experiment list`.")],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="NAME.md and NAME.json are written there."),
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="NAME.md, NAME.json and plots are written there."
+        ),
     ] = Path("results"),
     short: Annotated[
         bool, typer.Option("--short", help="Few runs: to see that it works, not to conclude from.")

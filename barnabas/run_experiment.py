@@ -39,7 +39,7 @@ def listing(*, as_json: bool = False) -> None:
     table.add_column("question")
     table.add_column("Kafka")
     for name, one in found.items():
-        table.add_row(name, one.question, ", ".join(one.versions))
+        table.add_row(name, one.question, ", ".join(one.versions) or "peers of ours")
     Console(highlight=False, markup=False).print(table)
 
 
@@ -83,6 +83,8 @@ def run(name: str, out: Path, *, short: bool) -> None:
     }
     (out / f"{name}.json").write_text(_lines(document, 3) + "\n")
     (out / f"{name}.md").write_text(text(found, document))
+    for file, plot in plots(found, document).items():
+        (out / file).write_text(plot)
     output.out.print(f"{out / name}.md", markup=False)
 
 
@@ -100,16 +102,25 @@ def written(file: Path) -> str:
         raise Trouble(f"{file} is no result of an experiment ({problem!r})") from None
 
 
+def plots(found: Experiment, document: dict[str, Any]) -> dict[str, str]:
+    """The plots of a result: the name of a file -> SVG."""
+    made = found.plots(document["measured"])
+    return {f"{document['experiment']}-{name}.svg": plot for name, plot in made.items()}
+
+
 def text(found: Experiment, document: dict[str, Any]) -> str:
     """A whole result: the question, when and where it was put, and what came of it."""
     machine = document["machine"]
+    shown = "".join(
+        f"\n![{file.removesuffix('.svg')}]({file})\n" for file in plots(found, document)
+    )
     few = " A short run: it shows that it works, and nothing more." if document["short"] else ""
     return (
         f"# {document['experiment']}\n\n**{found.question}**\n\n"
         f"Measured on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "
         f"cores with Python {machine['python']}; load when it began and ended: {machine['load'][0]} "
         f"and {machine['load'][1]} (of that minute). The figures are in {document['experiment']}.json; "
-        f"this text is made of them.{few}\n\n{found.write(document['measured'])}"
+        f"this text is made of them.{few}\n\n{found.write(document['measured'])}{shown}"
     )
 
 

@@ -34,10 +34,20 @@ class Bench(NamedTuple):
     step: Callable[[int, int, str], None]
 
 
+def no_plots(_: Measured) -> dict[str, str]:
+    """Of an experiment whose tables say it all."""
+    return {}
+
+
 class Experiment(NamedTuple):
-    """versions: of Apache Kafka. write: a pure function from what was measured to Markdown."""
+    """versions: of Apache Kafka; none if only peers of this project take part.
+
+    write: a pure function from what was measured to Markdown. plots: one to SVG (`experiments.plots`)
+    by name; NAME-PLOT.svg stands next to the Markdown, which shows them in the end.
+    """
 
     question: str
     versions: tuple[str, ...]
     run: Callable[[Bench], Measured]
     write: Callable[[Measured], str]
+    plots: Callable[[Measured], dict[str, str]] = no_plots

@@ -14,6 +14,7 @@ from collections import Counter
 from contextlib import closing
 from typing import Any, Final, Literal
 
+from experiments import plots
 from experiments.experiment import Bench, Experiment, Measured
 from experiments.written import producing
 from peers.apache import ApacheCluster
@@ -164,9 +165,23 @@ def write(measured: Measured) -> str:
     )  # fmt: skip
 
 
+def drawn(measured: Measured) -> dict[str, str]:
+    """What became of the quiet topic, run by run."""
+    lost = {
+        arm: [
+            100 * one["quiet_dropped"] / one["quiet"]
+            for one in measured["runs"]
+            if one["arm"] == arm
+        ]
+        for arm, _ in ARMS
+    }
+    return {"dropped": plots.dots("A quiet topic beside a loud one", "dropped (%)", lost)}
+
+
 EXPERIMENT: Final = Experiment(
     "Which of the two queueing choices protects a quiet topic from a loud one, and what does it cost?",
     (VERSION,),
     run,
     write,
+    drawn,
 )

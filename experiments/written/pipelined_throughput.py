@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Final
 
+from experiments import plots
 from experiments.diagram import Step, sequence, steps
 from experiments.experiment import Bench, Experiment, Measured
 from experiments.written import producing
@@ -116,7 +117,7 @@ def _seen(
     version: str, latency: int, capture: Any, runs: list[producing.Run]
 ) -> tuple[dict[str, list[Step]], list[producing.Run]]:
     by_client = producing.produced(capture)
-    drawn = {}
+    shown = {}
     for one in runs:
         exchanges = by_client[one.pop("client_id")]
         one["requests"] = len(exchanges)
@@ -124,8 +125,8 @@ def _seen(
         one["in_flight_total"] = producing.most_under_way(exchanges, by_connection=False)
         if one["arm"] in SHOWN and latency == max(LATENCIES):
             # behind those that made the connections
-            drawn[f"{version}: {one['arm']}"] = steps(exchanges[PARTITIONS : PARTITIONS + DRAWN])
-    return drawn, runs
+            shown[f"{version}: {one['arm']}"] = steps(exchanges[PARTITIONS : PARTITIONS + DRAWN])
+    return shown, runs
 
 
 def write(measured: Measured) -> str:
@@ -199,9 +200,30 @@ def _follows(runs: list[producing.Run], how: dict[str, Any]) -> str:
     return "\n".join(said)
 
 
+def drawn(measured: Measured) -> dict[str, str]:
+    """A plot for each version."""
+    return {
+        version: plots.lines(
+            f"Throughput, Kafka {version}",
+            "latency (ms)",
+            "messages a second",
+            {
+                arm: [
+                    (one["latency"], one["messages"] / one["seconds"])
+                    for one in measured["runs"]
+                    if (one["version"], one["arm"]) == (version, arm)
+                ]
+                for arm, _ in ARMS
+            },
+        )
+        for version in measured["how"]["versions"]
+    }
+
+
 EXPERIMENT: Final = Experiment(
     "What does it gain to have several requests to a broker in flight, at which latency?",
     VERSIONS,
     run,
     write,
+    drawn,
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import experiments
-from barnabas.run_experiment import written
-from experiments.written.contents import EXPERIMENTS
+from barnabas.run_experiment import plots, written
+from experiments.written.contents import EXPERIMENTS, experiment
 
 RESULTS = Path(experiments.__file__).parent / "results"
 
@@ -16,3 +17,9 @@ RESULTS = Path(experiments.__file__).parent / "results"
 @pytest.mark.parametrize("name", [name for name, _ in EXPERIMENTS])
 def test_the_text_is_made_of_the_figures(name: str) -> None:
     assert written(RESULTS / f"{name}.json") == (RESULTS / f"{name}.md").read_text()
+
+
+@pytest.mark.parametrize("name", [name for name, _ in EXPERIMENTS])
+def test_the_plots_are_made_of_the_figures(name: str) -> None:
+    made = plots(experiment(name), json.loads((RESULTS / f"{name}.json").read_bytes()))
+    assert {file: (RESULTS / file).read_text() for file in made} == made

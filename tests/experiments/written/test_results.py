@@ -8,6 +8,7 @@ import pytest
 
 from experiments.written import pipelined_order, pipelined_queues, pipelined_throughput
 from experiments.written.contents import EXPERIMENTS, experiment
+from peers.apache.versions import release
 
 
 def run(arm: str, latency: int, seconds: float, *, in_order: bool = True) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def test_many_queues_take_more_memory_than_one() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, _ in EXPERIMENTS])
-def test_each_experiment_asks_something_of_some_version(name: str) -> None:
+def test_each_experiment_asks_something_of_versions_that_exist(name: str) -> None:
     found = experiment(name)
     assert found.question.endswith("?")
-    assert found.versions
+    assert all(release(version) for version in found.versions)
