@@ -12,6 +12,8 @@ EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
     ("pipelined-order", "pipelined_order"),
     ("pipelined-queues", "pipelined_queues"),
+    ("commit-overtaken", "commit_overtaken"),
+    ("commit-overtaken-newer", "commit_overtaken_newer"),
 )
 """(name, module): the module has it as EXPERIMENT."""
 

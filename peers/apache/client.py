@@ -244,7 +244,8 @@ class JavaClient:
         """
         common = {**self._settings, "auto.offset.reset": "earliest", **(settings or {})}
         made = [
-            [{**one, "settings": {**common, **one["settings"]}} for one in group] for group in groups
+            [{**one, "settings": {**common, **one["settings"]}} for one in group]
+            for group in groups
         ]
         answer = self._ask("follow", None, topic=topic, count=count, groups=made)
         found: list[list[list[Seen]]] = answer["groups"]

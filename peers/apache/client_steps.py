@@ -2,12 +2,15 @@
 
 A script is a list of steps, each a list that begins with its name:
 
-- `["read", n]`: poll until so many more records came
+- `["settle", n]`: poll until so many partitions are assigned, and read nothing
+- `["read", n]`: read so many records of each partition in turn
+- `["poll", ms]`: once
 - `["commit", how, mark]`: commit the positions, with the mark as the offsets' metadata; how: `sync`,
   `async`, or `again`: a commit that failed in a way that may be tried again is, by its callback
-- `["keep", seconds]`: poll for so long with all partitions paused, so that nothing comes
+- `["keep", seconds]`: poll for so long, and read nothing
 - `["work", seconds]`: do something else, which is not polling
 - `["say", what]`, `["hear", what]`: tell the group's other members, or wait until one has
+- `["rejoin"]`: poll and read nothing, until something is assigned anew
 - `["finish", seconds, how]`: read and commit, until the group has all records
 """
 
@@ -15,17 +18,46 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
 import jpype
 
 from peers.apache.client_values import java_list, new_consumer, package, poll_timeout
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 HEARING: Final = 30.0
 """Seconds after which nobody waits for another member any more."""
 POLL_MS: Final = 50
+
+
+_ALONE: Final = threading.RLock()
+
+
+def alone_at_first(do: Callable[P, R]) -> Callable[P, R]:
+    """One thread at a time, until the function has once given something.
+
+    JPype finds out what a Java method takes when it is first called; if two threads do that at the same
+    time, the process dies of a null pointer.
+    """
+    done = threading.Event()
+
+    @wraps(do)
+    def first(*args: P.args, **kwargs: P.kwargs) -> R:
+        if done.is_set():
+            return do(*args, **kwargs)
+        with _ALONE:
+            found = do(*args, **kwargs)
+            if found is None or found:
+                done.set()
+            return found
+
+    return first
 
 
 class _Group:
@@ -54,29 +86,34 @@ class _Member:
 
     def __init__(self, group: _Group, about: Mapping[str, Any], topic: str) -> None:
         self.seen: list[list[Any]] = []
+        self._records = self._assigned = 0
+        self._timeouts: dict[int, Any] = {}
+        self._only: Any = None
+        """The partitions that are read, None for all."""
         self._group = group
         self._about = about
         self._topic = topic
         self._do: dict[str, Callable[..., None]] = {
+            "settle": self._settle,
             "read": self._read,
+            "poll": self._poll,
             "commit": self._commit,
             "keep": self._keep,
-            "work": time.sleep,
+            "work": self._work,
             "say": lambda what: group.said(what).set(),
             "hear": self._hear,
+            "rejoin": self._rejoin,
             "finish": self._finish,
         }
 
     def follow(self) -> None:
         """Do all of it. An exception of the client's ends it, and is noted."""
         steps = list(self._about["steps"])
-        if steps[0][0] == "hear":
-            self._hear(*steps.pop(0)[1:])
         consumer = None
         try:
-            self._consumer = consumer = new_consumer(self._about["settings"])
-            self._timeout = poll_timeout(consumer, POLL_MS)
-            consumer.subscribe(java_list(self._topic), self._listener())
+            while steps and steps[0][0] == "hear":
+                self._hear(*steps.pop(0)[1:])
+            consumer = self._begin()
             for name, *rest in steps:
                 self._do[name](*rest)
         except jpype.JException as problem:
@@ -90,32 +127,79 @@ class _Member:
             except jpype.JException as problem:
                 self._note("not closed", _name(problem), str(problem.getMessage()))
 
+    @alone_at_first
+    def _begin(self) -> Any:
+        self._consumer = new_consumer(self._about["settings"])
+        self._note("subscribes")
+        self._consumer.subscribe(java_list(self._topic), self._listener())
+        return self._consumer
+
     def _note(self, what: str, *rest: Any) -> None:
         self.seen.append([round(time.time(), 4), what, *rest])
 
-    def _poll(self) -> int:
+    @alone_at_first
+    def _poll(self, milliseconds: int = POLL_MS) -> int:
         begun = time.time()
-        found = [bytes(one.value()).decode() for one in self._consumer.poll(self._timeout)]
+        if milliseconds not in self._timeouts:
+            self._timeouts[milliseconds] = poll_timeout(self._consumer, milliseconds)
+        polled = self._consumer.poll(self._timeouts[milliseconds])
+        found = [bytes(one.value()).decode() for one in polled]
         if found:
             self.seen.append([round(begun, 4), "polls"])
             self._note("reads", *found)
             self._group.got(found)
+        self._records += len(found)
         return len(found)
 
-    def _read(self, count: int) -> None:
-        until = time.monotonic() + HEARING
-        while count > 0:
-            count -= self._poll()
-            if time.monotonic() > until:
-                raise TimeoutError(f"{count} records did not come")
+    def _settle(self, count: int) -> None:
+        with self._reading():
+            self._until(lambda: self._consumer.assignment().size() == count)
 
     def _keep(self, seconds: float) -> None:
-        owned = self._consumer.assignment()
-        self._consumer.pause(owned)
         until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        with self._reading():
+            self._until(lambda: time.monotonic() > until)
+
+    def _work(self, seconds: float) -> None:
+        self._note("works")
+        time.sleep(seconds)
+        self._note("worked")
+
+    def _rejoin(self) -> None:
+        before = self._assigned
+        self._note("joins")
+        with self._reading():
+            self._until(lambda: self._assigned > before)
+
+    def _read(self, count: int) -> None:
+        for partition in sorted(self._consumer.assignment(), key=str):
+            with self._reading(partition):
+                before = self._records
+                self._until(lambda before=before: self._records >= before + count)
+
+    @contextmanager
+    def _reading(self, *partitions: Any) -> Iterator[None]:
+        """Only these, and none that is assigned meanwhile."""
+        self._only = java_list(*partitions)
+        self._resume(self._only)
+        try:
+            yield
+        finally:
+            self._only = None
+            self._resume(self._consumer.assignment())
+
+    @alone_at_first
+    def _resume(self, partitions: Any) -> None:
+        """Read these only."""
+        self._consumer.pause(self._consumer.assignment())
+        self._consumer.resume(partitions)
+
+    def _until(self, so: Callable[[], bool]) -> None:
+        until = time.monotonic() + HEARING
+        while not so():
             self._poll()
-        self._consumer.resume(owned)
+            if time.monotonic() > until:
+                raise TimeoutError(f"it took more than {HEARING:g} s")
 
     def _hear(self, what: str) -> None:
         if not self._group.said(what).wait(HEARING):
@@ -123,11 +207,11 @@ class _Member:
 
     def _finish(self, seconds: float, how: str) -> None:
         until = time.monotonic() + seconds
-        self._note("finishes")
         while not self._group.over.is_set() and time.monotonic() < until:
             if self._poll():
                 self._commit(how, "later")
 
+    @alone_at_first
     def _commit(self, how: str, mark: str) -> None:
         offsets = _offsets(self._consumer, self._consumer.assignment(), mark)
         self._note("commits", mark, how, _plain(offsets))
@@ -160,6 +244,9 @@ class _Member:
 
         def assigned(partitions: Any) -> None:
             self._note("assigned", *_numbers(partitions))
+            self._assigned += 1
+            if self._only is not None:
+                self._consumer.pause(partitions)
 
         def revoked(partitions: Any) -> None:
             self._note("revoked", *_numbers(partitions))
@@ -181,15 +268,18 @@ class _Member:
         )
 
 
+@alone_at_first
 def _name(problem: Any) -> str:
     """An exception's class, without its package."""
     return str(problem.getClass().getSimpleName())
 
 
+@alone_at_first
 def _numbers(partitions: Any) -> list[int]:
     return sorted(int(one.partition()) for one in partitions)
 
 
+@alone_at_first
 def _offsets(consumer: Any, partitions: Any, mark: str) -> Any:
     """Where the consumer is in partitions, to be committed."""
     made = jpype.java.util.HashMap()
@@ -198,6 +288,7 @@ def _offsets(consumer: Any, partitions: Any, mark: str) -> Any:
     return made
 
 
+@alone_at_first
 def _marked(offsets: Any, mark: str) -> Any:
     """The same offsets with another mark."""
     made = jpype.java.util.HashMap()
@@ -206,6 +297,7 @@ def _marked(offsets: Any, mark: str) -> Any:
     return made
 
 
+@alone_at_first
 def _plain(offsets: Any) -> list[list[int]]:
     """Partition and offset of each."""
     pairs = ([int(one.partition()), int(offsets.get(one).offset())] for one in offsets.keySet())

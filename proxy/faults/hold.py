@@ -75,18 +75,14 @@ def hold(config: Hold, message: Message, roll: Roll) -> Effects:
         return (Aside(config.at_most, until=own, same=same, restore=config.restore),)
     if config.messages is not None:
         return (
-            behind(
-                config.messages, config.same, message.direction, config.at_most, config.restore
-            ),
+            behind(config.messages, config.same, message.direction, config.at_most, config.restore),
         )
     if config.time is not None:
         return (Aside(config.time, restore=config.restore),)
     return (Aside(config.at_most, control=True, restore=config.restore),)
 
 
-def behind(
-    count: int, same: Same, direction: Direction, at_most: int, restore: bool
-) -> Aside:
+def behind(count: int, same: Same, direction: Direction, at_most: int, restore: bool) -> Aside:
     """Stand aside until so many others of a direction have passed."""
     until = None if same == "connection" else Until(direction=direction, same=same)
     return Aside(at_most, until, same, count, restore)

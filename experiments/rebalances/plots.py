@@ -1,0 +1,5 @@
+from experiments.experiment import Measured
+
+
+def plots(measured: Measured) -> dict[str, str]:
+    return {}
