@@ -22,17 +22,17 @@ EACH: Final = 10
 """Records of each partition that are read at a time, and so many that the marked commit is about."""
 BATCH: Final = 5
 """Records a poll."""
-SESSION, HEARTBEAT = 3.0, 0.3
+SESSION, HEARTBEAT = 6.0, 0.3
 """Seconds."""
-WORK: Final = 1.5
+WORK: Final = 2.0
 """Seconds in which the member does not poll while the other one comes: some heartbeats."""
 AWAITED: Final = 1.5
 """Seconds that the third member takes longer."""
-REPLACED: Final = 4.0
+REPLACED: Final = 7.0
 """Seconds after which a client closes a connection on which it was not answered."""
-LONG_SESSION: Final = 8.0
+LONG_SESSION: Final = 12.0
 """Seconds: where a client has only one heartbeat in flight, its session ends with its connection."""
-FINISH: Final = 20.0
+FINISH: Final = 30.0
 """Seconds after which a run is over, whatever was read."""
 
 

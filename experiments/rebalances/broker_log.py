@@ -23,14 +23,17 @@ class Served(NamedTuple):
     key: int
 
 
+What = Literal["prepares", "stabilized", "assigned", "bumped", "expired"]
+
+
 class Turn(NamedTuple):
-    """Something that happened to a group: a rebalance begins, has its members, is over; or a member's
-    session is. at: seconds since 1970, to a millisecond."""
+    """Something that happened to a group: a rebalance begins, has its members, is over; its epoch is
+    another one (consumer protocol); a member's session is over. at: seconds since 1970, to a millisecond."""
 
     line: int
     at: float
     group: str
-    what: Literal["prepares", "stabilized", "assigned", "expired"]
+    what: What
 
 
 STATES: Final = {
@@ -46,11 +49,11 @@ _OLD: Final = re.compile(
     r".*;totalTime:([\d.]+),"
 )
 _NEW: Final = "Completed request:{"
-_TURNS: Final[tuple[tuple[Literal["prepares", "stabilized", "assigned", "expired"], re.Pattern[str]], ...]] = (
+_TURNS: Final[tuple[tuple[What, re.Pattern[str]], ...]] = (
     ("prepares", re.compile(r"Preparing to rebalance group (\S+) ")),
     ("stabilized", re.compile(r"Stabilized group (\S+) ")),
     ("assigned", re.compile(r"Assignment received from leader.* for group (\S+) for generation")),
-    ("prepares", re.compile(r"\[GroupId (\S+)\] Bumped group epoch to")),
+    ("bumped", re.compile(r"\[GroupId (\S+)\] Bumped group epoch to")),
     ("expired", re.compile(r"[Mm]ember \S+ in group (\S+) has failed, removing it")),
     ("expired", re.compile(r"\[GroupId (\S+)\] Member \S+ fenced from the group because .*session expired")),
 )  # fmt: skip

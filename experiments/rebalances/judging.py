@@ -72,7 +72,7 @@ def judged(run: Run, by: Literal["m", "a", "newer"]) -> dict[str, Any]:
         "log_had": {} if fetched is None else _last(run.kept, fetched.came, fetched.committed),
         "first_fetch": {str(p): _first_fetch(own, p) for p in moved},
         **_deliveries(run),
-        "rebalances": sum(turn.what == "prepares" for turn in turns),
+        "rebalances": sum(turn.what in ("prepares", "bumped") for turn in turns),
         "ghosts": sum(turn.what == "expired" for turn in turns),
         "stall_ms": stall(run.members),
         "died": [

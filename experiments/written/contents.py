@@ -13,7 +13,8 @@ EXPERIMENTS: Final = (
     ("pipelined-order", "pipelined_order"),
     ("pipelined-queues", "pipelined_queues"),
     ("commit-overtaken", "commit_overtaken"),
-    ("commit-overtaken-newer", "commit_overtaken_newer"),
+    ("commit-overtaken-classic", "commit_overtaken_classic"),
+    ("commit-overtaken-consumer", "commit_overtaken_consumer"),
 )
 """(name, module): the module has it as EXPERIMENT."""
 

@@ -219,7 +219,7 @@ class _Member:
             self._sync(offsets, mark)
         else:
             again = how == "again"
-            self._consumer.commitAsync(offsets, self._callback(mark, again=again))
+            self._consumer.commitAsync(offsets, self._callback(mark, offsets if again else None))
 
     def _sync(self, offsets: Any, mark: str) -> None:
         try:
@@ -228,14 +228,19 @@ class _Member:
         except jpype.JException as problem:
             self._note("committed", mark, _name(problem))
 
-    def _callback(self, mark: str, *, again: bool) -> Any:
-        def complete(offsets: Any, problem: Any) -> None:
+    def _callback(self, mark: str, offsets: Any = None) -> Any:
+        """An OffsetCommitCallback that notes what it hears; offsets: what it may commit once more.
+
+        Not those that it is told: the consumer of the new protocol tells none if a commit failed.
+        """
+
+        def complete(_: Any, problem: Any) -> None:
             name = "" if problem is None else _name(problem)
             self._note("committed", mark, name)
-            if again and name == "RetriableCommitFailedException":
+            if offsets is not None and name == "RetriableCommitFailedException":
                 retry = _marked(offsets, "again")
                 self._note("commits", "again", "async", _plain(retry))
-                self._consumer.commitAsync(retry, self._callback("again", again=False))
+                self._consumer.commitAsync(retry, self._callback("again"))
 
         return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
 

@@ -1,4 +1,8 @@
-"""The same as `commit_overtaken` on 3.9.1 and 4.3.1, with the classic and the consumer protocol."""
+"""The same as `commit_overtaken` with the consumer protocol (KIP-848) of 3.9.1 and 4.3.1.
+
+There the heartbeat that gives partitions up takes JoinGroup's place. In 3.9.1 the protocol is a
+preview, whose consumer does not always begin to fetch: so more runs are begun.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,7 @@ from experiments.rebalances.campaign import Case, campaign
 from experiments.rebalances.plots import plots
 from experiments.rebalances.report import write
 
-CASES: Final = (
-    Case("3.9.1", "classic", 20),
-    Case("3.9.1", "consumer", 20),
-    Case("4.3.1", "classic", 20),
-    Case("4.3.1", "consumer", 20),
-)
+CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 40))
 SHORT: Final = (Case("4.3.1", "consumer", 2, ("same connection",)),)
 
 
@@ -24,9 +23,9 @@ def run(bench: Bench) -> Measured:
 
 
 EXPERIMENT: Final = Experiment(
-    "The same with 3.9.1 and 4.3.1, where in the consumer protocol the heartbeat that gives partitions "
-    "up takes JoinGroup's place: does an overtaken commit count?",
-    tuple(dict.fromkeys(case.version for case in CASES)),
+    "If the heartbeat that gives partitions up overtakes an OffsetCommit of commitAsync (consumer "
+    "protocol): does the commit count, and what is processed twice?",
+    tuple(case.version for case in CASES),
     run,
     write,
     plots,
