@@ -109,7 +109,7 @@ _SAME: Final = "same: connection"
 # connections do not wait for each other: the second half leaves when the first message has arrived
 _LATER: Final = "{slice: {size: 90B, every: 100ms}}"
 _ELSEWHERE: Final = _rule(_hold('client_id: "*.m", same: group', "20s"), _LATER)
-_REFUSED: Final = _rule("{delay: 400ms}", "{respond: {error: COORDINATOR_LOAD_IN_PROGRESS}}")
+_REFUSED: Final = _rule("{delay: 2s}", "{respond: {error: COORDINATOR_LOAD_IN_PROGRESS}}")
 
 ARMS: Final = (
     Arm("no proxy", "client and broker alone", _PLAIN, proxied=False),
@@ -181,8 +181,8 @@ ARMS: Final = (
             ("commit", "again", MARK),
             ("read", EACH),
             ("commit", "async", "newer"),
-            ("work", 1.0),
-            ("keep", 0.5),
+            ("work", 3.0),
+            ("keep", 1.0),
             *_COME,
         ),
         _REFUSED,

@@ -14,6 +14,8 @@ from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient
 
 TOPIC = "records"
+PATIENCE = 300.0
+"""Seconds that a broker may take to start: campaigns are run where others run too."""
 
 
 class Bed:
@@ -29,7 +31,7 @@ class Bed:
         levels = {**arms.LEVELS, "org.apache.kafka.coordinator.group": "INFO"}
         with ExitStack() as stack:
             self._cluster = stack.enter_context(
-                ApacheCluster(self.version, settings=arms.BROKER, levels=levels)
+                ApacheCluster(self.version, settings=arms.BROKER, levels=levels, timeout=PATIENCE)
             )
             java = self._client(stack, self.version)
             java.administer("create", topic=TOPIC, partitions=2)
