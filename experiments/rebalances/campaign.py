@@ -13,7 +13,7 @@ from experiments.rebalances.judging import Run, judged
 from experiments.rebalances.running import Bed
 from peers.apache.client import JavaError
 
-AT_ONCE: Final = 40
+AT_ONCE: Final = 25
 """Groups at a time."""
 DRAWN: Final = ("same connection", "other connection", "listener, other, awaited")
 """Arms of which a run is drawn: the first one in which the commit was overtaken."""
