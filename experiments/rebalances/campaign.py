@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from experiments.diagram import Arrow
@@ -36,21 +38,30 @@ class Case(NamedTuple):
             if arm.fits(self.version, self.protocol) and (not self.only or arm.name in self.only)
         ]
 
+    @property
+    def batches(self) -> Iterator[tuple[Arm, int]]:
+        """Each arm, with so many groups at once, until there are enough runs of it."""
+        for arm in self.arms:
+            for begin in range(0, self.runs, AT_ONCE):
+                yield arm, min(AT_ONCE, self.runs - begin)
+
 
 def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
-    """What was measured: `runs` with all that each came to, `drawn` arrows, `failed` batches."""
+    """What was measured: `runs` with all that each came to, `drawn` arrows, `failed` batches.
+
+    Ctrl-C ends it, and what was measured until then is the result.
+    """
     total = sum(len(case.arms) * case.runs for case in cases)
     runs: list[dict[str, Any]] = []
     drawn: dict[str, list[Arrow]] = {}
     failed: list[list[Any]] = []
-    for case in cases:
-        with Bed(case.version, bench.proxy) as bed:
-            for arm in case.arms:
-                about = {"version": case.version, "protocol": case.protocol, "arm": arm.name}
-                what = " ".join(about.values())
-                for begin in range(0, case.runs, AT_ONCE):
+    with suppress(KeyboardInterrupt):
+        for case in cases:
+            with Bed(case.version, bench.proxy) as bed:
+                for arm, count in case.batches:
+                    about = {"version": case.version, "protocol": case.protocol, "arm": arm.name}
+                    what = " ".join(about.values())
                     bench.step(len(runs), total, what)
-                    count = min(AT_ONCE, case.runs - begin)
                     try:
                         made = _batch(bench, bed, case, arm, count)
                     except JavaError as problem:

@@ -240,7 +240,7 @@ def _apart(measured: Measured) -> list[str]:
     lines += [
         f"- Kafka {' '.join(map(str, one[:3]))}: {one[3]} runs failed together"
         for one in measured["failed"]
-    ]  # noqa: E501
+    ]
     if not lines:
         return []
     why = "Not in the tables: runs that did not come to their rebalance, or in which not all was read."

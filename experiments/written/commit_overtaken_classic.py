@@ -9,7 +9,7 @@ from experiments.rebalances.campaign import Case, campaign
 from experiments.rebalances.plots import plots
 from experiments.rebalances.report import write
 
-CASES: Final = (Case("3.9.1", "classic", 20), Case("4.3.1", "classic", 20))
+CASES: Final = (Case("4.3.1", "classic", 20), Case("3.9.1", "classic", 20))
 SHORT: Final = (Case("4.3.1", "classic", 2, ("same connection",)),)
 
 

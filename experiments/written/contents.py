@@ -13,6 +13,7 @@ EXPERIMENTS: Final = (
     ("pipelined-order", "pipelined_order"),
     ("pipelined-queues", "pipelined_queues"),
     ("commit-overtaken", "commit_overtaken"),
+    ("commit-overwrites", "commit_overwrites"),
     ("commit-overtaken-classic", "commit_overtaken_classic"),
     ("commit-overtaken-consumer", "commit_overtaken_consumer"),
 )

@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 HEARING: Final = 30.0
 """Seconds after which nobody waits for another member any more."""
-POLL_MS: Final = 50
+POLL_MS: Final = 200
 
 
 _ALONE: Final = threading.RLock()
