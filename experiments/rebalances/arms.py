@@ -129,7 +129,7 @@ ARMS: Final = (
     ),
     Arm(
         "other connection",
-        f"the commit is not answered for {REPLACED:g} s, so the client closes its connection; the "
+        "the commit is not answered in request.timeout.ms, so the client closes its connection; the "
         "JoinGroup goes on a new one and arrives first, and completes the rebalance",
         _members(("read", EACH), _MARKED, _REPLACED, *_COME),
         _ELSEWHERE,

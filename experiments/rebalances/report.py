@@ -70,7 +70,8 @@ def _intro(how: dict[str, Any]) -> str:
         "ids. `Ghosts`: members that the broker kept until their session ended, "
         f"{how['session']:g} s. `Stall`: from m's poll to the next record that any member got. "
         "Intervals are Wilson's, 95 %. Runs in which the overtaking did not happen have a row of their "
-        f"own. {how['at_once']} groups at most ran at once, on a machine with other work."
+        f"own. {how['at_once']} groups at most ran at once, on a machine with other work: where a row has "
+        "more rebalances or ghosts in some runs than in others, a member lost its session before."
     )
 
 

@@ -12,6 +12,8 @@ EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
     ("pipelined-order", "pipelined_order"),
     ("pipelined-queues", "pipelined_queues"),
+    ("rebalance-waits", "rebalance_waits"),
+    ("rebalance-duplicates", "rebalance_duplicates"),
     ("commit-overtaken", "commit_overtaken"),
     ("commit-overwrites", "commit_overwrites"),
     ("commit-overtaken-classic", "commit_overtaken_classic"),

@@ -11,7 +11,7 @@ A script is a list of steps, each a list that begins with its name:
 - `["work", seconds]`: do something else, which is not polling
 - `["say", what]`, `["hear", what]`: tell the group's other members, or wait until one has
 - `["rejoin"]`: poll and read nothing, until something is assigned anew
-- `["finish", seconds, how]`: read and commit, until the group has all records
+- `["finish", seconds, how]`: read and commit (how of "": do not), until the group has all records
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class _Member:
     def _finish(self, seconds: float, how: str) -> None:
         until = time.monotonic() + seconds
         while not self._group.over.is_set() and time.monotonic() < until:
-            if self._poll():
+            if self._poll() and how:
                 self._commit(how, "later")
 
     @alone_at_first
