@@ -55,8 +55,15 @@ def _members(name: str, way: str, protocol: arms.Protocol) -> list[dict[str, Any
     how = _HOW.get(way, "")
     commit: list[arms.Step] = [("commit", how, "last")] if how else []
     steps: dict[str, list[arms.Step]] = {
-        "m": [("settle", 2), ("read", arms.EACH), ("say", "come"), ("work", arms.WORK), *commit]
-        + [("rejoin",), ("finish", arms.FINISH, how)],
+        "m": [
+            ("settle", 2),
+            ("read", arms.EACH),
+            ("say", "come"),
+            ("work", arms.WORK),
+            *commit,
+            ("rejoin",),
+            ("finish", arms.FINISH, how),
+        ],
         "a": [("hear", "come"), ("finish", arms.FINISH, "sync")],
     }
     members = arms.groups(arms.Arm("", "", steps), [name], "", protocol)[name]
@@ -71,8 +78,8 @@ def write(measured: Measured) -> str:
     parts = [
         f"Member m has read {measured['how']['each']} records of each of two partitions when a second "
         "member comes. It commits them its way and calls poll, which rebalances; with autoCommit (every "
-        "60 s, so never by the clock) it only calls poll. `Some read twice`: runs in which the application was given "
-        "records more than once. `Late`: the proxy delays every OffsetCommit request, and what is behind it "
+        "60 s, so never by the clock) it only calls poll. `Some read twice`: runs in which the "
+        "application was given records more than once. `Late`: the proxy delays every OffsetCommit request, and what is behind it "
         "on the connection, so their order stays."
     ]
     for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):

@@ -52,8 +52,15 @@ def run(bench: Bench) -> Measured:
 
 def _members(name: str, work: Work, protocol: arms.Protocol) -> list[dict[str, Any]]:
     steps: Mapping[str, list[arms.Step]] = {
-        "m": [("settle", 2), ("read", arms.EACH), ("commit", "sync", "first"), ("say", "come")]
-        + [("work", work.seconds), ("rejoin",), ("finish", arms.FINISH, "sync")],
+        "m": [
+            ("settle", 2),
+            ("read", arms.EACH),
+            ("commit", "sync", "first"),
+            ("say", "come"),
+            ("work", work.seconds),
+            ("rejoin",),
+            ("finish", arms.FINISH, "sync"),
+        ],
         "a": [("hear", "come"), ("finish", arms.FINISH, "sync")],
     }
     arm = arms.Arm("", "", steps)
@@ -124,8 +131,9 @@ def _follows(runs: list[dict[str, Any]]) -> str:
     given = [one for one in runs if one["seconds"] > one["interval"]]
     sooner = sum((one["waited_ms"] or 1e9) < one["seconds"] * 1000 for one in given)
     said = (
-        f"In {until} of {len(waits)} runs the newcomer got nothing before the member's work was over and it "
-        f"called poll; the member sent {sum(one['joins'] for one in runs)} JoinGroup requests while it worked."
+        f"In {until} of {len(waits)} runs the newcomer got nothing before the member's work was over and "
+        f"it called poll; the member sent {sum(one['joins'] for one in runs)} JoinGroup requests while it "
+        "worked."
     )
     if given:
         said += (
