@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from experiments.experiment import Bench, Experiment, Measured
@@ -33,21 +34,22 @@ def run(bench: Bench) -> Measured:
     cases, count = (CASES[:1], 2) if bench.short else (CASES, RUNS)
     found: list[dict[str, Any]] = []
     total = len(cases) * len(NETWORKS)
-    for version, protocol in cases:
-        with Bed(version, bench.proxy) as bed:
-            for number, (network, scenario) in enumerate(NETWORKS.items()):
-                done = cases.index((version, protocol)) * len(NETWORKS) + number
-                bench.step(done, total, f"{version} {protocol}, {network}")
-                groups, ways = {}, {}
-                for way in WAYS:
-                    for name in bed.names(count):
-                        groups[name], ways[name] = _members(name, way, protocol), way
-                about = {"version": version, "protocol": protocol, "network": network}
-                folder = bench.folder / f"{version}-{protocol}-{number}"
-                for one in bed.run(groups, folder, scenario):
-                    figures = judged(one, "m")
-                    kept = {key: figures[key] for key in ("twice", "never", "stall_ms", "died")}
-                    found.append({**about, "way": ways[one.group], **kept})
+    with suppress(KeyboardInterrupt):  # what was measured until then is the result
+        for version, protocol in cases:
+            with Bed(version, bench.proxy) as bed:
+                for number, (network, scenario) in enumerate(NETWORKS.items()):
+                    done = cases.index((version, protocol)) * len(NETWORKS) + number
+                    bench.step(done, total, f"{version} {protocol}, {network}")
+                    groups, ways = {}, {}
+                    for way in WAYS:
+                        for name in bed.names(count):
+                            groups[name], ways[name] = _members(name, way, protocol), way
+                    about = {"version": version, "protocol": protocol, "network": network}
+                    folder = bench.folder / f"{version}-{protocol}-{number}"
+                    for one in bed.run(groups, folder, scenario):
+                        figures = judged(one, "m")
+                        kept = {key: figures[key] for key in ("twice", "never", "stall_ms", "died")}
+                        found.append({**about, "way": ways[one.group], **kept})
     return {"how": {"each": arms.EACH}, "runs": found}
 
 
@@ -79,8 +81,8 @@ def write(measured: Measured) -> str:
         f"Member m has read {measured['how']['each']} records of each of two partitions when a second "
         "member comes. It commits them its way and calls poll, which rebalances; with autoCommit (every "
         "60 s, so never by the clock) it only calls poll. `Some read twice`: runs in which the "
-        "application was given records more than once. `Late`: the proxy delays every OffsetCommit request, and what is behind it "
-        "on the connection, so their order stays."
+        "application was given records more than once. `Late`: the proxy delays every OffsetCommit "
+        "request, and what is behind it on the connection, so their order stays."
     ]
     for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
         rows = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from experiments.experiment import Bench, Experiment, Measured
@@ -37,16 +38,17 @@ def run(bench: Bench) -> Measured:
     cases = CASES[:1] if bench.short else CASES
     works, count = (SHORT, 2) if bench.short else (WORKS, RUNS)
     found: list[dict[str, Any]] = []
-    for number, (version, protocol) in enumerate(cases):
-        bench.step(number, len(cases), f"{version} {protocol}")
-        with Bed(version, bench.proxy) as bed:
-            groups, about = {}, {}
-            for work in works:
-                for name in bed.names(count):
-                    groups[name], about[name] = _members(name, work, protocol), work
-            for one in bed.run(groups, bench.folder / f"{version}-{protocol}", QUIET):
-                own = {"version": version, "protocol": protocol, **about[one.group]._asdict()}
-                found.append({**own, **figures(one)})
+    with suppress(KeyboardInterrupt):  # what was measured until then is the result
+        for number, (version, protocol) in enumerate(cases):
+            bench.step(number, len(cases), f"{version} {protocol}")
+            with Bed(version, bench.proxy) as bed:
+                groups, about = {}, {}
+                for work in works:
+                    for name in bed.names(count):
+                        groups[name], about[name] = _members(name, work, protocol), work
+                for one in bed.run(groups, bench.folder / f"{version}-{protocol}", QUIET):
+                    own = {"version": version, "protocol": protocol, **about[one.group]._asdict()}
+                    found.append({**own, **figures(one)})
     return {"runs": found}
 
 
