@@ -86,14 +86,14 @@ class _Member:
 
     def __init__(self, group: _Group, about: Mapping[str, Any], topic: str) -> None:
         self.seen: list[list[Any]] = []
-        self._records = self._assigned = 0
+        self._records = self._enough = self._assigned = 0
         self._timeouts: dict[int, Any] = {}
         self._only: Any = None
         """The partitions that are read, None for all."""
         self._group = group
         self._about = about
         self._topic = topic
-        self._do: dict[str, Callable[..., None]] = {
+        self._do: dict[str, Callable[..., Any]] = {
             "settle": self._settle,
             "read": self._read,
             "poll": self._poll,
@@ -174,8 +174,8 @@ class _Member:
     def _read(self, count: int) -> None:
         for partition in sorted(self._consumer.assignment(), key=str):
             with self._reading(partition):
-                before = self._records
-                self._until(lambda before=before: self._records >= before + count)
+                self._enough = self._records + count
+                self._until(lambda: self._records >= self._enough)
 
     @contextmanager
     def _reading(self, *partitions: Any) -> Iterator[None]:

@@ -15,7 +15,13 @@ ALL = [f"{number % 2}-{number // 2}" for number in range(RECORDS)]
 
 def passed(letter: str, api: str, number: int, came: float, **other: Any) -> Passed:
     """An exchange; left at once if nothing else is said."""
-    about = {"left": came, "late": False, "answered": came + 0.01, "error": "", "request": {}}
+    about: dict[str, Any] = {
+        "left": came,
+        "late": False,
+        "answered": came + 0.01,
+        "error": "",
+        "request": {},
+    }
     about |= {"response": {}, **other}
     return Passed("g0000", letter, api, number, 1, came, **about)
 
