@@ -137,19 +137,23 @@ class _Member:
     def _note(self, what: str, *rest: Any) -> None:
         self.seen.append([round(time.time(), 4), what, *rest])
 
-    @alone_at_first
     def _poll(self, milliseconds: int = POLL_MS) -> int:
         begun = time.time()
         if milliseconds not in self._timeouts:
             self._timeouts[milliseconds] = poll_timeout(self._consumer, milliseconds)
-        polled = self._consumer.poll(self._timeouts[milliseconds])
-        found = [bytes(one.value()).decode() for one in polled]
+        (polled,) = self._polled(self._timeouts[milliseconds])
+        found = _ids(polled)
         if found:
             self.seen.append([round(begun, 4), "polls"])
             self._note("reads", *found)
             self._group.got(found)
         self._records += len(found)
         return len(found)
+
+    @alone_at_first
+    def _polled(self, timeout: Any) -> list[Any]:
+        """What poll gives, in a list: it need not have records."""
+        return [self._consumer.poll(timeout)]
 
     def _settle(self, count: int) -> None:
         with self._reading():
@@ -271,6 +275,12 @@ class _Member:
                 "onPartitionsLost": lost,  # since 2.4 (KIP-429)
             },
         )
+
+
+@alone_at_first
+def _ids(polled: Any) -> list[str]:
+    """The values of records."""
+    return [bytes(one.value()).decode() for one in polled]
 
 
 @alone_at_first
