@@ -14,7 +14,7 @@ from experiments.rebalances.plots import plots
 from experiments.rebalances.report import write
 
 CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 20))
-SHORT: Final = (Case("4.3.1", "consumer", 2, ("same connection",)),)
+SHORT: Final = (Case("4.3.1", "consumer", 4, ("same connection", "listener, other connection")),)
 
 
 def run(bench: Bench) -> Measured:
