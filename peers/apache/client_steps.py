@@ -31,7 +31,7 @@ from peers.apache.client_values import java_list, new_consumer, package, poll_ti
 P = ParamSpec("P")
 R = TypeVar("R")
 
-HEARING: Final = 30.0
+HEARING: Final = 90.0
 """Seconds after which nobody waits for another member any more."""
 POLL_MS: Final = 200
 
