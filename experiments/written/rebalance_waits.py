@@ -133,9 +133,9 @@ def _follows(runs: list[dict[str, Any]]) -> str:
     given = [one for one in runs if one["seconds"] > one["interval"]]
     sooner = sum((one["waited_ms"] or 1e9) < one["seconds"] * 1000 for one in given)
     said = (
-        f"In {until} of {len(waits)} runs the newcomer got nothing before the member's work was over and "
-        f"it called poll; the member sent {sum(one['joins'] for one in runs)} JoinGroup requests while it "
-        "worked."
+        f"In {until} of {len(waits)} runs the newcomer waited at least as long as the work takes (it may "
+        "have subscribed a moment after that began); the member sent "
+        f"{sum(one['joins'] for one in runs)} JoinGroup requests while it worked."
     )
     if given:
         said += (
