@@ -89,3 +89,29 @@ def sequence(made: Iterable[Step]) -> str:
 def _id(name: str, at: int) -> str:
     """What Mermaid may call a participant: a hyphen or a colon might be part of an arrow."""
     return name if name.isalpha() else f"c{at}"
+
+
+class Arrow(NamedTuple):
+    """A message in a diagram, at: ms."""
+
+    at: float
+    source: str
+    target: str
+    text: str
+
+
+def crossing(arrows: Iterable[Arrow], participants: Iterable[str]) -> str:
+    """Messages between any participants, in the order of their times; answers are what the last one sends.
+
+    >>> print(crossing([Arrow(0.0, "m", "broker", "JoinGroup #7")], ["m", "broker"]))
+    sequenceDiagram
+        participant m
+        participant broker
+        m->>broker: 0.0 ms: JoinGroup #7
+    """
+    names = list(participants)
+    lines = [f"participant {name}" for name in names]
+    for one in sorted((Arrow(*each) for each in arrows), key=lambda arrow: arrow.at):
+        line = "-->>" if one.source == names[-1] else "->>"
+        lines.append(f"{one.source}{line}{one.target}: {one.at:.1f} ms: {one.text}")
+    return "\n    ".join(["sequenceDiagram", *lines])

@@ -18,6 +18,12 @@ EXPERIMENTS: Final = (
     ("rewrite-slow", "rewrite_slow"),
     ("central-dying", "central_dying"),
     ("central-pause", "central_pause"),
+    ("rebalance-waits", "rebalance_waits"),
+    ("rebalance-duplicates", "rebalance_duplicates"),
+    ("commit-overtaken", "commit_overtaken"),
+    ("commit-overwrites", "commit_overwrites"),
+    ("commit-overtaken-classic", "commit_overtaken_classic"),
+    ("commit-overtaken-consumer", "commit_overtaken_consumer"),
 )
 """(name, module): the module has it as EXPERIMENT."""
 

@@ -9,10 +9,11 @@ import socket
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from peers.apache.guard import Guard
-from peers.apache.jvm import LOG4J, Jvm, command
+from peers.apache.jvm import LOG4J, Jvm, command, logging_flags
 from peers.apache.settings import HOST, Node, Plan, meta_properties, server_properties, zoo_cfg
 from peers.apache.versions import Mode, Release
 
@@ -64,9 +65,14 @@ def zookeeper(plan: Plan, jars: Sequence[Path], directory: Path, guard: Guard) -
 
 
 def broker(
-    plan: Plan, node: Node, jars: Sequence[Path], extra: Mapping[str, str], guard: Guard
+    plan: Plan,
+    node: Node,
+    jars: Sequence[Path],
+    extra: Mapping[str, str],
+    guard: Guard,
+    levels: Mapping[str, str],
 ) -> Jvm:
-    """A broker, with its files in its node's directory."""
+    """A broker, with its files in its node's directory; levels: of its loggers, if not WARN."""
     data = node.directory / "data"
     data.mkdir(parents=True)
     config = node.directory / "server.properties"
@@ -75,7 +81,7 @@ def broker(
         (data / "meta.properties").write_text(meta_properties(plan, node))
     main = ("kafka.Kafka", str(config))
     name = f"broker {node.id} of Kafka {plan.release.version}"
-    return _jvm(name, plan.release, jars, main, node.directory, guard, BROKER_HEAP)
+    return _jvm(name, plan.release, jars, main, node.directory, guard, BROKER_HEAP, levels)
 
 
 def format_storage(plan: Plan, jars: Sequence[Path], guard: Guard, patience: float) -> None:
@@ -112,10 +118,12 @@ def _jvm(
     directory: Path,
     guard: Guard,
     heap: str,
+    levels: Mapping[str, str] = MappingProxyType({}),
 ) -> Jvm:
-    flags = release.flags
+    flags = (*release.flags, *(logging_flags(levels) if levels else ()))
     if release.number < LOG4J_UNTIL:
         logging = directory / "log4j.properties"
-        logging.write_text(LOG4J)
+        own = "".join(f"log4j.logger.{name}={level}\n" for name, level in levels.items())
+        logging.write_text(LOG4J + own)
         flags = (*flags, f"-Dlog4j.configuration={logging.as_uri()}")
     return Jvm(name, command(jars, main, heap=heap, flags=flags), directory / "log.txt", guard)

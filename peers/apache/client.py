@@ -58,6 +58,12 @@ class Decoded(NamedTuple):
     unwritten: str
 
 
+Seen = list[Any]
+"""Something that a member of a group saw: seconds since 1970, what, and what there is to say of it:
+`reads` ids, `commits` mark, how, [partition, offset] of each, `committed` mark, exception or "",
+`assigned`, `revoked`, `lost` partitions, `died` exception, message."""
+
+
 class JavaClient:
     """Producers and consumers of one version of kafka-clients, from `with` to its end.
 
@@ -232,6 +238,28 @@ class JavaClient:
             Member([(partition, offset) for partition, offset in one["received"]], one["told"])
             for one in answer["members"]
         ]
+
+    def follow(
+        self,
+        topic: str,
+        count: int,
+        groups: Sequence[Sequence[Mapping[str, Any]]],
+        *,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[list[list[Seen]]]:
+        """Groups of consumers that follow scripts, all at once; gives what each member saw.
+
+        count: how many different records the topic has. Each member says `settings` of its own, `steps`
+        (see `peers.apache.client_steps`) and whether it `commits_when_revoked`. Raises JavaError.
+        """
+        common = {**self._settings, "auto.offset.reset": "earliest", **(settings or {})}
+        made = [
+            [{**one, "settings": {**common, **one["settings"]}} for one in group]
+            for group in groups
+        ]
+        answer = self._ask("follow", None, topic=topic, count=count, groups=made)
+        found: list[list[list[Seen]]] = answer["groups"]
+        return found
 
     def administer(
         self, call: str, *, settings: Mapping[str, str] | None = None, **about: Any

@@ -25,6 +25,7 @@ from peers.apache.client_admin import administer
 from peers.apache.client_decoding import decode, decodes
 from peers.apache.client_members import read_together
 from peers.apache.client_share import share
+from peers.apache.client_steps import follow
 from peers.apache.client_values import (
     addresses,
     array,
@@ -154,6 +155,7 @@ DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "consume": consume,
     "share": share,
     "read_together": read_together,
+    "follow": follow,
     "administer": administer,
     "decode": decode,
     "decodes": decodes,

@@ -30,7 +30,7 @@ def new_consumer(settings: dict[str, str]) -> Any:
     return package("consumer").KafkaConsumer(properties(own | settings))
 
 
-def poll_timeout(consumer: Any) -> Any:
+def poll_timeout(consumer: Any, milliseconds: int = _POLL_MS) -> Any:
     """How poll takes a time: a Duration since 2.0 (KIP-266), milliseconds before."""
     kinds = [
         method.getParameterTypes()[0].getSimpleName()
@@ -38,8 +38,8 @@ def poll_timeout(consumer: Any) -> Any:
         if method.getName() == "poll" and method.getParameterCount() == 1
     ]
     if "Duration" in kinds:
-        return jpype.java.time.Duration.ofMillis(_POLL_MS)
-    return jpype.JLong(_POLL_MS)
+        return jpype.java.time.Duration.ofMillis(milliseconds)
+    return jpype.JLong(milliseconds)
 
 
 def java_list(*values: Any) -> Any:

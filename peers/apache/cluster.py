@@ -61,8 +61,9 @@ class ApacheCluster:
 
     version: "4.3.1"; see peers.apache.versions for those seen working. settings: added to each
     broker's server.properties, see peers.apache.settings.server_properties. mode: for versions that
-    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. timeout: seconds that a
-    start may take, downloads not counted.
+    know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. levels: of the brokers'
+    loggers, where WARN is not enough ("kafka.request.logger": "DEBUG"). timeout: seconds that a start
+    may take, downloads not counted.
 
     Raises UnknownVersionError or ValueError for what can't be, and when started UnavailableError if
     Java or the artifacts can't be had, BootError if a JVM does not come up.
@@ -76,6 +77,7 @@ class ApacheCluster:
         settings: Mapping[str, str] | None = None,
         mode: Mode | None = None,
         flags: Sequence[str] = (),
+        levels: Mapping[str, str] | None = None,
         timeout: float = 90.0,
     ) -> None:
         if nodes < 1:
@@ -87,6 +89,7 @@ class ApacheCluster:
             raise UnknownVersionError(f"Kafka {version} does not run with {self.mode}")
         self._count = nodes
         self._settings = dict(settings or {})
+        self._levels = dict(levels or {})
         self._timeout = timeout
         self._running = contextlib.ExitStack()
         self._zookeeper_port = 0
@@ -139,7 +142,7 @@ class ApacheCluster:
             self.zookeeper, self._zookeeper_port = keeper, plan.zookeeper_port
         self.nodes = {}
         for node in plan.nodes:
-            jvm = boot.broker(plan, node, jars, self._settings, guard)
+            jvm = boot.broker(plan, node, jars, self._settings, guard, self._levels)
             stack.callback(jvm.end)
             self.nodes[node.id] = Broker(node, jvm)
         boot.format_storage(plan, jars, guard, deadline - time.monotonic())

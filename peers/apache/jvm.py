@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +35,20 @@ log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 """
 """The logging of versions before 1.1."""
+
+
+def logging_flags(levels: Mapping[str, str]) -> list[str]:
+    """What tells slf4j-simple (since 1.1) the levels of loggers, and to say when something was.
+
+    >>> logging_flags({"kafka.request.logger": "DEBUG"})[0]
+    '-Dorg.slf4j.simpleLogger.log.kafka.request.logger=DEBUG'
+    """
+    prefix = "-Dorg.slf4j.simpleLogger"
+    return [
+        *(f"{prefix}.log.{name}={level}" for name, level in levels.items()),
+        f"{prefix}.showDateTime=true",
+        f"{prefix}.dateTimeFormat=[yyyy-MM-dd HH:mm:ss,SSS]",
+    ]
 
 
 def command(

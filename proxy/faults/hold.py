@@ -2,7 +2,7 @@
 
 acks=0: as any request.
 Order: requests that left in another order are answered in it, and the responses put back into the
-client's; a response that is held is overtaken, and the client sees that.
+client's, unless `restore` is false; a response that is held is overtaken, and the client sees that.
 In flight: from when the request leaves.
 """
 
@@ -42,6 +42,8 @@ class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "cont
     """Until somebody says so: `barnabas ctl rule release NAME`."""
     at_most: Duration = 30 * TIMES["s"]
     """It leaves after this time at the latest."""
+    restore: bool = True
+    """Responses to requests that left in another order are put back into the client's order."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -69,17 +71,18 @@ class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "cont
 def hold(config: Hold, message: Message, roll: Roll) -> Effects:
     """Stand aside; nothing is left to chance."""
     if config.until is not None:
-        return (Aside(config.at_most, until=config.until, same=config.until.same),)
+        own, same = config.until, config.until.same
+        return (Aside(config.at_most, until=own, same=same, restore=config.restore),)
     if config.messages is not None:
-        return (behind(config.messages, config.same, message.direction, config.at_most),)
+        return (
+            behind(config.messages, config.same, message.direction, config.at_most, config.restore),
+        )
     if config.time is not None:
-        return (Aside(config.time),)
-    return (Aside(config.at_most, control=True),)
+        return (Aside(config.time, restore=config.restore),)
+    return (Aside(config.at_most, control=True, restore=config.restore),)
 
 
-def behind(
-    count: int, same: Same, direction: Direction, at_most: int, restore: bool = True
-) -> Aside:
+def behind(count: int, same: Same, direction: Direction, at_most: int, restore: bool) -> Aside:
     """Stand aside until so many others of a direction have passed."""
     until = None if same == "connection" else Until(direction=direction, same=same)
     return Aside(at_most, until, same, count, restore)

@@ -158,3 +158,13 @@ def test_what_is_held_may_be_released_by_the_control_port_whatever_it_waits_for(
     actor.ask(ask(1) + ask(2))
     actor.stage.release("r")
     assert actor.ids("request") == [1, 2]
+
+
+@slicings
+@pytest.mark.parametrize(("put_back", "order"), [("", [1, 2]), (", restore: false", [2, 1])])
+def test_answers_are_put_back_unless_told(chunks: Chunks, put_back: str, order: list[int]) -> None:
+    actor = stage(f"{{hold: {{messages: 1{put_back}}}}}", when="{times: 1}")
+    actor.ask(ask(1) + ask(2), chunks)
+    assert actor.ids("request") == [2, 1]
+    actor.answer(beat(2) + beat(1), chunks)
+    assert actor.ids("response") == order

@@ -1,0 +1,110 @@
+"""What a broker's log says of requests and groups: of 0.11 (log4j) and of newer ones (JSON in a line).
+
+Needs the loggers `kafka.request.logger` at DEBUG and those of the group coordinator at INFO.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, Literal, NamedTuple
+
+
+class Served(NamedTuple):
+    """A request that was answered. came, over: seconds since 1970, to a millisecond."""
+
+    line: int
+    came: float
+    over: float
+    client_id: str
+    correlation_id: int
+    key: int
+
+
+What = Literal["prepares", "stabilized", "assigned", "bumped", "expired"]
+
+
+class Turn(NamedTuple):
+    """Something that happened to a group: a rebalance begins, has its members, is over; its epoch is
+    another one (consumer protocol); a member's session is over. at: seconds since 1970, to a millisecond."""
+
+    line: int
+    at: float
+    group: str
+    what: What
+
+
+STATES: Final = {
+    "prepares": "PreparingRebalance",
+    "stabilized": "CompletingRebalance",
+    "assigned": "Stable",
+}
+"""The group's state from then on. (CompletingRebalance was called AwaitingSync until 1.1.)"""
+
+_TIME: Final = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] ")
+_OLD: Final = re.compile(
+    r"Completed request:\{api_key=(\d+),api_version=\d+,correlation_id=(\d+),client_id=([^}]*)\}"
+    r".*;totalTime:([\d.]+),"
+)
+_NEW: Final = "Completed request:{"
+_TURNS: Final[tuple[tuple[What, re.Pattern[str]], ...]] = (
+    ("prepares", re.compile(r"Preparing to rebalance group (\S+) ")),
+    ("stabilized", re.compile(r"Stabilized group (\S+) ")),
+    ("assigned", re.compile(r"Assignment received from leader.* for group (\S+) for generation")),
+    ("bumped", re.compile(r"\[GroupId (\S+)\] Bumped group epoch to")),
+    ("expired", re.compile(r"[Mm]ember \S+ in group (\S+) has failed, removing it")),
+    ("expired", re.compile(r"\[GroupId (\S+)\] Member \S+ fenced from the group because .*session expired")),
+)  # fmt: skip
+
+
+def read(lines: Iterable[str]) -> tuple[list[Served], list[Turn]]:
+    """What is of interest, in the order of the log.
+
+    >>> line = "[2026-11-22 03:37:41,760] INFO [GroupCoordinator 1]: Stabilized group g generation 2 (x)"
+    >>> read([line])[1][0].what
+    'stabilized'
+    """
+    served, turns = [], []
+    for number, line in enumerate(lines):
+        time = _TIME.match(line)
+        if time is None:
+            continue
+        at = datetime.strptime(time[1], "%Y-%m-%d %H:%M:%S,%f").timestamp()  # noqa: DTZ007 - the machine's own
+        if "Completed request:" in line:
+            found = _served(number, at, line)
+            served += [found] if found else []
+            continue
+        for what, pattern in _TURNS:
+            if matched := pattern.search(line):
+                turns.append(Turn(number, at, matched[1], what))
+    return served, turns
+
+
+def _served(number: int, at: float, line: str) -> Served | None:
+    old = _OLD.search(line)
+    if old is not None:
+        took = float(old[4]) / 1000
+        return Served(number, at - took, at, old[3], int(old[2]), int(old[1]))
+    start = line.find(_NEW)
+    try:
+        document, _ = json.JSONDecoder().raw_decode(line, start + len(_NEW) - 1)
+        header, took = document["requestHeader"], document["totalTimeMs"] / 1000
+        client, correlation, key = (
+            header[name] for name in ("clientId", "correlationId", "requestApiKey")
+        )
+    except (ValueError, KeyError):
+        return None  # a line that was cut, or a header without a client id
+    return Served(number, at - took, at, client, correlation, key)
+
+
+def state(turns: Sequence[Turn], group: str, line: int) -> str:
+    """The group's state when that line was written; empty if it is not known."""
+    found = ""
+    for turn in turns:
+        if turn.line >= line:
+            break
+        if turn.group == group:
+            found = STATES.get(turn.what, found)
+    return found

@@ -1,0 +1,47 @@
+"""What a broker's files hold of the offsets of groups: the log of __consumer_offsets itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from specs import records
+from specs.inside import read_topic_record
+
+TOPIC: Final = "__consumer_offsets"
+
+
+class Kept(NamedTuple):
+    """An offset in the log. at: seconds since 1970, by the broker."""
+
+    at: float
+    partition: int
+    offset: int
+    mark: str
+
+
+def segments(broker: Path) -> list[Path]:
+    """The files of a broker, by its directory."""
+    return sorted((broker / "data").glob(f"{TOPIC}-*/*.log"))
+
+
+def read(files: Iterable[Path]) -> dict[str, list[Kept]]:
+    """By group, in the order of the log. Raises specs.Malformed."""
+    found = defaultdict(list)
+    for file in files:
+        for batch in records.read(file.read_bytes()):
+            for record in batch:
+                if record.key is None or record.key[:2] != b"\0\1" or record.value is None:
+                    continue  # of another type than OffsetCommit, or of an offset that is gone
+                key, value = read_topic_record(TOPIC, record.key, record.value)
+                assert key is not None and value is not None  # noqa: S101, PT018
+                kept = Kept(
+                    value.values["commit_timestamp"] / 1000,
+                    key.values["partition"],
+                    value.values["offset"],
+                    value.values["metadata"],
+                )
+                found[key.values["group"]].append(kept)
+    return dict(found)

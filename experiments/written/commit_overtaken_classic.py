@@ -1,0 +1,28 @@
+"""The same as `commit_overtaken` with the classic protocol of 3.9.1 and 4.3.1."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from experiments.experiment import Bench, Experiment, Measured
+from experiments.rebalances.campaign import Case, campaign
+from experiments.rebalances.plots import plots
+from experiments.rebalances.report import write
+
+CASES: Final = (Case("4.3.1", "classic", 20), Case("3.9.1", "classic", 20))
+SHORT: Final = (Case("4.3.1", "classic", 2, ("same connection",)),)
+
+
+def run(bench: Bench) -> Measured:
+    """All arms that fit, so many groups at once."""
+    return campaign(bench, SHORT if bench.short else CASES)
+
+
+EXPERIMENT: Final = Experiment(
+    "If JoinGroup overtakes an OffsetCommit of commitAsync in 3.9.1 and 4.3.1 (classic protocol): does "
+    "the commit count, and what is processed twice?",
+    tuple(case.version for case in CASES),
+    run,
+    write,
+    plots,
+)

@@ -1,0 +1,32 @@
+"""The same as `commit_overtaken` with the consumer protocol (KIP-848) of 3.9.1 and 4.3.1.
+
+There the heartbeat that gives partitions up takes JoinGroup's place. In 3.9.1 the protocol is a
+preview, whose consumer does not always begin to fetch: such runs are counted apart.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from experiments.experiment import Bench, Experiment, Measured
+from experiments.rebalances.campaign import Case, campaign
+from experiments.rebalances.plots import plots
+from experiments.rebalances.report import write
+
+CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 20))
+SHORT: Final = (Case("4.3.1", "consumer", 4, ("same connection", "listener, other connection")),)
+
+
+def run(bench: Bench) -> Measured:
+    """All arms that fit, so many groups at once."""
+    return campaign(bench, SHORT if bench.short else CASES)
+
+
+EXPERIMENT: Final = Experiment(
+    "If the heartbeat that gives partitions up overtakes an OffsetCommit of commitAsync (consumer "
+    "protocol): does the commit count, and what is processed twice?",
+    tuple(case.version for case in CASES),
+    run,
+    write,
+    plots,
+)

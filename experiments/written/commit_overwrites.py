@@ -1,0 +1,34 @@
+"""An old commit that arrives late, behind a newer one: does it overwrite that? (0.11.0.1)"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from experiments.experiment import Bench, Experiment, Measured
+from experiments.rebalances.campaign import Case, campaign
+from experiments.rebalances.plots import plots
+from experiments.rebalances.report import write
+
+ONLY: Final = (
+    "other, a third awaited",
+    "listener, other connection",
+    "listener, other, awaited",
+    "retry in the callback",
+)
+CASES: Final = (Case("0.11.0.1", "classic", 50, ONLY),)
+SHORT: Final = (Case("0.11.0.1", "classic", 2, ONLY[-1:]),)
+
+
+def run(bench: Bench) -> Measured:
+    """These arms, so many groups at once."""
+    return campaign(bench, SHORT if bench.short else CASES)
+
+
+EXPERIMENT: Final = Experiment(
+    "Can a commit that comes late, over a connection that was replaced or from a retry in the callback, "
+    "overwrite a newer offset, even that of commitSync in onPartitionsRevoked?",
+    tuple(case.version for case in CASES),
+    run,
+    write,
+    plots,
+)

@@ -1,0 +1,126 @@
+"""What a rebalance makes a group read twice, with autoCommit, commitSync and commitAsync."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+from experiments.experiment import Bench, Experiment, Measured
+from experiments.intervals import share
+from experiments.rebalances import arms
+from experiments.rebalances.judging import judged
+from experiments.rebalances.report import spread
+from experiments.rebalances.running import Bed
+
+CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
+    ("0.11.0.1", "classic"),
+    ("4.3.1", "classic"),
+    ("4.3.1", "consumer"),
+)
+RUNS: Final = 10
+WAYS: Final = ("autoCommit", "commitSync", "commitAsync", "nothing is committed")
+NETWORKS: Final = {
+    "quick": "version: 1\nrules: []\n",
+    "commits 500 ms late": """
+version: 1
+rules: [{name: late, match: {api: OffsetCommit, direction: request}, do: {delay: 500ms}}]
+""",
+}
+_HOW: Final = {"commitSync": "sync", "commitAsync": "async"}
+
+
+def run(bench: Bench) -> Measured:
+    """All ways at once, so many groups of each."""
+    cases, count = (CASES[:1], 2) if bench.short else (CASES, RUNS)
+    found: list[dict[str, Any]] = []
+    total = len(cases) * len(NETWORKS)
+    with suppress(KeyboardInterrupt):  # what was measured until then is the result
+        for version, protocol in cases:
+            with Bed(version, bench.proxy) as bed:
+                for number, (network, scenario) in enumerate(NETWORKS.items()):
+                    done = cases.index((version, protocol)) * len(NETWORKS) + number
+                    bench.step(done, total, f"{version} {protocol}, {network}")
+                    groups, ways = {}, {}
+                    for way in WAYS:
+                        for name in bed.names(count):
+                            groups[name], ways[name] = _members(name, way, protocol), way
+                    about = {"version": version, "protocol": protocol, "network": network}
+                    folder = bench.folder / f"{version}-{protocol}-{number}"
+                    for one in bed.run(groups, folder, scenario):
+                        figures = judged(one, "m")
+                        kept = {key: figures[key] for key in ("twice", "never", "stall_ms", "died")}
+                        found.append({**about, "way": ways[one.group], **kept})
+    return {"how": {"each": arms.EACH}, "runs": found}
+
+
+def _members(name: str, way: str, protocol: arms.Protocol) -> list[dict[str, Any]]:
+    how = _HOW.get(way, "")
+    commit: list[arms.Step] = [("commit", how, "last")] if how else []
+    steps: dict[str, list[arms.Step]] = {
+        "m": [
+            ("settle", 2),
+            ("read", arms.EACH),
+            ("say", "come"),
+            ("work", arms.WORK),
+            *commit,
+            ("rejoin",),
+            ("finish", arms.FINISH, how),
+        ],
+        "a": [("hear", "come"), ("finish", arms.FINISH, "sync")],
+    }
+    members = arms.groups(arms.Arm("", "", steps), [name], "", protocol)[name]
+    if way == "autoCommit":
+        members[0]["settings"] |= {"enable.auto.commit": "true", "auto.commit.interval.ms": "60000"}
+    return members
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    runs = measured["runs"]
+    parts = [
+        f"Member m has read {measured['how']['each']} records of each of two partitions when a second "
+        "member comes. It commits them its way and calls poll, which rebalances; with autoCommit (every "
+        "60 s, so never by the clock) it only calls poll. `Some read twice`: runs in which the "
+        "application was given records more than once. `Late`: the proxy delays every OffsetCommit "
+        "request, and what is behind it on the connection, so their order stays."
+    ]
+    for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
+        rows = [
+            f"## Kafka {version}, {protocol} protocol\n",
+            "| way | network | runs | some read twice | records read twice | stall, ms |",
+            "|---|---|---|---|---|---|",
+        ]
+        for way in WAYS:
+            for network in NETWORKS:
+                wanted = (version, protocol, way, network)
+                own = [
+                    one
+                    for one in runs
+                    if (one["version"], one["protocol"], one["way"], one["network"]) == wanted
+                    and complete(one)
+                ]
+                if own:
+                    hits = share(sum(one["twice"] > 0 for one in own), len(own))
+                    rows.append(
+                        f"| {way} | {network} | {len(own)} | {hits} | "
+                        f"{spread(one['twice'] for one in own)} | {spread(one['stall_ms'] for one in own)} |"
+                    )
+        parts.append("\n".join(rows))
+    left = sum(not complete(one) for one in runs)
+    parts.append(
+        f"Left out: {left} runs in which not all was read, or m was not given partitions again."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def complete(one: dict[str, Any]) -> bool:
+    """Whether a run came to its end."""
+    return one["stall_ms"] is not None and not one["never"] and not one["died"]
+
+
+EXPERIMENT: Final = Experiment(
+    "What does a rebalance make a group read twice: with autoCommit, commitSync, commitAsync?",
+    tuple(dict.fromkeys(version for version, _ in CASES)),
+    run,
+    write,
+)

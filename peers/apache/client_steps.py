@@ -1,0 +1,335 @@
+"""Members of groups that follow a script, in a Java client's process: many groups at once.
+
+A script is a list of steps, each a list that begins with its name:
+
+- `["settle", n]`: poll until so many partitions are assigned, and read nothing
+- `["read", n]`: read so many records of each partition in turn
+- `["poll", ms]`: once
+- `["commit", how, mark]`: commit the positions, with the mark as the offsets' metadata; how: `sync`,
+  `async`, or `again`: a commit that failed in a way that may be tried again is, by its callback
+- `["keep", seconds]`: poll for so long, and read nothing
+- `["work", seconds]`: do something else, which is not polling
+- `["say", what]`, `["hear", what]`: tell the group's other members, or wait until one has
+- `["rejoin"]`: poll and read nothing, until something is assigned anew
+- `["finish", seconds, how]`: read and commit (how of "": do not), until the group has all records
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
+
+import jpype
+
+from peers.apache.client_values import java_list, new_consumer, package, poll_timeout
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+HEARING: Final = 90.0
+"""Seconds after which nobody waits for another member any more."""
+POLL_MS: Final = 200
+
+
+_ALONE: Final = threading.RLock()
+
+
+def alone_at_first(do: Callable[P, R]) -> Callable[P, R]:
+    """One thread at a time, until the function has once given something.
+
+    JPype finds out what a Java method takes when it is first called; if two threads do that at the same
+    time, the process dies of a null pointer.
+    """
+    done = threading.Event()
+
+    @wraps(do)
+    def first(*args: P.args, **kwargs: P.kwargs) -> R:
+        if done.is_set():
+            return do(*args, **kwargs)
+        with _ALONE:
+            found = do(*args, **kwargs)
+            if found is None or found:
+                done.set()
+            return found
+
+    return first
+
+
+class _Group:
+    """What the members of a group have in common. wanted: how many different records there are."""
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self._said: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+        self._read: set[str] = set()
+        self.over = threading.Event()
+
+    def said(self, what: str) -> threading.Event:
+        with self._lock:
+            return self._said.setdefault(what, threading.Event())
+
+    def got(self, ids: Sequence[str]) -> None:
+        with self._lock:
+            self._read.update(ids)
+            if len(self._read) >= self._wanted:
+                self.over.set()
+
+
+class _Member:
+    """A consumer that follows its script, and what it lived to see: [seconds since 1970, what, ...]."""
+
+    def __init__(self, group: _Group, about: Mapping[str, Any], topic: str) -> None:
+        self.seen: list[list[Any]] = []
+        self._records = self._enough = self._assigned = 0
+        self._timeouts: dict[int, Any] = {}
+        self._only: Any = None
+        """The partitions that are read, None for all."""
+        self._group = group
+        self._about = about
+        self._topic = topic
+        self._do: dict[str, Callable[..., Any]] = {
+            "settle": self._settle,
+            "read": self._read,
+            "poll": self._poll,
+            "commit": self._commit,
+            "keep": self._keep,
+            "work": self._work,
+            "say": lambda what: group.said(what).set(),
+            "hear": self._hear,
+            "rejoin": self._rejoin,
+            "finish": self._finish,
+        }
+
+    def follow(self) -> None:
+        """Do all of it. An exception of the client's ends it, and is noted."""
+        steps = list(self._about["steps"])
+        consumer = None
+        try:
+            while steps and steps[0][0] == "hear":
+                self._hear(*steps.pop(0)[1:])
+            consumer = self._begin()
+            for name, *rest in steps:
+                self._do[name](*rest)
+        except jpype.JException as problem:
+            self._note("died", _name(problem), str(problem.getMessage()))
+        except TimeoutError as problem:
+            self._note("died", "TimeoutError", str(problem))
+        finally:
+            try:
+                if consumer is not None:
+                    consumer.close()
+            except jpype.JException as problem:
+                self._note("not closed", _name(problem), str(problem.getMessage()))
+
+    @alone_at_first
+    def _begin(self) -> Any:
+        self._consumer = new_consumer(self._about["settings"])
+        self._note("subscribes")
+        self._consumer.subscribe(java_list(self._topic), self._listener())
+        return self._consumer
+
+    def _note(self, what: str, *rest: Any) -> None:
+        self.seen.append([round(time.time(), 4), what, *rest])
+
+    def _poll(self, milliseconds: int = POLL_MS) -> int:
+        begun = time.time()
+        if milliseconds not in self._timeouts:
+            self._timeouts[milliseconds] = poll_timeout(self._consumer, milliseconds)
+        (polled,) = self._polled(self._timeouts[milliseconds])
+        found = _ids(polled)
+        if found:
+            self.seen.append([round(begun, 4), "polls"])
+            self._note("reads", *found)
+            self._group.got(found)
+        self._records += len(found)
+        return len(found)
+
+    @alone_at_first
+    def _polled(self, timeout: Any) -> list[Any]:
+        """What poll gives, in a list: it need not have records."""
+        return [self._consumer.poll(timeout)]
+
+    def _settle(self, count: int) -> None:
+        with self._reading():
+            self._until(lambda: self._consumer.assignment().size() == count)
+
+    def _keep(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        with self._reading():
+            self._until(lambda: time.monotonic() > until)
+
+    def _work(self, seconds: float) -> None:
+        self._note("works")
+        time.sleep(seconds)
+        self._note("worked")
+
+    def _rejoin(self) -> None:
+        before = self._assigned
+        self._note("joins")
+        with self._reading():
+            self._until(lambda: self._assigned > before)
+
+    def _read(self, count: int) -> None:
+        for partition in sorted(self._consumer.assignment(), key=str):
+            with self._reading(partition):
+                self._enough = self._records + count
+                self._until(lambda: self._records >= self._enough)
+
+    @contextmanager
+    def _reading(self, *partitions: Any) -> Iterator[None]:
+        """Only these, and none that is assigned meanwhile."""
+        self._only = java_list(*partitions)
+        self._resume(self._only)
+        try:
+            yield
+        finally:
+            self._only = None
+            self._resume(self._consumer.assignment())
+
+    @alone_at_first
+    def _resume(self, partitions: Any) -> None:
+        """Read these only."""
+        self._consumer.pause(self._consumer.assignment())
+        self._consumer.resume(partitions)
+
+    def _until(self, so: Callable[[], bool]) -> None:
+        until = time.monotonic() + HEARING
+        while not so():
+            self._poll()
+            if time.monotonic() > until:
+                raise TimeoutError(f"it took more than {HEARING:g} s")
+
+    def _hear(self, what: str) -> None:
+        if not self._group.said(what).wait(HEARING):
+            raise TimeoutError(f"nobody said {what!r}")
+
+    def _finish(self, seconds: float, how: str) -> None:
+        until = time.monotonic() + seconds
+        while not self._group.over.is_set() and time.monotonic() < until:
+            if self._poll() and how:
+                self._commit(how, "later")
+
+    @alone_at_first
+    def _commit(self, how: str, mark: str) -> None:
+        offsets = _offsets(self._consumer, self._consumer.assignment(), mark)
+        self._note("commits", mark, how, _plain(offsets))
+        if how == "sync":
+            self._sync(offsets, mark)
+        else:
+            again = how == "again"
+            self._consumer.commitAsync(offsets, self._callback(mark, offsets if again else None))
+
+    def _sync(self, offsets: Any, mark: str) -> None:
+        try:
+            self._consumer.commitSync(offsets)
+            self._note("committed", mark, "")
+        except jpype.JException as problem:
+            self._note("committed", mark, _name(problem))
+
+    def _callback(self, mark: str, offsets: Any = None) -> Any:
+        """An OffsetCommitCallback that notes what it hears; offsets: what it may commit once more.
+
+        Not those that it is told: the consumer of the new protocol tells none if a commit failed.
+        """
+
+        def complete(_: Any, problem: Any) -> None:
+            name = "" if problem is None else _name(problem)
+            self._note("committed", mark, name)
+            if offsets is not None and name == "RetriableCommitFailedException":
+                retry = _marked(offsets, "again")
+                self._note("commits", "again", "async", _plain(retry))
+                self._consumer.commitAsync(retry, self._callback("again"))
+
+        return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
+
+    def _listener(self) -> Any:
+        """A ConsumerRebalanceListener that notes what it hears, and commits if it is told to."""
+
+        def assigned(partitions: Any) -> None:
+            self._note("assigned", *_numbers(partitions))
+            self._assigned += 1
+            if self._only is not None:
+                self._consumer.pause(partitions)
+
+        def revoked(partitions: Any) -> None:
+            self._note("revoked", *_numbers(partitions))
+            if self._about.get("commits_when_revoked") and partitions.size():
+                offsets = _offsets(self._consumer, partitions, "revoked")
+                self._note("commits", "revoked", "sync", _plain(offsets))
+                self._sync(offsets, "revoked")
+
+        def lost(partitions: Any) -> None:
+            self._note("lost", *_numbers(partitions))
+
+        return jpype.JProxy(
+            package("consumer").ConsumerRebalanceListener,
+            dict={
+                "onPartitionsAssigned": assigned,
+                "onPartitionsRevoked": revoked,
+                "onPartitionsLost": lost,  # since 2.4 (KIP-429)
+            },
+        )
+
+
+@alone_at_first
+def _ids(polled: Any) -> list[str]:
+    """The values of records."""
+    return [bytes(one.value()).decode() for one in polled]
+
+
+@alone_at_first
+def _name(problem: Any) -> str:
+    """An exception's class, without its package."""
+    return str(problem.getClass().getSimpleName())
+
+
+@alone_at_first
+def _numbers(partitions: Any) -> list[int]:
+    return sorted(int(one.partition()) for one in partitions)
+
+
+@alone_at_first
+def _offsets(consumer: Any, partitions: Any, mark: str) -> Any:
+    """Where the consumer is in partitions, to be committed."""
+    made = jpype.java.util.HashMap()
+    for one in partitions:
+        made.put(one, package("consumer").OffsetAndMetadata(consumer.position(one), mark))
+    return made
+
+
+@alone_at_first
+def _marked(offsets: Any, mark: str) -> Any:
+    """The same offsets with another mark."""
+    made = jpype.java.util.HashMap()
+    for one in offsets.keySet():
+        made.put(one, package("consumer").OffsetAndMetadata(offsets.get(one).offset(), mark))
+    return made
+
+
+@alone_at_first
+def _plain(offsets: Any) -> list[list[int]]:
+    """Partition and offset of each."""
+    pairs = ([int(one.partition()), int(offsets.get(one).offset())] for one in offsets.keySet())
+    return sorted(pairs)
+
+
+def follow(request: dict[str, Any]) -> dict[str, Any]:
+    """Groups that read `topic`, all at once, each member in a thread: what each of them saw.
+
+    groups: lists of members, each with `settings`, `steps` and `commits_when_revoked`.
+    """
+    groups = []
+    for abouts in request["groups"]:
+        group = _Group(request["count"])
+        groups.append([_Member(group, about, request["topic"]) for about in abouts])
+    everybody = [member for group in groups for member in group]
+    with ThreadPoolExecutor(len(everybody)) as pool:
+        for done in [pool.submit(member.follow) for member in everybody]:
+            done.result()
+    return {"groups": [[member.seen for member in group] for group in groups]}

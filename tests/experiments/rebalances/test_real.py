@@ -1,0 +1,43 @@
+"""Groups on a real broker of 0.11.0.1, in the short forms that CI runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.run_experiment import run
+
+pytestmark = [pytest.mark.needs_apache("0.11.0.1"), pytest.mark.timeout(300)]
+
+
+def short(name: str, folder: Path) -> tuple[list[dict[str, Any]], str]:
+    run(name, folder, short=True)
+    document = json.loads((folder / f"{name}.json").read_text())
+    assert not document["measured"].get("failed")
+    return document["measured"]["runs"], (folder / f"{name}.md").read_text()
+
+
+def test_an_overtaken_commit_does_not_count_and_is_read_again(tmp_path: Path) -> None:
+    runs, text = short("commit-overtaken", tmp_path)
+    overtaken = [o for o in runs if o["overtaken"] and o["arm"] == "same connection"]
+    assert overtaken
+    for one in overtaken:
+        assert (one["in_log"], one["error"]) == (False, "REBALANCE_IN_PROGRESS")
+        assert one["told"] == "CommitFailedException"
+        assert one["read_from"] == one["log_had"] == {"0": 10}
+        assert one["twice"] == 20
+        assert one["state"] == "CompletingRebalance"
+    behind = [o for o in runs if o["overtaken"] and o["arm"] == "the other member's join"]
+    assert all((one["in_log"], one["twice"]) == (True, 0) for one in behind)
+    assert "A short run" in text
+    assert "sequenceDiagram" in text
+    assert (tmp_path / "commit-overtaken-stall-0.11.0.1-classic.svg").exists()
+
+
+def test_a_newcomer_waits_until_the_member_polls(tmp_path: Path) -> None:
+    runs, _ = short("rebalance-waits", tmp_path)
+    assert all(one["joins"] == 0 for one in runs)
+    assert all(one["waited_ms"] >= one["seconds"] * 1000 for one in runs)

@@ -1,0 +1,49 @@
+"""What the experiments about rebalances make of made-up runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.written import rebalance_duplicates, rebalance_waits
+from tests.experiments.rebalances import made
+
+
+def test_what_a_member_sends_while_it_works_is_told_from_what_it_sends_in_poll() -> None:
+    exchanges = [
+        made.passed("m", "JoinGroup", 1, 0.5),
+        made.passed("m", "LeaveGroup", 2, 1.5),
+        made.passed("m", "JoinGroup", 3, 2.5),
+        made.passed("a", "JoinGroup", 4, 1.5),
+    ]
+    members = {
+        "m": [[1.0, "works"], [2.0, "worked"]],
+        "a": [[1.1, "subscribes"], [2.6, "reads", "0-1"], [2.7, "reads", "0-2"]],
+    }
+    found = rebalance_waits.figures(made.run(exchanges)._replace(members=members))
+    assert found == {"waited_ms": 1500, "joins": 0, "leaves": 1, "rejoins": 2}
+    members["a"] = []
+    found = rebalance_waits.figures(made.run(exchanges)._replace(members=members))
+    assert found["waited_ms"] is None
+
+
+def waited(seconds: float, interval: float, ms: int, leaves: int = 0) -> dict[str, Any]:
+    about = {"version": "0.11.0.1", "protocol": "classic", "seconds": seconds, "interval": interval}
+    return {**about, "waited_ms": ms, "joins": 0, "leaves": leaves, "rejoins": 2}
+
+
+def test_waits_are_held_against_the_work_and_the_interval() -> None:
+    runs = [waited(2, 300, 2100), waited(2, 300, 1900), waited(8, 4, 4100, leaves=1)]
+    text = rebalance_waits.write({"runs": runs})
+    assert "| 2 | 300 | 2 | 2000 (1900-2100) | 0 | 0 | 4 |" in text
+    assert "In 1 of 2 runs the newcomer waited at least as long" in text
+    assert "in 1 of 1 runs, and the member left the group by itself in 1." in text
+    assert rebalance_waits.plots({"runs": runs})["waits"].count("<circle") == 2
+
+
+def test_duplicates_are_counted_by_way_and_network() -> None:
+    about = {"version": "0.11.0.1", "protocol": "classic", "network": "quick", "never": 0}
+    one = {**about, "way": "commitAsync", "twice": 0, "stall_ms": 50, "died": []}
+    runs = [one, {**one, "twice": 20}, {**one, "never": 3}]
+    text = rebalance_duplicates.write({"how": {"each": 10}, "runs": runs})
+    assert "| commitAsync | quick | 2 | 1 of 2 (9-91 %) | 10 (0-20) | 50 |" in text
+    assert "Left out: 1 runs" in text
