@@ -145,7 +145,8 @@ class Segments:
 
 
 def recover(folder: Path) -> None:
-    """Give segments their names whose writers are gone. Raises OSError; EBUSY if one is not."""
+    """Give segments their names whose writers are gone; one of which nothing was written goes. Raises
+    OSError; EBUSY if a writer is there."""
     for part in sorted(folder.glob(f"*.pcapng{PART}")):
         with part.open("rb") as file:
             try:
@@ -153,7 +154,9 @@ def recover(folder: Path) -> None:
             except BlockingIOError:
                 raise OSError(errno.EBUSY, "another proxy writes there") from None
             name = part.with_suffix("")
-            if part.stat().st_size and not name.exists():
+            if not part.stat().st_size:
+                part.unlink()
+            elif not name.exists():
                 part.rename(name)
 
 

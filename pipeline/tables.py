@@ -64,13 +64,10 @@ ROWS, BODIES = 50_000, 32 << 20
 """Exchanges, and bytes of captures whose bodies are, written by one task: each writes files of its own."""
 
 PART: Final = 2 << 20
-"""Bytes of frames whose bodies are made JSON at once; that is several times as long."""
+"""Bytes of frames whose bodies are made VARIANT at once."""
 
 GROUPS: Final = ROWS // MOST
 """Row groups of what travels that one task makes tables of."""
-
-_ROW_BY_ROW: Final = "spark.sql.parquet.enableVectorizedReader"
-"""Else Spark keeps 4,096 rows at once, of which each may have megabytes."""
 
 STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
 
@@ -130,9 +127,7 @@ def write(
     begin()
     paths = sorted_paths(captures)
     run = folders.begin(out)
-    vectorized = spark.conf.get(_ROW_BY_ROW, "true")
     try:
-        spark.conf.set(_ROW_BY_ROW, "false")
         capture = name or folders.name_for(out, paths[0])
         made = planned(spark, ranges(paths, size))
         made.secrets += secrets
@@ -160,8 +155,6 @@ def write(
     except BaseException:
         folders.give_up(run)
         raise
-    finally:
-        spark.conf.set(_ROW_BY_ROW, vectorized or "true")
     return Written(
         capture,
         made.packets,

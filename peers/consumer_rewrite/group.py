@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from peers.consumer_rewrite.actions import Write
 from peers.consumer_rewrite.answers import (
@@ -63,6 +64,10 @@ class _Join:
     asked: Asked
     consumer: Consumer
     """Its id is empty if the request had none."""
+
+
+NAMED: Final = 200
+"""Characters of a group's name that its consumers' ids begin with."""
 
 
 class Group:
@@ -332,10 +337,7 @@ class Group:
         self._round = tuple(
             replace(
                 one,
-                consumer=replace(
-                    one.consumer,
-                    consumer_id=one.consumer.consumer_id or f"{self.name}-{self._new_id()}",
-                ),
+                consumer=replace(one.consumer, consumer_id=one.consumer.consumer_id or self._id()),
             )
             for one in self._waiting
         )
@@ -343,6 +345,10 @@ class Group:
         consumers = [one.consumer for one in self._round]
         self._next = decided(self.record, consumers, self._topics, self._settings.strategies)
         return [self._write(self._next)]
+
+    def _id(self) -> str:
+        """A consumer's id. The name of a group may be as long as a string can be, an id with it not."""
+        return f"{self.name[:NAMED]}-{self._new_id()}"
 
     def _write(self, record: Record) -> Write:
         write = Write(self.name, record.encode(), self.version, record.generation)

@@ -186,10 +186,14 @@ def test_a_killed_proxy_leaves_segments_that_are_read_and_kept(
         produce(ready["listen"], 20, 10_000)
         process.kill()
         process.wait(timeout=10)
-    before = {path.name.removesuffix(".part"): path.read_bytes() for path in folder.iterdir()}
+    # it may have been at turning from one to the next, of which there is nothing yet
+    written = [path for path in folder.iterdir() if path.stat().st_size]
+    before = {path.name.removesuffix(".part"): path.read_bytes() for path in written}
     assert len(before) > 2
-    [part] = folder.glob("*.part")
-    assert run("decode", str(part)).returncode == 0
+    parts = [path for path in written if path.suffix == ".part"]
+    assert 1 <= len(parts) <= 2
+    for part in parts:
+        assert run("decode", str(part)).returncode == 0
     produced = run("decode", "--json", str(folder), "--filter", "api == 'Produce'").stdout
     assert len(produced.splitlines()) == 20
     with started(*command) as (process, ready):

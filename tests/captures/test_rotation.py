@@ -280,9 +280,12 @@ def test_what_a_killed_writer_left_gets_its_name_and_stays(tmp_path: Path) -> No
     [part] = tmp_path.iterdir()
     assert part.suffix == ".part"
     left = part.read_bytes()
+    nothing = tmp_path / part.name.replace("1.", "2.")
+    assert nothing != part
+    nothing.touch()
     segments(tmp_path, [b"def"])
     assert part.with_suffix("").read_bytes() == left
-    assert not part.exists()
+    assert not list(tmp_path.glob("*.part"))
     found = [event.data for event in CaptureReader(tmp_path) if isinstance(event, Chunk)]
     assert found == [b"abc", b"def"]
 
