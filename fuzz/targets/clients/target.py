@@ -7,6 +7,7 @@ import selectors
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -30,6 +31,8 @@ from peers.apache.guard import Guard
 
 CONFIRMING: Final = 4
 """Threads that run cases again, alone, while the other sessions go on."""
+AGAIN: Final = 1
+"""How often a case is run again whose session ended before the client asked for its answer."""
 _WAKES: Final = 0.02
 """Seconds after which it is looked whether such a thread is done."""
 
@@ -134,6 +137,7 @@ class ClientTarget:
     ) -> Iterator[Observation]:
         waiting = list(reversed(list(enumerate(cases))))
         where: dict[int, tuple[int, Worker]] = {}
+        unasked: Counter[int] = Counter()
         done: dict[int, list[Observation]] = {}
         judging: dict[int, Future[list[Observation]]] = {}
         for place in range(len(cases)):
@@ -152,7 +156,11 @@ class ClientTarget:
                     if observation is not None:
                         del where[number]
                         if alarm(observation, self._limits.memory) is None:
-                            done[at] = [observation]
+                            if _is_served(observation) or unasked[at] == AGAIN:
+                                done[at] = [observation]
+                            else:
+                                unasked[at] += 1
+                                waiting.append((at, observation.case))
                         else:
                             judging[at] = threads.submit(self._judged, observation, before)
             yield from done.pop(place)
@@ -244,6 +252,10 @@ class ClientTarget:
             each=self._ready.each,
             dialect=self._client.dialect,
         )
+
+
+def _is_served(observation: Observation) -> bool:
+    return bool(dict(observation.facts).get("served"))
 
 
 def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:

@@ -1,7 +1,8 @@
 """A client program of the tests' own: it does what the answer to its one question says.
 
 A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
-session behind it dies), print. Anything else is a valid answer.
+session behind it dies), print. Anything else is a valid answer. With the argument `shy` it asks in every
+second session only.
 """
 
 from __future__ import annotations
@@ -45,14 +46,18 @@ def die() -> None:
 
 def main() -> None:
     """Sessions until there are no more lines."""
-    asleep = False
+    asleep = silent = False
+    shy = sys.argv[1:] == ["shy"]
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         text, workload, bootstrap, _ = line.split()
         if asleep:
             os._exit(7)
         where = ""
-        word = asked(bootstrap) if workload == "consume" else b""
+        word = b""
+        if workload == "consume":
+            silent = shy and not silent
+            word = b"" if silent else asked(bootstrap)
         if word == b"die":
             die()
         elif word == b"abort":

@@ -54,6 +54,14 @@ def test_many_cases_have_one_process_and_come_in_order() -> None:
     assert found[0].sent == found[0].case.chunks
 
 
+def test_what_a_client_did_not_ask_for_is_run_once_more() -> None:
+    cases = [_case(number, b"fine") for number in range(5)]
+    with ClientTarget(_client((sys.executable, str(OWN), "shy")), side_by_side=1) as target:
+        found = list(target.run(cases))
+    assert [one.case.number for one in found] == list(range(5))
+    assert all(_facts(one)["served"] for one in found)
+
+
 def test_who_asks_for_no_more_can_run_others() -> None:
     cases = [_case(number, b"fine") for number in range(9)]
     with ClientTarget(_client(), side_by_side=2) as target:
