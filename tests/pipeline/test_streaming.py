@@ -12,6 +12,7 @@ import pytest
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
 from pipeline.batches import Batches
+from pipeline.statements import statements
 from pipeline.streaming import follow
 from pipeline.tables import read, write
 from tests.captures.test_rotation import ROOT, SAMPLES, rotated
@@ -73,6 +74,27 @@ def test_segments_read_at_once_are_one_capture(
     together = [each.asDict() for each in read(spark, tmp_path, "exchanges").drop("body").collect()]
     ended = [each for each in together if not each["note"].endswith("the capture ends")]
     assert marks(ended) == marks(rows(spark, followed, "exchanges"))
+
+
+def test_sql_knows_the_tables_with_their_batches(spark: SparkSession, followed: Path) -> None:
+    spark.sql("CREATE DATABASE followed")
+    spark.catalog.setCurrentDatabase("followed")
+    try:
+        for statement in statements(followed):
+            spark.sql(statement)
+        for table in TABLES:
+            found = read(spark, followed, table)
+            assert spark.table(table).count() == found.count()
+            assert set(spark.table(table).columns) == {*found.columns, "batch"}
+        whole = spark.sql(
+            "SELECT count(body) AS bodies, count(DISTINCT batch) AS batches FROM exchanges"
+        )
+        assert [each.asDict() for each in whole.collect()] == [
+            {"bodies": len(rows(spark, followed, "exchanges")), "batches": 1}
+        ]
+    finally:
+        spark.catalog.setCurrentDatabase("default")
+        spark.sql("DROP DATABASE followed CASCADE")
 
 
 @pytest.mark.timeout(500)  # Spark starts three times
