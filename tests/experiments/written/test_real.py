@@ -10,7 +10,6 @@ import pytest
 from barnabas.run_experiment import run
 from experiments.written.contents import EXPERIMENTS, experiment
 
-
 NAMES = [
     name
     for name, _ in EXPERIMENTS
