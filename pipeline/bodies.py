@@ -58,17 +58,16 @@ def body(exchange: Exchange, names: Names | None = None) -> Body:
     """
     values = exchange.request, exchange.response
     given = exchange.request_body, exchange.response_body
-    versions = [
-        body_version(exchange.key, exchange.version, direction, one or b"")
-        for direction, one in zip(DIRECTIONS, given, strict=True)
-        if exchange.key in NAMES
-    ]
-    if values == (None, None):
-        return _NOTHING
-    writers = _writers(exchange.key, versions[0], versions[1], completed=names is not None)
+    versions = tuple(
+        None
+        if value is None
+        else body_version(exchange.key, exchange.version, direction, one or b"")
+        for value, direction, one in zip(values, DIRECTIONS, given, strict=True)
+    )
+    writers = _writers(exchange.key, versions, completed=names is not None)
     more: list[str] = []
     request, response = (
-        NULL if one is None else write(one, names or {}, more)
+        NULL if one is None or write is None else write(one, names or {}, more)
         for one, write in zip(values, writers.write, strict=True)
     )
     known = writers.metadata if not more else metadata((*writers.dictionary, *more))
@@ -110,34 +109,30 @@ class _Writers(NamedTuple):
 
     dictionary: tuple[str, ...]
     metadata: bytes
-    write: tuple[Write, Write]
+    write: list[Write | None]
 
 
 @functools.lru_cache(4096)
-def _writers(key: int, request: int, response: int, *, completed: bool) -> _Writers:
-    layouts, named = [], []
-    for direction, version in zip(DIRECTIONS, (request, response), strict=True):
-        layouts.append(api(key).message(direction).layout(version))
-        named.append(
-            [
-                (place.path, place.id, place.name)
-                for place in (gaps(key, version, direction) if completed else ())
-                if place.name is not None
-            ]
-        )
-    inner = frozenset().union(*map(names_of_fields, layouts, named)) - set(DIRECTIONS)
-    dictionary = (*DIRECTIONS, *sorted(inner))
-    write = []
-    for direction, version, layout, some in zip(
-        DIRECTIONS, (request, response), layouts, named, strict=True
-    ):
+def _writers(key: int, versions: tuple[int | None, ...], *, completed: bool) -> _Writers:
+    """versions: of request and response; None: there is none that can be read, whatever the other is."""
+    sides = []
+    for direction, version in zip(DIRECTIONS, versions, strict=True):
+        if version is None:
+            continue
+        named = [
+            (place.path, place.id, place.name)
+            for place in (gaps(key, version, direction) if completed else ())
+            if place.name is not None
+        ]
+        sides.append((direction, version, api(key).message(direction).layout(version), named))
+    inner = {name for *_, layout, named in sides for name in names_of_fields(layout, named)}
+    dictionary = (*DIRECTIONS, *sorted(inner.difference(DIRECTIONS)))
+    write: dict[Direction, Write] = {}
+    for direction, version, layout, named in sides:
         secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
         origin = f"{NAMES[key]} {direction} v{version}"
-        write.append(variant_writer(layout, origin, dictionary, secrets, some))
-    return _Writers(dictionary, metadata(dictionary), (write[0], write[1]))
-
-
-_NOTHING: Final = Body(pair((NULL, NULL)), metadata(DIRECTIONS))
+        write[direction] = variant_writer(layout, origin, dictionary, secrets, named)
+    return _Writers(dictionary, metadata(dictionary), [write.get(one) for one in DIRECTIONS])
 
 
 def bodies(

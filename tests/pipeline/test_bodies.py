@@ -68,6 +68,16 @@ def test_a_refusal_of_api_versions_is_laid_out_as_v0() -> None:
     assert bodies(18, 4, body_text(refused, {}))[1] == refused.response_body
 
 
+def test_a_version_that_nobody_knows_and_its_refusal() -> None:
+    """The request can't be read, the answer to it can."""
+    refused = Exchange(0, 1, "", None, None, 18, 77, 0, 0, request_body=b"\0\2xx")
+    refused.response_body = bytes.fromhex("0023 00000001 0012 0000 0003")
+    (offered,) = json.loads(body_text(refused, {}))["response"]["api_keys"]
+    assert offered == {"api_key": 18, "min_version": 0, "max_version": 3}
+    unknown = Exchange(0, 1, "", None, None, 999, 0, 0, 0, request_body=b"x", response_body=b"y")
+    assert json.loads(body_text(unknown, {})) == {"request": None, "response": None}
+
+
 def test_what_is_too_large_for_spark_is_null() -> None:
     bodies_made = body_array([Body(b"v" * (LIMIT + 1), b"m"), Body(b"v" * 3, b"m")])
     assert bodies_made.type == body_array([]).type == BODY
