@@ -10,7 +10,7 @@ from fuzz.database import Database, FindingsError
 from fuzz.energy import next_energies
 from fuzz.evidence import capture
 from fuzz.finding import finding_name
-from fuzz.stored import observation_json, recipe_json
+from fuzz.stored import observation_json, observation_of, recipe_json
 from fuzz.tally import Found, Tally
 
 
@@ -100,10 +100,15 @@ class Kept:
         verdict, observation = found.verdict, found.observation
         name = finding_name((verdict.oracle, verdict.behaviour))
         known = db.execute(
-            "UPDATE findings SET cases = cases + ? WHERE (campaign, name) = (?, ?)",
-            (found.count, self.id, name),
-        )
-        if known.rowcount:
+            "SELECT observation, cases FROM findings WHERE (campaign, name) = (?, ?)",
+            (self.id, name),
+        ).fetchone()
+        count = found.count + (known[1] if known else 0)
+        if known and Found(verdict, observation_of(known[0])).rank <= found.rank:
+            db.execute(
+                "UPDATE findings SET cases = ? WHERE (campaign, name) = (?, ?)",
+                (count, self.id, name),
+            )
             return
         recipe = observation.case.recipe
         row = (
@@ -112,7 +117,7 @@ class Kept:
             verdict.oracle,
             json.dumps(verdict.behaviour),
             verdict.what,
-            found.count,
+            count,
             found.case,
             recipe_json(recipe),
             recipe.session,
@@ -120,7 +125,9 @@ class Kept:
             "\n".join(observation.log),
             capture(observation),
         )
-        db.execute("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", row)
+        db.execute(
+            "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", row
+        )
 
     def end_round(self, number: int) -> int:
         """Make the energies of the round behind this one; returns how many features were new."""

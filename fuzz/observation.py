@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from fuzz.case import Case
+
+TOGETHER: Final = "together"
+"""The fact of a case that is blamed for what only several showed: their numbers. It is the last of them."""
 
 Ending = Literal["open", "closed", "reset", "refused"]
 """Of the connection, after the case: still there, closed by the other side, reset, or never made."""
@@ -52,3 +55,8 @@ class Observation:
     rss: tuple[int, int] | None = None
     facts: tuple[tuple[str, object], ...] = ()
     heap: tuple[int, int] | None = None
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is blamed for what only several cases showed: it may be innocent."""
+        return any(name == TOGETHER for name, _ in self.facts)

@@ -1,7 +1,7 @@
 """What cases came to: coverage, features and findings. Tallies of parts add up, in whatever order.
 
 A campaign adds one batch after the other to its database; on Spark each shard makes a tally of its own.
-Both come to the same, because what is kept of several is the one with the lowest case number.
+Both come to the same, because what is kept of several is the one with the lowest rank (`Found.rank`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Judged:
 
 @dataclass(slots=True)
 class Found:
-    """A finding of some cases: how many fired, and the first of them."""
+    """A finding of some cases: how many fired, and the first of them that showed it alone, if any did."""
 
     verdict: Verdict
     observation: Observation
@@ -68,6 +68,11 @@ class Found:
     def case(self) -> int:
         """The number of the first case."""
         return self.observation.case.number
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Of several the lowest is kept: one that showed it alone before one that others may have."""
+        return self.observation.shared, self.case
 
 
 Kind = tuple[str, int, str]
@@ -130,7 +135,7 @@ class Tally:
         before = self.findings.get(key)
         if before is None:
             self.findings[key] = found
-        elif found.case < before.case:
+        elif found.rank < before.rank:
             found.count += before.count
             self.findings[key] = found
         else:

@@ -20,7 +20,7 @@ FACTOR: Final = 100
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
-    if dict(observation.facts).get("together"):
+    if observation.shared:
         return
     sent = sum(map(len, observation.sent))
     for what, memory, limit in (

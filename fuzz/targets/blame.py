@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fuzz.case import Case
-from fuzz.observation import Death, Observation, Probe
+from fuzz.observation import TOGETHER, Death, Observation, Probe
 
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""
@@ -83,7 +83,7 @@ def halved(
     halves = [by_number[one.case.number] for one in found]
     if any(_troubled(one) for one in halves):
         return halves
-    together = ("together", [one.case.number for one in found])
+    together = (TOGETHER, [one.case.number for one in found])
     last = blamed(halves[-1], wrong)
     return [*halves[:-1], replace(last, facts=(*last.facts, together))]
 
@@ -119,6 +119,11 @@ def blamed(observation: Observation, trouble: Trouble) -> Observation:
         heap=trouble.heap or observation.heap,
         facts=(*observation.facts, ("blamed", True)),
     )
+
+
+def alone_to_blame(observation: Observation) -> bool:
+    """Whether it was seen to make the trouble alone, and is not just the last of several."""
+    return _troubled(observation) and not observation.shared
 
 
 def _troubled(observation: Observation) -> bool:

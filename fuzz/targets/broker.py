@@ -15,10 +15,11 @@ from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
 from fuzz.tally import SET_ASIDE
 from fuzz.targets.attributing import attributed
-from fuzz.targets.blame import Trouble, halved
-from fuzz.targets.entries import about, template
+from fuzz.targets.blame import Trouble, alone_to_blame, halved
+from fuzz.targets.entries import about
 from fuzz.targets.flow import Flow, Placed
 from fuzz.targets.following import Following
+from fuzz.targets.hunts import Hunts
 from fuzz.targets.killers import Killers
 from fuzz.targets.lanes import Lanes
 from fuzz.targets.preparing import prepare
@@ -30,9 +31,6 @@ from specs.keys import PRODUCE
 
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""
-
-TRACED: Final = 1
-"""Log entries of one template that a case is looked for, if they do not say whose they are."""
 
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
@@ -75,7 +73,7 @@ class BrokerTarget:
         self._batch = batch
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
-        self._traced: Counter[str] = Counter()
+        self._hunts = Hunts()
         self._killers = Killers()
         self._following = Following(self.prober)
         self._fresh: set[str] = set()
@@ -159,7 +157,10 @@ class BrokerTarget:
             rest = flow.rest()
             more = self._look([one for _, one in rest])
             found.update(zip((place for place, _ in rest), more, strict=True))
-            wrong = self._wrong or (wrong if wrong.alone else None)
+            if self._wrong is not None:
+                wrong = replace(self._wrong, log=wrong.log + self._wrong.log)
+            elif not wrong.alone:
+                wrong = None
         self.executed += len(found)
         places = sorted(found)
         if wrong is not None:
@@ -170,6 +171,10 @@ class BrokerTarget:
                 lambda: self._wrong,
                 self._killers.likely,
             )
+            for one in blamed:
+                if alone_to_blame(one):
+                    self._hunts.caught(one.log)
+            self._hunts.over(wrong.log)
             found = dict(zip(places, blamed, strict=True))
         return [(place, found[place]) for place in places]
 
@@ -213,7 +218,10 @@ class BrokerTarget:
         self._held = ()
         found = self.lanes.run(cases)
         self.executed += len(cases)
-        return self._look(found)
+        found = self._look(found)
+        if len(cases) == 1 and self._wrong is not None:
+            self._hunts.caught(self._wrong.log)
+        return found
 
     def _look(
         self,
@@ -228,7 +236,7 @@ class BrokerTarget:
         heap_before, self._heap = self._heap, self.service.heap()
         found, log = attributed(found, (*self._held, *self.service.log()))
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
-        new = tuple(entry for entry in log if entry not in self._held and self._new(entry))
+        new = tuple(entry for entry in log if entry not in self._held and self._hunts.wanted(entry))
         rss = (before[0], self._rss[1]) if before and self._rss else None
         heap = (heap_before[0], self._heap[1]) if heap_before and self._heap else None
         wrong = Trouble(probe, death, new, rss, heap)
@@ -236,12 +244,6 @@ class BrokerTarget:
         if len(found) == 1:
             found = [replace(found[0], probe=probe, rss=rss, heap=heap)]
         return found
-
-    def _new(self, entry: str) -> bool:
-        """Whether the case behind an entry is still looked for. Each look counts."""
-        shape = template(entry)
-        self._traced[shape] += 1
-        return self._traced[shape] <= TRACED * self._batch.bit_length()
 
     def _death(self, probe: Probe) -> Death | None:
         death = self.service.death()

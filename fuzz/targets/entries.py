@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from fuzz.oracles.stacks import raised
+
 ENTRY_LIMIT: Final = 16 << 10
 """Characters of an entry that are kept."""
 
@@ -91,8 +93,9 @@ def about(entry: str) -> tuple[int | None, int | None]:
 
 def template(entry: str) -> str:
     """What stays of an entry when another case says it: no numbers, ids or text in quotes; the first
-    lines of its stack."""
+    lines of its stack, and all that oracles tell exceptions by."""
     lines = entry.splitlines()
-    stack = [line for line in lines[1:] if line.startswith(("\tat ", "Caused by"))][:6]
+    stack = [line for line in lines[1:] if line.startswith("\tat ")][:6]
     head = _VARIABLE.sub("#", lines[0][:LINE_LIMIT])[:200]
-    return "\n".join((head, *(re.sub(r"\d+", "#", line) for line in stack)))
+    signatures = (" ".join(one.signature) for one in raised(entry))
+    return "\n".join((head, *signatures, *(re.sub(r"\d+", "#", line) for line in stack)))

@@ -7,8 +7,9 @@ import pytest
 
 from fuzz.case import Recipe
 from fuzz.findings import Findings, FindingsError
+from fuzz.observation import Observation
 from fuzz.running import run_range
-from fuzz.tally import Tally
+from fuzz.tally import Judged, Tally
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
@@ -89,3 +90,25 @@ def test_a_database_of_another_format_is_named(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(FindingsError, match="format 99"):
         Findings(path, write=True)
+
+
+def blamed(number: int, *others: int) -> Tally:
+    facts = (("together", [*others, number]),) if others else ()
+    seen = Observation(FakeMaker("s").case(number), raised="KeyError: x", facts=facts)
+    found = Tally()
+    found.add(Judged(seen, frozenset(), tuple(RAISED.judge(seen))))
+    return found
+
+
+def test_a_case_that_shows_it_alone_takes_the_place_of_one_that_may_be_innocent(
+    tmp_path: Path,
+) -> None:
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", "fake", {}, 0.0)
+        seen = []
+        for end, one in enumerate((blamed(3, 2), blamed(5, 4), blamed(7), blamed(9)), 1):
+            kept.keep(one, end, 0)
+            (row,) = findings.findings()
+            findings.smaller(row, Recipe(SEEDS[0], ()))
+            seen.append((row.first_case, row.cases, row.smaller is None))
+    assert seen == [(3, 1, True), (3, 2, False), (7, 3, True), (7, 4, False)]

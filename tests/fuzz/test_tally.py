@@ -60,3 +60,20 @@ def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:
     assert both.aside == wanted
     assert both.features == {}  # nobody has answered
     assert tally_of([*rows_of(one), *rows_of(other)]).aside == wanted
+
+
+def blamed(number: int, *others: int) -> Tally:
+    case = FakeMaker("s").case(number)
+    facts = (("together", [*others, number]),) if others else ()
+    found = Tally()
+    seen = Observation(case, raised="KeyError: x", facts=facts)
+    found.add(Judged(seen, frozenset(), tuple(RAISED.judge(seen))))
+    return found
+
+
+def test_a_case_that_showed_it_alone_is_kept_before_one_of_several_in_any_order() -> None:
+    parts = blamed(3, 1, 2), blamed(7), blamed(9), blamed(8, 6)
+    for order in itertools.permutations(parts):
+        whole = tally_of(row for part in order for row in rows_of(part))
+        (found,) = whole.findings.values()
+        assert (found.case, found.count) == (7, 4)

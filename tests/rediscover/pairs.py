@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from fuzz.findings import Finding
+from specs.keys import METADATA
 
 
 class Pair(NamedTuple):
@@ -30,9 +31,15 @@ def _says(finding: Finding, *words: str) -> bool:
     return all(word in text for word in words)
 
 
-def _null_pointer(key: int) -> Callable[[Finding], bool]:
-    """A NullPointerException at a request of this API."""
-    return lambda finding: finding.recipe.seed.key == key and _says(finding, "NullPointerException")
+def _null_record(finding: Finding) -> bool:
+    """A record that is null is looked at: by the finding itself, not by what else a log tells of."""
+    where = "kafka.log.LogValidator$.validateRecord"
+    return where in finding.behaviour and _says(finding, "NullPointerException")
+
+
+def _null_topic(finding: Finding) -> bool:
+    """A NullPointerException at a Metadata request."""
+    return finding.recipe.seed.key == METADATA and _says(finding, "NullPointerException")
 
 
 def _tag(finding: Finding) -> bool:
@@ -60,9 +67,9 @@ PAIRS: Final[tuple[Pair, ...]] = (
     Pair("kafka-array-count", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _count),
     Pair("kafka-tag-size", "brokers", "apache:3.2.1", "apache:3.2.3", "CVE-2022-34917", _tag),
     Pair("kafka-13149", "brokers", "apache:3.0.0", "apache:3.0.1", "KAFKA-13149",
-         _null_pointer(0)),
+         _null_record),
     Pair("kafka-12701", "brokers", "apache:2.8.0", "apache:2.8.1", "KAFKA-12701",
-         _null_pointer(3)),
+         _null_topic),
     Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
          "kafka-python#3019", lambda finding: True),
     Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",

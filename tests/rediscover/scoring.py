@@ -54,12 +54,13 @@ class Trial:
     old: Target
     oracles: Sequence[object]
     fixed: Callable[[], Target]
-    tried: set[str] = field(default_factory=set)
+    tried: set[tuple[str, int]] = field(default_factory=set)
+    """Names of findings, with the case that each was of: a later one may show it alone."""
     both: int = 0
 
     def only_old(self, finding: Finding, found: Assembled) -> bool:
         """Whether it replays on the old release and not on the fixed one."""
-        self.tried.add(finding.name)
+        self.tried.add((finding.name, finding.first_case))
         wanted = (finding.oracle, finding.behaviour)
         case = cook(finding.recipe, finding.first_case)
         if not replay(self.old, found.oracles, case, wanted, ATTEMPTS).fired:
@@ -117,7 +118,7 @@ def _campaign(
             continue
         say(f"{trial.old.name}: {event.end} cases, {len(trial.tried)} findings tried")
         for finding in findings.findings(kept.id):
-            if finding.name in trial.tried:
+            if (finding.name, finding.first_case) in trial.tried:
                 continue
             wanted = [one for one in scores.values() if not one.scored and one.pair.is_it(finding)]
             if wanted and trial.only_old(finding, found):

@@ -15,6 +15,7 @@ from fuzz.targets.address import address
 from fuzz.targets.broker import BrokerTarget
 from fuzz.targets.embedded import EmbeddedService
 from fuzz.targets.flow import Flow
+from fuzz.targets.hunts import Hunts
 from fuzz.targets.pair import PairTarget
 from fuzz.targets.service import Elsewhere
 from specs import decode_frame
@@ -183,3 +184,45 @@ def test_where_nobody_listens_a_target_says_so() -> None:
 def test_a_broker_on_another_machine_is_refused() -> None:
     with pytest.raises(Misuse, match="--i-own-this-target"):
         address("192.0.2.1", 9092)
+
+
+class Said:
+    """A log that says, without whose it is, what has come of some cases."""
+
+    def __init__(self, target: BrokerTarget, patch: pytest.MonkeyPatch, guilty: set[int]) -> None:
+        self.entries: list[str] = []
+        send = target.lanes.flow
+
+        def flow(cases: list[Case], patience: float | None = None) -> Flow:
+            for one in cases:
+                if one.number in guilty:
+                    self.entries.append(NULL.format(one.number))
+            return send(cases, patience)
+
+        def log() -> tuple[str, ...]:
+            said, self.entries = tuple(self.entries), []
+            return said
+
+        patch.setattr(target, "_hunts", Hunts())
+        patch.setattr(target.lanes, "flow", flow)
+        patch.setattr(target.service, "log", log)
+
+
+NULL = """\
+[handler-3] ERROR k.ReplicaManager - append to t-{}
+java.lang.NullPointerException: record
+\tat kafka.log.Validator.validate(Validator.scala:191)"""
+
+
+@pytest.mark.parametrize("guilty", [{9}, {1, 3, 9, 12, 13}, set(range(16))])
+def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, guilty: set[int]
+) -> None:
+    Said(target, monkeypatch, guilty)
+    found = run(target, *(case(ASK, number=number) for number in range(16)))
+    (one,) = (one for one in found if one.log)
+    assert one.case.number == min(guilty)
+    assert not one.shared
+    executed = target.executed
+    run(target, *(case(ASK, number=number) for number in range(16)))
+    assert target.executed == executed + 16
