@@ -132,7 +132,10 @@ class BrokerTarget:
         while left := [index for index in range(len(cases)) if index not in found]:
             self._ready()
             self._rss, self._heap = self.service.rss(), self.service.heap()
-            aside = {index for index in left if self._killers.enough(cases[index])}
+            alone = (
+                len(cases) == 1
+            )  # somebody asks for this one: it is sent, and all that is logged is its own
+            aside = {one for one in left if not alone and self._killers.enough(cases[one])}
             self.set_aside += len(aside)
             for index in aside:
                 found[index] = Observation(cases[index], facts=((SET_ASIDE, True),)), 0
@@ -140,17 +143,17 @@ class BrokerTarget:
             flow = self.lanes.flow([cases[index] for index in sent])
             restarts = self.restarts
             while not flow.over:
-                for place, observation in self._batch_of(flow):
+                for place, observation in self._batch_of(flow, alone):
                     found[sent[place]] = observation, restarts
                     if observation.death is not None:
                         self._killers.killed(observation.case)
         return [found[index] for index in range(len(cases))]
 
-    def _batch_of(self, flow: Flow) -> list[Placed]:
+    def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
         """The next cases of a flow that are over; where something is wrong then, it ends with all that are
-        under way."""
+        under way. alone: it has one case."""
         placed = flow.some(self._batch)
-        observed = self._look([one for _, one in placed], flow.under_way)
+        observed = self._look([one for _, one in placed], flow.under_way, alone=alone)
         found = dict(zip((place for place, _ in placed), observed, strict=True))
         wrong = self._wrong
         if wrong is not None:
@@ -218,7 +221,7 @@ class BrokerTarget:
         self._held = ()
         found = self.lanes.run(cases)
         self.executed += len(cases)
-        found = self._look(found)
+        found = self._look(found, alone=len(cases) == 1)
         if len(cases) == 1 and self._wrong is not None:
             self._hunts.caught(self._wrong.log)
         return found
@@ -227,22 +230,29 @@ class BrokerTarget:
         self,
         found: list[Observation],
         under_way: Callable[[int | None, int | None], bool] = lambda port, correlation_id: False,
+        *,
+        alone: bool = False,
     ) -> list[Observation]:
         """A probe behind cases; what no case shows by itself is `_wrong`. under_way: whether an entry of
-        the log, by its port and correlation id, is about another case that is not over yet."""
+        the log, by its port and correlation id, is about another case that is not over yet. alone: it is
+        one case, so that entries which name nobody are its own, known or not."""
         probe = self.prober.probe(self._witness.testify)
         death = self._death(probe)
         before, self._rss = self._rss, self.service.rss()
         heap_before, self._heap = self._heap, self.service.heap()
         found, log = attributed(found, (*self._held, *self.service.log()))
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
-        new = tuple(entry for entry in log if entry not in self._held and self._hunts.wanted(entry))
+        nobodys = tuple(entry for entry in log if entry not in self._held)
+        new = tuple(entry for entry in nobodys if self._hunts.wanted(entry))
         rss = (before[0], self._rss[1]) if before and self._rss else None
         heap = (heap_before[0], self._heap[1]) if heap_before and self._heap else None
         wrong = Trouble(probe, death, new, rss, heap)
         self._wrong = wrong if wrong.alone or wrong.slow else None
         if len(found) == 1:
             found = [replace(found[0], probe=probe, rss=rss, heap=heap)]
+        if alone:
+            known = tuple(entry for entry in nobodys if entry not in new)
+            found = [replace(found[0], log=found[0].log + known)]
         return found
 
     def _death(self, probe: Probe) -> Death | None:

@@ -16,6 +16,7 @@ from fuzz.targets.broker import BrokerTarget
 from fuzz.targets.embedded import EmbeddedService
 from fuzz.targets.flow import Flow
 from fuzz.targets.hunts import Hunts
+from fuzz.targets.killers import DEATHS, Killers
 from fuzz.targets.pair import PairTarget
 from fuzz.targets.service import Elsewhere
 from specs import decode_frame
@@ -220,9 +221,24 @@ def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
 ) -> None:
     Said(target, monkeypatch, guilty)
     found = run(target, *(case(ASK, number=number) for number in range(16)))
-    (one,) = (one for one in found if one.log)
+    one, *others = (one for one in found if one.log)
     assert one.case.number == min(guilty)
-    assert not one.shared
+    assert {other.case.number for other in others} <= guilty
+    assert not any(each.shared for each in found)
     executed = target.executed
     run(target, *(case(ASK, number=number) for number in range(16)))
     assert target.executed == executed + 16
+    (again,) = run(target, case(ASK, number=min(guilty)))
+    assert again.log == one.log
+
+
+def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_process(
+    target: BrokerTarget,
+) -> None:
+    killers = target._killers = Killers()
+    for _ in range(DEATHS):
+        killers.killed(case(ASK))
+    assert not any(one.sent for one in run(target, case(ASK), case(ASK, number=1)))
+    (one,) = run(target, case(ASK))
+    assert one.replies
+    target._killers = Killers()
