@@ -10,7 +10,7 @@ from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.oracles.wording import case_of
 
 GROWTH: Final = 64 << 20
-"""Bytes that a process may take for a case: a broker's buffers, and a heap that grows in steps."""
+"""Bytes that a process may take for a case beside a JVM's heap: a broker's buffers."""
 
 HEAP_GROWTH: Final = 96 << 20
 """Bytes of a JVM's heap: more than garbage that the next collection takes away (brokers have 256 MiB)."""
@@ -23,15 +23,19 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     if observation.shared:
         return
     sent = sum(map(len, observation.sent))
-    for what, memory, limit in (
-        ("MiB", observation.rss, GROWTH),
-        ("MiB of heap", observation.heap, HEAP_GROWTH),
+    heap = _grown(observation.heap)
+    for what, grown, limit in (
+        ("MiB", _grown(observation.rss) - heap, GROWTH),  # a JVM takes its heap in steps
+        ("MiB of heap", heap, HEAP_GROWTH),
     ):
-        grown = memory[1] - memory[0] if memory is not None else 0
         if grown > limit and grown > FACTOR * sent:
             said = f"{sent} bytes made it take {grown >> 20} {what}"
             yield Verdict("amplified", said, (case_of(observation),))
             return
+
+
+def _grown(memory: tuple[int, int] | None) -> int:
+    return max(memory[1] - memory[0], 0) if memory is not None else 0
 
 
 AMPLIFIED: Final = Oracle(

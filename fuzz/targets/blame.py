@@ -38,12 +38,15 @@ class Trouble:
     def alone(self) -> bool:
         """Whether something is wrong, even if a later probe is answered."""
         lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)
-        grown = _grown(self.rss) > GROWTH or _grown(self.heap) > HEAP_GROWTH
+        heap = _grown(self.heap)
+        grown = (
+            heap > HEAP_GROWTH or _grown(self.rss) - heap > GROWTH
+        )  # a JVM takes its heap in steps
         return self.death is not None or lost or bool(self.log) or grown
 
 
 def _grown(memory: tuple[int, int] | None) -> int:
-    return memory[1] - memory[0] if memory is not None else 0
+    return max(memory[1] - memory[0], 0) if memory is not None else 0
 
 
 Perform = Callable[[Sequence[Case]], list[Observation]]

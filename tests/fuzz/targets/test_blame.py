@@ -6,6 +6,7 @@ import pytest
 
 from fuzz.case import Case
 from fuzz.observation import Death, Observation
+from fuzz.oracles.amplified import AMPLIFIED
 from fuzz.targets.blame import Trouble, settle
 from specs.keys import METADATA
 from tests.fuzz.observed import case, request
@@ -96,3 +97,26 @@ def test_what_only_several_do_together_names_them_all() -> None:
     found = settle(cases(64), fake.perform, fake.trouble)
     (blamed,) = (one for one in found if one.death)
     assert dict(blamed.facts)["together"] == list(range(64))
+
+
+@pytest.mark.parametrize(
+    ("rss", "heap", "trouble"),
+    [
+        (70, None, True),
+        (130, 90, False),
+        (160, 90, True),
+        (70, -20, True),
+        (130, 130, True),
+        (10, 100, True),
+    ],
+)
+def test_what_a_heap_grew_by_is_not_counted_once_more_as_memory_of_the_process(
+    rss: int, heap: int | None, trouble: bool
+) -> None:
+    def memory(grown: int) -> tuple[int, int]:
+        return 100 << 20, (100 + grown) << 20
+
+    grown = Trouble(rss=memory(rss), heap=None if heap is None else memory(heap))
+    assert grown.alone == trouble
+    (one,) = settle(cases(1), lambda cases: [Observation(cases[0])], lambda: grown)
+    assert any(AMPLIFIED.judge(one)) == trouble
