@@ -15,9 +15,9 @@ from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
 from fuzz.tally import SET_ASIDE
 from fuzz.targets.attributing import attributed
-from fuzz.targets.blame import Trouble, alone_to_blame, halved
+from fuzz.targets.blame import Trouble, alone_to_blame, blamed, halved
 from fuzz.targets.entries import about
-from fuzz.targets.flow import Flow, Placed
+from fuzz.targets.flow import REUSED, Flow, Placed
 from fuzz.targets.following import Following
 from fuzz.targets.hunts import Hunts
 from fuzz.targets.killers import Killers
@@ -167,23 +167,23 @@ class BrokerTarget:
         self.executed += len(found)
         places = sorted(found)
         if wrong is not None:
-            blamed = halved(
+            settled = halved(
                 [found[place] for place in places],
                 wrong,
                 self._perform,
                 lambda: self._wrong,
                 self._killers.likely,
             )
-            for one in blamed:
+            for one in settled:
                 if alone_to_blame(one):
                     self._hunts.caught(one.log)
             self._hunts.over(wrong.log)
-            found = dict(zip(places, blamed, strict=True))
+            found = dict(zip(places, settled, strict=True))
         return [(place, found[place]) for place in places]
 
     def _completed(self, observation: Observation, restarts: int) -> Observation:
         """With what only a second look can tell."""
-        observation = self._confirm(self._with_stack(observation))
+        observation = self._confirm(self._with_stack(self._afresh(observation)))
         asked = question(observation.sent).requests
         if observation.ending != "open":
             if not all(self._offers(one.key, one.version) for one in asked):
@@ -200,6 +200,21 @@ class BrokerTarget:
         low, high = self.lanes.offered.get(key, (0, -1))
         return not self.lanes.offered or low <= version <= high
 
+    def _afresh(self, observation: Observation) -> Observation:
+        """Whose connection ended without a word, or brought another's answer, may suffer from the case
+        that had it before: it is run again on one of its own."""
+        due = [one for one in question(observation.sent).requests if one.answered]
+        if not due or not dict(observation.facts).get(REUSED) or observation.death is not None:
+            return observation
+        if observation.replies:
+            spoilt = observation.replies[0][:4] != due[0].correlation_id.to_bytes(4, signed=True)
+        else:
+            spoilt = observation.ending != "open" and not observation.log
+        if not spoilt:
+            return observation
+        self.lanes.aim(self.service.address)
+        return self._alone(observation.case)
+
     def _with_stack(self, observation: Observation) -> Observation:
         """A JVM tells where memory ran out for its first errors only (its preallocated ones): such a
         case is run alone on a fresh one."""
@@ -211,8 +226,13 @@ class BrokerTarget:
             return observation
         self._fresh.add(kind)
         self._restart()
-        (again,) = self._perform((observation.case,))
+        again = self._alone(observation.case)
         return again if again.log else observation
+
+    def _alone(self, case: Case) -> Observation:
+        """Send a case, with all that it does."""
+        (found,) = self._perform((case,))
+        return found if self._wrong is None else blamed(found, self._wrong)
 
     def _perform(self, cases: Sequence[Case]) -> list[Observation]:
         """Send cases, then a probe; what no case shows by itself is `_wrong`."""

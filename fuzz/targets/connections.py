@@ -46,6 +46,8 @@ class Lane:
     values: Values = field(default_factory=dict)
     left: int = 0
     """Cases that its session is still good for."""
+    cases: int = 0
+    """Cases that were sent over it."""
     correlation_id: int = 0
     steps: Steps | None = None
     asked: Ask | None = None

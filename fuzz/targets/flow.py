@@ -31,6 +31,9 @@ STEP_S: Final = 10.0
 QUIET_S: Final = 0.02
 """Seconds that what has no answer is waited for: a broker that closes does so at once or not at all."""
 
+REUSED: Final = "reused"
+"""The fact of a case that came over a connection which others had before it."""
+
 _READ: Final = 1 << 16
 _SWEEP_S: Final = 0.01
 """How often it is looked for whom patience has run out with."""
@@ -176,6 +179,7 @@ class Flow:
     def _send_case(self, lane: Lane) -> None:
         case = self._cases[lane.index]
         lane.left -= 1
+        lane.cases += 1
         lane.correlation_id = self._connections.correlation_id()
         lane.sent = filled(case, lane.values, lane.correlation_id)
         lane.question = question(lane.sent)
@@ -304,6 +308,8 @@ class Flow:
             facts += (("garbled", True),)
         if abandoned and blame:
             facts += (("waited_ms", round(took)),)
+        if lane.cases > 1:
+            facts += ((REUSED, True),)
         replies = tuple(lane.wire.replies)
         found = Observation(case, lane.sent, replies, ending, took, facts=facts)
         self._found.append((lane.index, found))

@@ -11,8 +11,10 @@ import pytest
 from fuzz.case import Case, Live
 from fuzz.errors import CannotRun, Misuse
 from fuzz.observation import Death, Observation, Probe
+from fuzz.targets import writing
 from fuzz.targets.address import address
 from fuzz.targets.broker import BrokerTarget
+from fuzz.targets.connections import Lane
 from fuzz.targets.embedded import EmbeddedService
 from fuzz.targets.flow import Flow
 from fuzz.targets.hunts import Hunts
@@ -242,3 +244,26 @@ def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_
     (one,) = run(target, case(ASK))
     assert one.replies
     target._killers = Killers()
+
+
+@pytest.mark.parametrize("spoil", ["closes", "answers twice"])
+def test_who_suffers_from_the_case_before_is_run_again_on_a_connection_of_its_own(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, spoil: str
+) -> None:
+    begin = writing.begin
+
+    def begun(lane: Lane, data: bytes) -> bool:
+        if lane.cases == 2 and spoil == "closes":
+            raise ConnectionResetError
+        if lane.cases == 2:
+            lane.wire.receive(b"\0\0\0\4none")
+        return begin(lane, data)
+
+    monkeypatch.setattr(writing, "begin", begun)
+    target.lanes.aim(target.service.address)
+    live = (Live(0, 8, 4, "correlation_id"),)
+    executed = target.executed
+    found = run(target, *(replace(case(ASK, number=number), live=live) for number in range(8)))
+    for one in found:
+        assert (one.ending, [reply[:4] for reply in one.replies]) == ("open", [one.sent[0][8:12]])
+    assert target.executed > executed + 8
