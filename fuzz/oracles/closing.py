@@ -36,6 +36,10 @@ RECORDS: Final = frozenset(
 """What says that a Produce request holds no records: brokers to 2.4 read them with the request, and since v3
 there must be one batch of magic 2 (KIP-98). To our layouts they are bytes like others."""
 
+REFUSED: Final = "org.apache.kafka.common.errors.UnsupportedVersionException"
+"""What says that a broker lacks a version. Those from 4.0 on offer Produce v0 to v2, for clients that look
+for them there, and have none of them (KAFKA-18659)."""
+
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
     if observation.death is not None or observation.case.delivery == "half_open":
@@ -52,7 +56,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
             if dict(observation.facts).get("unoffered"):
                 return
             causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
-            if one.asked.key == PRODUCE and causes and causes[-1].name in RECORDS:
+            if one.asked.key == PRODUCE and causes and causes[-1].name in (*RECORDS, REFUSED):
                 return
             yield Verdict(
                 "closing",

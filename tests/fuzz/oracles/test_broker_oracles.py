@@ -212,6 +212,17 @@ def test_closing_on_records_that_are_none_is_right() -> None:
     assert judged("closing", observed(ASK, ending="closed", log=log))
 
 
+def test_closing_on_a_version_that_is_offered_only_for_show_is_right() -> None:
+    sent = request(PRODUCE, 2, {"acks": 1, "timeout_ms": 1, "topic_data": []})
+    log = (
+        "[a] ERROR kafka.network.Processor - Closing socket\n"
+        "org.apache.kafka.common.errors.UnsupportedVersionException: PRODUCE with version 2",
+    )
+    assert judged("closing", observed(sent, ending="closed"))
+    assert not judged("closing", observed(sent, ending="closed", log=log))
+    assert judged("closing", observed(ASK, ending="closed", log=log))
+
+
 def test_produce_without_acks_may_be_closed() -> None:
     quiet = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
     assert not judged("closing", observed(quiet, ending="closed"))
