@@ -31,6 +31,7 @@ CLASSES: Final = {
     "org.apache.kafka.common.InvalidRecordException": "records that break the format (from 2.4)",
     "org.apache.kafka.common.requests.CorrelationIdMismatchException": "the broker as a client",
     "java.util.concurrent.TimeoutException": "a busy machine",
+    "java.util.concurrent.CompletionException": "wraps what a future came to: that is judged",
     "java.util.concurrent.CancellationException": "the broker's own requests, at its end",
 }
 """Class -> why it is allowed."""

@@ -248,3 +248,11 @@ def test_a_request_that_is_meant_to_change_things_damages_nothing() -> None:
 def test_numbers_of_lambdas_and_lines_do_not_tell_stacks_apart() -> None:
     other = NPE.replace("$2", "$17").replace("133", "140")
     assert raised(NPE)[-1].signature == raised(other)[-1].signature
+
+
+def test_what_a_future_wraps_is_judged_by_what_it_is() -> None:
+    entry = "[a] ERROR k - x\njava.util.concurrent.CompletionException: {0}\nCaused by: {0}: no"
+    timeout = entry.format("org.apache.kafka.common.errors.TimeoutException")
+    assert not judged("logged", observed(ASK, replies=(ANSWER,), log=(timeout,)))
+    null = entry.format("java.lang.NullPointerException")
+    assert judged("logged", observed(ASK, replies=(ANSWER,), log=(null,)))
