@@ -26,7 +26,7 @@ class Limits(NamedTuple):
     """
 
     patience_s: float = 0.05
-    hung_s: float = 4.0
+    hung_s: float = 8.0
     starts_s: float = 30.0
     memory: int = LIMIT
 

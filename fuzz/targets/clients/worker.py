@@ -34,6 +34,8 @@ class _Under:
     memory: int
     deadline: float
     ready: bool
+    dismissed: bool = False
+    """Whether the child was told that it may end the session."""
 
 
 class Worker:
@@ -97,6 +99,10 @@ class Worker:
         if self._under is None:
             return None
         due = self._under.session.tick()
+        if self._under.session.over and not self._under.dismissed:
+            self._under.dismissed = True
+            if self._child is not None and not self._each:
+                self._child.tell(f"{self._under.number} over")
         return self._under.deadline if due is None else min(due, self._under.deadline)
 
     def finished(self) -> Observation | None:

@@ -11,11 +11,11 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from lines import in_background
+from lines import in_background, wanted
 
-SECONDS = 0.2
-"""That a session reads for at most."""
-JOINING = 0.4
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
 """And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
@@ -63,7 +63,7 @@ def _consumer(bootstrap: str, group: str | None, *topics: str, **own: Any) -> An
 
 async def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and time.monotonic() < until:
+    while records < RECORDS and wanted(until):
         for found in (await consumer.getmany(timeout_ms=50)).values():
             records += len(found)
     return records
@@ -149,7 +149,7 @@ async def admin(bootstrap: str, topic: str) -> int:
             lambda: client.list_consumer_group_offsets("bench-group"),
         )
         for ask in asks:
-            if time.monotonic() < until:
+            if wanted(until):
                 await _patient(ask())
         return 0
     finally:

@@ -1,7 +1,7 @@
 """A client program of the tests' own: it does what the answer to its one question says.
 
 A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
-session behind it dies), print. Anything else is a valid answer. With the argument `shy` it asks in every
+session behind it dies), print, patient (the session ends when it is said to be over). Anything else is a valid answer. With the argument `shy` it asks in every
 second session only.
 """
 
@@ -50,6 +50,8 @@ def main() -> None:
     shy = sys.argv[1:] == ["shy"]
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
+        if line.endswith(" over\n"):
+            continue  # it was, already
         text, workload, bootstrap, _ = line.split()
         if asleep:
             os._exit(7)
@@ -65,6 +67,9 @@ def main() -> None:
         elif word == b"hang":
             while True:
                 time.sleep(1)
+        elif word == b"patient":
+            while sys.stdin.readline() != f"{text} over\n":
+                pass
         elif word == b"eat":
             bytearray(os.urandom(1 << 20)) * 96
         elif word == b"print":

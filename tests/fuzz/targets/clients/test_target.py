@@ -115,6 +115,12 @@ def test_what_hangs_is_confirmed_and_ended() -> None:
     assert found[1].probe is None
 
 
+def test_a_session_is_said_to_be_over_once_the_client_has_had_its_case() -> None:
+    found = _run(b"patient", b"fine", b"patient", limits=Limits(hung_s=60.0))
+    assert [one.case.number for one in found] == [0, 1, 2]
+    assert all(_facts(one)["served"] and one.probe is None for one in found)
+
+
 def test_what_it_prints_is_its_log() -> None:
     found = _run(b"print")
     assert found[0].log == ("said in the log",)

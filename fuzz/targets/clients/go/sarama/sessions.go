@@ -38,20 +38,20 @@ func config() *sarama.Config {
 	return c
 }
 
-func consume(bootstrap, topic string) int {
-	return consumeWith(bootstrap, topic, config())
+func consume(ctx context.Context, bootstrap, topic string) int {
+	return consumeWith(ctx, bootstrap, topic, config())
 }
 
 // The same behind a login.
-func sasl(bootstrap, topic string) int {
+func sasl(ctx context.Context, bootstrap, topic string) int {
 	own := config()
 	own.Net.SASL.Enable, own.Net.SASL.Mechanism = true, sarama.SASLTypePlaintext
 	own.Net.SASL.Version = sarama.SASLHandshakeV1
 	own.Net.SASL.User, own.Net.SASL.Password = "barnabas", "secret"
-	return consumeWith(bootstrap, topic, own)
+	return consumeWith(ctx, bootstrap, topic, own)
 }
 
-func consumeWith(bootstrap, topic string, own *sarama.Config) int {
+func consumeWith(ctx context.Context, bootstrap, topic string, own *sarama.Config) int {
 	client, err := sarama.NewClient([]string{bootstrap}, own)
 	if err != nil {
 		return 0
@@ -94,7 +94,7 @@ func consumeWith(bootstrap, topic string, own *sarama.Config) int {
 			}
 		}()
 	}
-	records := count(messages, running, reading)
+	records := count(ctx, messages, running, reading)
 	close(done)
 	for ; running > 0; running-- {
 		<-ended
@@ -103,7 +103,7 @@ func consumeWith(bootstrap, topic string, own *sarama.Config) int {
 }
 
 // How many come until there are all or time is up; nothing if nobody reads.
-func count(messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
+func count(ctx context.Context, messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
 	records := 0
 	over := time.After(seconds)
 	for running > 0 && records < allRecords {
@@ -111,6 +111,8 @@ func count(messages <-chan *sarama.ConsumerMessage, running int, seconds time.Du
 		case <-messages:
 			records++
 		case <-over:
+			return records
+		case <-ctx.Done():
 			return records
 		}
 	}
@@ -146,7 +148,7 @@ func (m member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.C
 	}
 }
 
-func group(bootstrap, topic string) int {
+func group(ctx context.Context, bootstrap, topic string) int {
 	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", config())
 	if err != nil {
 		return 0
@@ -155,7 +157,7 @@ func group(bootstrap, topic string) int {
 		for range consumer.Errors() {
 		}
 	}()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	m := member{make(chan *sarama.ConsumerMessage)}
 	ended := make(chan struct{})
 	go func() {
@@ -163,20 +165,20 @@ func group(bootstrap, topic string) int {
 		for ctx.Err() == nil && consumer.Consume(ctx, []string{topic}, m) == nil {
 		}
 	}()
-	records := count(m.messages, 1, reading+joining)
+	records := count(ctx, m.messages, 1, reading+joining)
 	cancel()
 	<-ended
 	_ = consumer.Close()
 	return records
 }
 
-func produce(bootstrap, topic string) int {
+func produce(ctx context.Context, bootstrap, topic string) int {
 	c := config()
 	c.Producer.RequiredAcks = sarama.WaitForAll
-	return send(bootstrap, topic, c)
+	return send(ctx, bootstrap, topic, c)
 }
 
-func transaction(bootstrap, topic string) int {
+func transaction(ctx context.Context, bootstrap, topic string) int {
 	c := config()
 	c.Producer.Idempotent = true
 	c.Producer.RequiredAcks = sarama.WaitForAll
@@ -184,10 +186,10 @@ func transaction(bootstrap, topic string) int {
 	c.Producer.Transaction.ID = "bench-txn"
 	c.Producer.Transaction.Timeout = time.Second
 	c.Producer.Transaction.Retry.Max, c.Producer.Transaction.Retry.Backoff = 1, 5*time.Millisecond
-	return send(bootstrap, topic, c)
+	return send(ctx, bootstrap, topic, c)
 }
 
-func send(bootstrap, topic string, c *sarama.Config) int {
+func send(ctx context.Context, bootstrap, topic string, c *sarama.Config) int {
 	producer, err := sarama.NewSyncProducer([]string{bootstrap}, c)
 	if err != nil {
 		return 0
@@ -204,7 +206,7 @@ func send(bootstrap, topic string, c *sarama.Config) int {
 }
 
 // What an administrator asks.
-func admin(bootstrap, topic string) int {
+func admin(ctx context.Context, bootstrap, topic string) int {
 	a, err := sarama.NewClusterAdmin([]string{bootstrap}, config())
 	if err != nil {
 		return 0
@@ -232,7 +234,7 @@ func admin(bootstrap, topic string) int {
 		func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) },
 		func() { _ = a.DeleteConsumerGroup("bench-group") },
 	} {
-		if time.Now().Before(over) {
+		if ctx.Err() == nil && time.Now().Before(over) {
 			ask()
 		}
 	}
