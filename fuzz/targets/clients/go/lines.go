@@ -1,5 +1,5 @@
-// What every client program in Go does: it says {"ready": true}; a line in is a session, "NUMBER WORKLOAD BOOTSTRAP TOPIC", or
-// "NUMBER over": nothing more is wanted of it, and its context ends. A line out is JSON with its number and how many
+// What every client program in Go does: it says {"ready": true}; a line in is a session, "NUMBER WORKLOAD BOOTSTRAP TOPIC API",
+// with the API of the case or -, or "NUMBER over": nothing more is wanted of it, and its context ends. A line out is JSON with its number and how many
 // records were consumed. Errors are values here, and a client may return any of them; a panic ends the process, and
 // says on stderr where it came from.
 package main
@@ -27,9 +27,12 @@ const (
 )
 
 type session struct {
-	ctx                            context.Context
-	number, name, bootstrap, topic string
+	ctx                                 context.Context
+	number, name, bootstrap, topic, api string
 }
+
+// The API of the session's case: an administrator asks for it first, and then for all else.
+var first string
 
 func main() {
 	answers := os.Stdout
@@ -39,6 +42,7 @@ func main() {
 	fmt.Fprintln(answers, `{"ready": true}`)
 	for one := range sessions {
 		records := 0
+		first = one.api
 		if run := workloads[one.name]; run != nil {
 			records = run(one.ctx, one.bootstrap, one.topic)
 		}
@@ -57,12 +61,12 @@ func listen(sessions chan<- session) {
 			if words[0] == number {
 				over()
 			}
-		case len(words) == 4:
+		case len(words) == 5:
 			over()
 			var ctx context.Context
 			number = words[0]
 			ctx, over = context.WithCancel(context.Background())
-			sessions <- session{ctx, number, words[1], words[2], words[3]}
+			sessions <- session{ctx, number, words[1], words[2], words[3], words[4]}
 		default:
 			fmt.Fprintln(os.Stderr, "no session:", lines.Text())
 			os.Exit(64)

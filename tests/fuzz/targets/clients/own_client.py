@@ -52,7 +52,7 @@ def main() -> None:
     for line in sys.stdin:
         if line.endswith(" over\n"):
             continue  # it was, already
-        text, workload, bootstrap, _ = line.split()
+        text, workload, bootstrap, _, _ = line.split()
         if asleep:
             os._exit(7)
         where = ""

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"sort"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -134,7 +135,7 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 	remove.Groups = []string{"bench-group"}
 	transactions := kmsg.NewPtrDescribeTransactionsRequest()
 	transactions.TransactionalIDs = []string{"bench-txn"}
-	for _, request := range []kmsg.Request{
+	requests := []kmsg.Request{
 		kmsg.NewPtrMetadataRequest(),
 		kmsg.NewPtrListGroupsRequest(),
 		groups,
@@ -150,8 +151,14 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 		kmsg.NewPtrDescribeUserSCRAMCredentialsRequest(),
 		kmsg.NewPtrListTransactionsRequest(),
 		transactions,
-	} {
+	}
+	sort.SliceStable(requests, func(a, b int) bool { return isFirst(requests[a]) && !isFirst(requests[b]) })
+	for _, request := range requests {
 		_, _ = client.Request(ctx, request)
 	}
 	return 0
+}
+
+func isFirst(request kmsg.Request) bool {
+	return kmsg.NameForKey(request.Key()) == first
 }

@@ -122,8 +122,17 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 	ctx, stop := within(ctx, 2*waiting)
 	defer stop()
 	methods := reflect.ValueOf(client)
-	for number := 0; number < methods.NumMethod() && ctx.Err() == nil; number++ {
-		name, method := methods.Type().Method(number).Name, methods.Method(number)
+	names := []string{first}
+	for number := 0; number < methods.NumMethod(); number++ {
+		if name := methods.Type().Method(number).Name; name != first {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		method := methods.MethodByName(name)
+		if !method.IsValid() || ctx.Err() != nil {
+			continue
+		}
 		takes := method.Type()
 		if takes.NumIn() != 2 || takes.In(1).Kind() != reflect.Ptr || name == "Produce" || name == "RawProduce" {
 			continue // what a producer asks the writer does

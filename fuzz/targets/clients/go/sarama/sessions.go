@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"sort"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -213,29 +214,34 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 	}
 	defer func() { _ = a.Close() }()
 	over := time.Now().Add(waiting)
-	for _, ask := range []func(){
-		func() { _, _, _ = a.DescribeCluster() },
-		func() { _, _ = a.ListTopics() },
-		func() { _, _ = a.DescribeTopics([]string{topic}) },
-		func() { _, _ = a.ListConsumerGroups() },
-		func() { _, _ = a.DescribeConsumerGroups([]string{"bench-group"}) },
-		func() { _, _ = a.ListConsumerGroupOffsets("bench-group", map[string][]int32{topic: {0, 1}}) },
-		func() { _, _ = a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic}) },
-		func() { _, _ = a.ListPartitionReassignments(topic, []int32{0, 1}) },
-		func() { _ = a.AlterPartitionReassignments(topic, [][]int32{{0}}) },
-		func() { _, _ = a.DescribeUserScramCredentials([]string{"bench"}) },
-		func() { _, _ = a.DescribeClientQuotas(nil, false) },
-		func() { _, _ = a.DescribeLogDirs([]int32{0}) },
-		func() { _, _ = a.ListAcls(sarama.AclFilter{}) },
-		func() { _ = a.CreateTopic("other", &sarama.TopicDetail{NumPartitions: 1, ReplicationFactor: 1}, false) },
-		func() { _ = a.CreatePartitions(topic, 3, nil, false) },
-		func() { _ = a.DeleteRecords(topic, map[int32]int64{0: 1}) },
-		func() { _ = a.DeleteTopic("other") },
-		func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) },
-		func() { _ = a.DeleteConsumerGroup("bench-group") },
-	} {
+	asks := []struct {
+		api string
+		ask func()
+	}{
+		{"Metadata", func() { _, _, _ = a.DescribeCluster() }},
+		{"-", func() { _, _ = a.ListTopics() }},
+		{"-", func() { _, _ = a.DescribeTopics([]string{topic}) }},
+		{"ListGroups", func() { _, _ = a.ListConsumerGroups() }},
+		{"DescribeGroups", func() { _, _ = a.DescribeConsumerGroups([]string{"bench-group"}) }},
+		{"OffsetFetch", func() { _, _ = a.ListConsumerGroupOffsets("bench-group", map[string][]int32{topic: {0, 1}}) }},
+		{"DescribeConfigs", func() { _, _ = a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic}) }},
+		{"ListPartitionReassignments", func() { _, _ = a.ListPartitionReassignments(topic, []int32{0, 1}) }},
+		{"AlterPartitionReassignments", func() { _ = a.AlterPartitionReassignments(topic, [][]int32{{0}}) }},
+		{"DescribeUserScramCredentials", func() { _, _ = a.DescribeUserScramCredentials([]string{"bench"}) }},
+		{"DescribeClientQuotas", func() { _, _ = a.DescribeClientQuotas(nil, false) }},
+		{"DescribeLogDirs", func() { _, _ = a.DescribeLogDirs([]int32{0}) }},
+		{"DescribeAcls", func() { _, _ = a.ListAcls(sarama.AclFilter{}) }},
+		{"CreateTopics", func() { _ = a.CreateTopic("other", &sarama.TopicDetail{NumPartitions: 1, ReplicationFactor: 1}, false) }},
+		{"CreatePartitions", func() { _ = a.CreatePartitions(topic, 3, nil, false) }},
+		{"DeleteRecords", func() { _ = a.DeleteRecords(topic, map[int32]int64{0: 1}) }},
+		{"DeleteTopics", func() { _ = a.DeleteTopic("other") }},
+		{"OffsetDelete", func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) }},
+		{"DeleteGroups", func() { _ = a.DeleteConsumerGroup("bench-group") }},
+	}
+	sort.SliceStable(asks, func(a, b int) bool { return asks[a].api == first && asks[b].api != first })
+	for _, one := range asks {
 		if ctx.Err() == nil && time.Now().Before(over) {
-			ask()
+			one.ask()
 		}
 	}
 	return 0
