@@ -1,10 +1,10 @@
 """What every client program in Python does: `python lines.py MODULE`, beside which MODULE stands.
 
 It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
-It begins with a line {"ready": true}. A line in is a session, NUMBER WORKLOAD BOOTSTRAP TOPIC API (that of the
-case, or -), or says that nothing more is wanted of it, NUMBER over. A line out is JSON: number, records (how
-many were consumed), raised: what left the client, with the names of its class and its bases, the innermost frames
-of libraries (file:function), and whether it left a call or ended a thread in the background.
+It begins with a line {"ready": true}. A line in is a session, NUMBER WORKLOAD BOOTSTRAP TOPIC API (that of
+the case, or -), or says that nothing more is wanted of it, NUMBER over. A line out is JSON: number, records
+(how many were consumed), raised: what left the client, with the names of its class and its bases, the
+innermost frames of libraries (file:function), and whether it left a call or ended a thread in the background.
 MODULE has WORKLOADS: name -> function of bootstrap and topic that returns the number of records.
 """
 
