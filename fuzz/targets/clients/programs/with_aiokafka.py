@@ -38,10 +38,24 @@ def _made(kind: Any, *arguments: Any, **own: Any) -> Any:
 
 
 async def _patient(what: Awaitable[Any]) -> Any:
-    """Its result, or None after too long."""
-    with contextlib.suppress(asyncio.TimeoutError):
-        async with asyncio.timeout(WAIT):
-            return await what
+    """Its result, or None after too long, or when the session is over."""
+    return await _within(what, wanted)
+
+
+async def _closed(what: Awaitable[Any]) -> Any:
+    """The same of what ends a session: it has its time also when that is over."""
+    return await _within(what, lambda until: time.monotonic() < until)
+
+
+async def _within(what: Awaitable[Any], more: Callable[[float], bool]) -> Any:
+    task, until = asyncio.ensure_future(what), time.monotonic() + WAIT
+    while more(until):
+        done, _ = await asyncio.wait([task], timeout=0.02)
+        if done:
+            return task.result()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        return await task
     return None
 
 
@@ -93,7 +107,7 @@ async def consume(bootstrap: str, topic: str, **own: Any) -> int:
         await _patient(consumer.offsets_for_times({places[0]: 0}))
         return records
     finally:
-        await _patient(consumer.stop())
+        await _closed(consumer.stop())
 
 
 async def group(bootstrap: str, topic: str) -> int:
@@ -107,7 +121,7 @@ async def group(bootstrap: str, topic: str) -> int:
             await _patient(consumer.committed(TopicPartition(topic, 0)))
         return records
     finally:
-        await _patient(consumer.stop())
+        await _closed(consumer.stop())
 
 
 async def produce(bootstrap: str, topic: str) -> int:
@@ -131,7 +145,7 @@ async def _send(producer: Any, topic: str, *, own: bool = False) -> int:
             await _patient(producer.commit_transaction())
         return 0
     finally:
-        await _patient(producer.stop())
+        await _closed(producer.stop())
 
 
 async def admin(bootstrap: str, topic: str) -> int:
@@ -153,7 +167,7 @@ async def admin(bootstrap: str, topic: str) -> int:
                 await _patient(ask())
         return 0
     finally:
-        await _patient(client.close())
+        await _closed(client.close())
 
 
 def _session(run: Callable[[str, str], Coroutine[Any, Any, int]]) -> Callable[[str, str], int]:
