@@ -61,7 +61,7 @@ def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
 def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
     while records < RECORDS and wanted(until):
-        for found in consumer.poll(timeout_ms=20).values():
+        for found in consumer.poll(timeout_ms=50).values():
             records += len(found)
     return records
 
