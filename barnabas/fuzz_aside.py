@@ -1,4 +1,5 @@
-"""`barnabas fuzz aside`: cases that were not sent, since others of their kind had ended the target."""
+"""`barnabas fuzz aside`: cases that were not sent, since others of their kind had ended the target, or since
+the client did not ask for them."""
 
 from __future__ import annotations
 

@@ -97,7 +97,8 @@ class Shown:
         aside = sum(row.cases for row in self.findings.aside(self.kept.id))
         if aside:
             self.output.note(
-                f"{plural(aside, 'case')} not sent: others of their kind had ended it again and again; "
+                f"{plural(aside, 'case')} not sent: others of their kind had ended it again and "
+                "again, or it did not ask; "
                 f"barnabas fuzz aside {database}"
             )
         self._event(

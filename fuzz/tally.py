@@ -20,7 +20,8 @@ from specs.contents import NAMES
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 SET_ASIDE: Final = "set_aside"
-"""The fact of a case that a target did not send: others of its kind had ended the process too often."""
+"""The fact of a case that was not sent: others of its kind had ended the process too often, or the client
+did not ask for it."""
 
 Behaviour = tuple[str, tuple[str, ...]]
 """(oracle, behaviour): what makes two verdicts one finding."""

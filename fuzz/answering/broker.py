@@ -25,11 +25,13 @@ from peers.recorded.offered import offered
 from specs.contents import api
 from specs.frames import RequestHead, Short, request_head
 from specs.headers import RESPONSE_HEADER, response_header_version
-from specs.keys import API_VERSIONS, FETCH
+from specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE
 from specs.malformed import Malformed
 
 _ANSWERS: Final = dict(ANSWERS)
 _SIZE: Final = struct.Struct(">i")
+_BARE_HANDSHAKE: Final = struct.pack(">hh", SASL_HANDSHAKE, 0)
+"""How a SaslHandshake v0 begins: what comes behind it is a token without a header."""
 
 
 class Reply(NamedTuple):
@@ -47,6 +49,8 @@ class Reply(NamedTuple):
 
 
 CLOSE: Final = Reply((), closes=True)
+_WELCOME: Final = Reply((_SIZE.pack(0),))
+"""To a bare token: an empty one."""
 
 
 @dataclass(slots=True)
@@ -125,6 +129,8 @@ class Connection:
         self._broker = broker
         self._buffer = bytearray()
         self._closed = False
+        self._token = False
+        """Whether the next frame is a bare token (KIP-43)."""
 
     def receive(self, data: bytes) -> list[Reply]:
         """The replies to what is complete with this. Nothing more after one that closes."""
@@ -141,7 +147,8 @@ class Connection:
             else:
                 frame = bytes(self._buffer[_SIZE.size : _SIZE.size + size])
                 del self._buffer[: _SIZE.size + size]
-                reply = self._broker.answer(frame)
+                reply = _WELCOME if self._token else self._broker.answer(frame)
+                self._token = not self._token and frame.startswith(_BARE_HANDSHAKE)
             if reply is not None:
                 replies.append(reply)
                 self._closed = reply.closes

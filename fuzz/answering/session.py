@@ -19,6 +19,8 @@ Handler = Callable[[int], None]
 
 LONGEST_WAIT: Final = 0.1
 """Seconds that a Fetch without records waits at most."""
+LINGERING: Final = 1.0
+"""Seconds after which a client has had its time with a case, even if nothing showed what it made of it."""
 _BYTEWISE: Final = 2048
 """Bytes that are written one by one; the rest follows at once."""
 _READ: Final = 1 << 16
@@ -42,7 +44,9 @@ class Session:
     """A broker's listener, from its making to `close`. Times are in seconds of the clock.
 
     patience: when a case was answered and nothing has come for so long, its connection is closed, as
-    by a broker that stops: who waits for the rest of a frame is not waited for.
+    by a broker that stops: who waits for the rest of a frame is not waited for. When the client has shown
+    that it is through with the case, by asking more on that connection or by closing it, and so much time has
+    passed again, the session is `over`.
     """
 
     def __init__(
@@ -61,7 +65,11 @@ class Session:
         self.served = False
         self.later: list[tuple[int, int]] = []
         """(API key, version) of the requests that came after the case was answered."""
+        self.over = False
+        """Whether the client has had the case, and time to suffer from it: it may be told to end."""
         self._cut = False
+        self._over_at = 0.0
+        """When that will be, once the case was answered."""
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
         self._listening.setblocking(False)
         broker.cluster.host, broker.cluster.port = self._listening.getsockname()
@@ -91,9 +99,12 @@ class Session:
             if now - self._heard >= self._patience:
                 self._cut = True
                 for link in [one for one in self._links if one.had_case]:
-                    self._drop(link)
+                    self._cut_off(link)
             else:
                 due.append(self._heard + self._patience)
+        if self.served and not self.over:
+            self.over = now >= self._over_at
+            due.append(self._over_at)
         return min(due, default=None)
 
     def _accept(self, events: int) -> None:
@@ -115,6 +126,8 @@ class Session:
                 return
             except OSError:
                 data = b""
+            if link.had_case:
+                self._digested()
             if not data:
                 self._drop(link)
                 return
@@ -134,6 +147,7 @@ class Session:
             if reply.case:
                 self.served = link.had_case = True
                 self._heard = self._clock()
+                self._over_at = self._heard + LINGERING
             if reply.delivery == "bytewise":
                 self._write_bytewise(link, b"".join(reply.chunks))
             else:
@@ -186,6 +200,18 @@ class Session:
                 link.sock.shutdown(socket.SHUT_WR)
         else:
             self._drop(link)
+
+    def _cut_off(self, link: _Link) -> None:
+        """Say no more on a connection. When the client has read so far, it closes it."""
+        if link.ends or link.out:
+            self._drop(link)
+        else:
+            link.ends = True
+            self._end(link)
+
+    def _digested(self) -> None:
+        """The client showed that it has read what is behind the case, or that it reads no more."""
+        self._over_at = min(self._over_at, self._clock() + self._patience)
 
     def _drop(self, link: _Link) -> None:
         if link in self._links:

@@ -106,7 +106,7 @@ def _campaign(
     say: Callable[[str], None],
 ) -> None:
     kept = findings.campaign(read.name, trial.old.name, found.settings, time.time())
-    began = time.monotonic()
+    began, begun_at = time.monotonic(), kept.done
 
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
         return run_range(trial.old, found.maker(energies), found.oracles, numbers)
@@ -116,7 +116,12 @@ def _campaign(
     for event in run(run_round, kept, read.campaign.round, last, over):
         if not isinstance(event, Batch):
             continue
-        say(f"{trial.old.name}: {event.end} cases, {len(trial.tried)} findings tried")
+        unsent = sum(row.cases for row in findings.aside(kept.id))
+        rate = (event.end - begun_at) / (time.monotonic() - began)
+        say(
+            f"{trial.old.name}: {event.end} cases, {unsent} of them not sent, {rate:.1f} a second, "
+            f"{len(trial.tried)} findings tried"
+        )
         for finding in findings.findings(kept.id):
             if (finding.name, finding.first_case) in trial.tried:
                 continue

@@ -20,9 +20,10 @@ class Program(NamedTuple):
 class Limits(NamedTuple):
     """Times in seconds, memory in bytes.
 
-    patience_s: how long a client may sit on an answer before its connection is closed. hung_s: how long a
-    session may take; a client's own timeouts are far below. starts_s: until its process is ready.
-    memory: resident memory that one case may cost.
+    patience_s: how long a client may sit on an answer before its connection is closed; also what it has
+    left of a session when it is through with the case. hung_s: how long a session may take once it was said
+    to be over, and twice as long if it never is; a client's own timeouts are far below. starts_s: until its
+    process is ready. memory: resident memory that one case may cost.
     """
 
     patience_s: float = 0.05

@@ -12,6 +12,8 @@ from fuzz.targets.clients.cache import folder, run
 from fuzz.targets.clients.client import Client, Program
 
 _SOURCES: Final = Path(__file__).parent / "go"
+_SIDE_BY_SIDE: Final = 24
+"""Programs in Go take little of a core and less memory than others: more of them wait at once."""
 
 
 def go_client(name: str, module: str, version: str) -> Client:
@@ -20,7 +22,7 @@ def go_client(name: str, module: str, version: str) -> Client:
     def prepare() -> Program:
         return Program([str(_built(name, module, version))])
 
-    return Client(f"{name} {version}", name, prepare)
+    return Client(f"{name} {version}", name, prepare, side_by_side=_SIDE_BY_SIDE)
 
 
 def go() -> str:

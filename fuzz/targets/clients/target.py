@@ -21,6 +21,7 @@ from fuzz.answering.seeds import seeds
 from fuzz.case import Case, Role, Seed
 from fuzz.errors import CannotRun
 from fuzz.observation import Observation
+from fuzz.tally import SET_ASIDE
 from fuzz.targets.clients.alarms import alarm
 from fuzz.targets.clients.blame import to_blame
 from fuzz.targets.clients.child import Child
@@ -43,7 +44,8 @@ class ClientTarget:
     A case whose death, hang or memory was seen is run again alone, in a new process: the fact
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
     that one is given once more, with what it did alone. What is like one that was confirmed is not run again.
-    Meanwhile the sessions of other cases go on: nobody waits for who hangs.
+    Meanwhile the sessions of other cases go on: nobody waits for who hangs. A case that the client does not
+    ask for was not sent: it is set aside, and counted as such.
     """
 
     role: Role = "client"
@@ -156,8 +158,10 @@ class ClientTarget:
                     if observation is not None:
                         del where[number]
                         if alarm(observation, self._limits.memory) is None:
-                            if _is_served(observation) or unasked[at] == AGAIN:
+                            if _is_served(observation):
                                 done[at] = [observation]
+                            elif unasked[at] == AGAIN:  # it was never sent
+                                done[at] = [_with(observation, (SET_ASIDE, True))]
                             else:
                                 unasked[at] += 1
                                 waiting.append((at, observation.case))

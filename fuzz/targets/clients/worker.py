@@ -18,9 +18,13 @@ from fuzz.case import Case, Recipe, Seed
 from fuzz.observation import Death, Observation, Probe
 from fuzz.targets.clients.child import Child
 from fuzz.targets.clients.client import Limits
+from specs.contents import NAMES
 
 REMEMBERED: Final = 16
 """Cases before a death that may be to blame for it."""
+
+_WITHOUT: Final = 2
+"""So many times as long a session may take in which the client never came to its case."""
 
 
 @dataclass(slots=True)
@@ -34,6 +38,8 @@ class _Under:
     memory: int
     deadline: float
     ready: bool
+    dismissed: bool = False
+    """Whether the child was told that it may end the session."""
 
 
 class Worker:
@@ -86,17 +92,23 @@ class Worker:
             raise
         self._told += 1
         now, memory = time.monotonic(), self._child.memory()
-        deadline = now + (self._limits.hung_s if ready else self._limits.starts_s)
+        deadline = now + (_WITHOUT * self._limits.hung_s if ready else self._limits.starts_s)
         self._under = _Under(case, session, self._told, now, memory, deadline, ready)
         self._child.forget_memory()
         if not self._each:
-            self._child.tell(f"{self._told} {workload} {session.bootstrap} {TOPIC}")
+            api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
+            self._child.tell(f"{self._told} {workload} {session.bootstrap} {TOPIC} {api}")
 
     def tick(self) -> float | None:
         """Say what is due in its session; when to be called again."""
         if self._under is None:
             return None
         due = self._under.session.tick()
+        if self._under.session.over and not self._under.dismissed:
+            self._under.dismissed = True
+            self._under.deadline = time.monotonic() + self._limits.hung_s
+            if self._child is not None and not self._each:
+                self._child.tell(f"{self._under.number} over")
         return self._under.deadline if due is None else min(due, self._under.deadline)
 
     def finished(self) -> Observation | None:
@@ -108,7 +120,7 @@ class Worker:
             under.ready = True
             under.begun = time.monotonic()
             under.memory = child.memory()
-            under.deadline = under.begun + self._limits.hung_s
+            under.deadline = under.begun + _WITHOUT * self._limits.hung_s
         said = next((one for one in child.answers if one.get("number") == under.number), None)
         if said is not None:
             return self._end(under, child, said=said)

@@ -242,3 +242,19 @@ def test_every_api_is_answered_as_its_schema_says(key: int) -> None:
 def test_seeds_have_names_of_their_own() -> None:
     found = seeds([(keys.FETCH, version) for version in range(18)])
     assert len({seed.origin for seed in found}) == len(found)
+
+
+def test_behind_a_handshake_of_version_0_a_token_stands_alone() -> None:
+    token = b"\0barnabas\0secret"
+    handshake = asked(keys.SASL_HANDSHAKE, 0, {"mechanism": "PLAIN"})
+    connection = Connection(Broker())
+    _, welcome = connection.receive(handshake + struct.pack(">i", len(token)) + token)
+    assert welcome == Reply((bytes(4),))
+    (reply,) = connection.receive(asked(keys.METADATA, 1, {"topics": None}))
+    assert told(reply, keys.METADATA, 1).body["topics"]
+    later = Connection(Broker())
+    _, answered = later.receive(
+        asked(keys.SASL_HANDSHAKE, 1, {"mechanism": "PLAIN"})
+        + asked(keys.METADATA, 1, {"topics": None})
+    )
+    assert told(answered, keys.METADATA, 1).body["topics"]

@@ -6,7 +6,7 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from fuzz.answering.broker import Broker
 from fuzz.answering.planted import Planted
 from fuzz.answering.seeds import seeds
-from fuzz.answering.session import Session
+from fuzz.answering.session import LINGERING, Session
 from fuzz.case import Case, Delivery, Recipe
 from specs import keys
 from specs.frames import Frame, encode_frame
@@ -43,10 +43,12 @@ def _broker(delivery: Delivery, *chunks: bytes) -> Broker:
 
 
 @contextmanager
-def _session(broker: Broker, patience: float) -> Iterator[tuple[Session, selectors.BaseSelector]]:
+def _session(
+    broker: Broker, patience: float, clock: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[Session, selectors.BaseSelector]]:
     """A session and its selector; it leaves nothing behind."""
     with selectors.DefaultSelector() as selector:
-        session = Session(selector, broker, time.monotonic, patience)
+        session = Session(selector, broker, clock, patience)
         try:
             yield session, selector
         finally:
@@ -95,3 +97,52 @@ def test_a_connection_that_nothing_comes_of_is_closed() -> None:
     assert _conversation(_broker("whole", b"\x00\x00\x00\x10part"), patience=0.02) == (
         b"\x00\x00\x00\x10part"
     )
+
+
+def _asked(session: Session, selector: selectors.BaseSelector) -> socket.socket:
+    """A client that has asked, and whose request was answered with the case."""
+    host, _, port = session.bootstrap.partition(":")
+    sock = socket.create_connection((host, int(port)), timeout=20)
+    sock.sendall(REQUEST)
+    _until(selector, lambda: session.served)
+    return sock
+
+
+def _is_over(session: Session) -> bool:
+    session.tick()
+    return session.over
+
+
+def _until(selector: selectors.BaseSelector, done: Callable[[], bool]) -> None:
+    while not done():
+        for key, events in selector.select(20):
+            key.data(events)
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_session_is_over_when_the_client_has_shown_that_it_is_through(again: bool) -> None:
+    now = [100.0]
+    with _session(_broker("whole", b"whole"), 0.5, lambda: now[0]) as (session, selector):
+        sock = _asked(session, selector)
+        now[0] += 0.1
+        if again:
+            sock.sendall(REQUEST)
+            _until(selector, lambda: bool(session.later))
+        else:
+            sock.close()
+            _until(selector, lambda: len(selector.get_map()) == 1)  # only who listens
+        assert not _is_over(session)  # it may still suffer from it
+        now[0] += 0.51
+        assert _is_over(session)
+        sock.close()
+
+
+def test_a_client_that_shows_nothing_has_its_time_all_the_same() -> None:
+    now = [100.0]
+    with _session(_broker("whole", b"whole"), 0.5, lambda: now[0]) as (session, selector):
+        sock = _asked(session, selector)
+        now[0] += LINGERING - 0.1
+        assert not _is_over(session)
+        now[0] += 0.11
+        assert _is_over(session)
+        sock.close()

@@ -1,10 +1,10 @@
 """What every client program in Python does: `python lines.py MODULE`, beside which MODULE stands.
 
 It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
-It begins with a line {"ready": true}. A line in is a session: NUMBER WORKLOAD BOOTSTRAP TOPIC. A line out
-is JSON: number, records (how many were
-consumed), raised: what left the client, with the names of its class and its bases, the innermost frames
-of libraries (file:function), and whether it left a call or ended a thread in the background.
+It begins with a line {"ready": true}. A line in is a session, NUMBER WORKLOAD BOOTSTRAP TOPIC API (that of
+the case, or -), or says that nothing more is wanted of it, NUMBER over. A line out is JSON: number, records
+(how many were consumed), raised: what left the client, with the names of its class and its bases, the
+innermost frames of libraries (file:function), and whether it left a call or ended a thread in the background.
 MODULE has WORKLOADS: name -> function of bootstrap and topic that returns the number of records.
 """
 
@@ -14,9 +14,11 @@ import faulthandler
 import importlib
 import json
 import os
+import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from types import TracebackType
@@ -27,6 +29,7 @@ FRAMES = 6
 
 Teller = Callable[[BaseException], dict[str, Any] | None]
 
+_over = threading.Event()
 _background: list[dict[str, Any]] = []
 _tellers: list[Teller] = []
 
@@ -34,6 +37,26 @@ _tellers: list[Teller] = []
 def say_as(teller: Teller) -> None:
     """Have exceptions of another language told by this, which returns None for all others."""
     _tellers.append(teller)
+
+
+def wanted(until: float = float("inf")) -> bool:
+    """Whether a session is to go on: nobody said that it is over, and it is not so late (time.monotonic)."""
+    return not _over.is_set() and time.monotonic() < until
+
+
+def _listen(sessions: queue.SimpleQueue[list[str]]) -> None:
+    """Lines in: sessions, an empty one at the end, and which are over."""
+    number = ""
+    for line in sys.stdin:
+        words = line.split()
+        if words[1:] == ["over"]:
+            if words[0] == number:
+                _over.set()
+        else:
+            number = words[0]
+            _over.clear()
+            sessions.put(words)
+    sessions.put([])
 
 
 def told(problem: BaseException, where: str) -> dict[str, Any]:
@@ -95,10 +118,12 @@ def main(module: str) -> None:
             in_background(args.exc_value, "thread")
 
     threading.excepthook = hook
+    sessions: queue.SimpleQueue[list[str]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sessions,), daemon=True).start()
     answers.write('{"ready": true}\n')
     answers.flush()
-    for line in sys.stdin:
-        number, workload, bootstrap, topic = line.split()
+    while session := sessions.get():
+        number, workload, bootstrap, topic, _ = session
         records, raised = 0, None
         try:
             records = workloads[workload](bootstrap, topic)

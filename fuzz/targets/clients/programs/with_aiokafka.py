@@ -11,11 +11,11 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from lines import in_background
+from lines import in_background, wanted
 
-SECONDS = 0.2
-"""That a session reads for at most."""
-JOINING = 0.4
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
 """And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
@@ -38,10 +38,24 @@ def _made(kind: Any, *arguments: Any, **own: Any) -> Any:
 
 
 async def _patient(what: Awaitable[Any]) -> Any:
-    """Its result, or None after too long."""
-    with contextlib.suppress(asyncio.TimeoutError):
-        async with asyncio.timeout(WAIT):
-            return await what
+    """Its result, or None after too long, or when the session is over."""
+    return await _within(what, wanted)
+
+
+async def _closed(what: Awaitable[Any]) -> Any:
+    """The same of what ends a session: it has its time also when that is over."""
+    return await _within(what, lambda until: time.monotonic() < until)
+
+
+async def _within(what: Awaitable[Any], more: Callable[[float], bool]) -> Any:
+    task, until = asyncio.ensure_future(what), time.monotonic() + WAIT
+    while more(until):
+        done, _ = await asyncio.wait([task], timeout=0.02)
+        if done:
+            return task.result()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        return await task
     return None
 
 
@@ -63,7 +77,7 @@ def _consumer(bootstrap: str, group: str | None, *topics: str, **own: Any) -> An
 
 async def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and time.monotonic() < until:
+    while records < RECORDS and wanted(until):
         for found in (await consumer.getmany(timeout_ms=50)).values():
             records += len(found)
     return records
@@ -93,7 +107,7 @@ async def consume(bootstrap: str, topic: str, **own: Any) -> int:
         await _patient(consumer.offsets_for_times({places[0]: 0}))
         return records
     finally:
-        await _patient(consumer.stop())
+        await _closed(consumer.stop())
 
 
 async def group(bootstrap: str, topic: str) -> int:
@@ -107,7 +121,7 @@ async def group(bootstrap: str, topic: str) -> int:
             await _patient(consumer.committed(TopicPartition(topic, 0)))
         return records
     finally:
-        await _patient(consumer.stop())
+        await _closed(consumer.stop())
 
 
 async def produce(bootstrap: str, topic: str) -> int:
@@ -131,7 +145,7 @@ async def _send(producer: Any, topic: str, *, own: bool = False) -> int:
             await _patient(producer.commit_transaction())
         return 0
     finally:
-        await _patient(producer.stop())
+        await _closed(producer.stop())
 
 
 async def admin(bootstrap: str, topic: str) -> int:
@@ -149,11 +163,11 @@ async def admin(bootstrap: str, topic: str) -> int:
             lambda: client.list_consumer_group_offsets("bench-group"),
         )
         for ask in asks:
-            if time.monotonic() < until:
+            if wanted(until):
                 await _patient(ask())
         return 0
     finally:
-        await _patient(client.close())
+        await _closed(client.close())
 
 
 def _session(run: Callable[[str, str], Coroutine[Any, Any, int]]) -> Callable[[str, str], int]:

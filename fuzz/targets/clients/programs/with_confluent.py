@@ -9,10 +9,11 @@ from typing import Any
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
+from lines import wanted
 
-SECONDS = 0.2
-"""That a session reads for at most."""
-JOINING = 0.4
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
 """And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most."""
@@ -65,7 +66,7 @@ def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
 
 def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and time.monotonic() < until:
+    while records < RECORDS and wanted(until):
         for message in consumer.consume(RECORDS, timeout=0.02):
             records += message.error() is None
     return records
@@ -73,6 +74,8 @@ def _read(consumer: Any, more: float = 0.0) -> int:
 
 def _patient(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
     """A call of which a documented error is the answer."""
+    if not wanted():
+        return
     try:
         call(*arguments, **named)
     except KafkaException:
@@ -124,7 +127,9 @@ def produce(bootstrap: str, topic: str) -> int:
     producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all"))
     for number in range(3):
         producer.produce(topic, b"value", partition=number % 2)
-    producer.flush(WAIT)
+    until = time.monotonic() + WAIT
+    while wanted(until) and producer.flush(0.02):
+        pass
     return 0
 
 
@@ -160,7 +165,7 @@ def admin(bootstrap: str, topic: str) -> int:
         ("describe_user_scram_credentials", ()),
     ):
         call = getattr(client, name, None)
-        if call is not None and time.monotonic() < until:
+        if call is not None and wanted(until):
             _patient(_asked, call, arguments)
     return 0
 

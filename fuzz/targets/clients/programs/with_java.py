@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jpype
-from lines import in_background, say_as
+from lines import in_background, say_as, wanted
 
-SECONDS = 0.2
-"""That a session reads for at most."""
-JOINING = 0.4
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
 """And so much longer if it joins a group first."""
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
@@ -113,8 +113,8 @@ def _duration(milliseconds: int) -> Any:
 
 def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and time.monotonic() < until:
-        records += int(consumer.poll(_duration(50)).count())
+    while records < RECORDS and wanted(until):
+        records += int(consumer.poll(_duration(20)).count())
     return records
 
 
@@ -137,7 +137,8 @@ def consume(bootstrap: str, topic: str, **own: Any) -> int:
         places = [_COMMON.TopicPartition(topic, number) for number in range(2)]
         consumer.assign(jpype.java.util.Arrays.asList(*places))
         records = _read(consumer)
-        consumer.endOffsets(jpype.java.util.Arrays.asList(*places))
+        if wanted():
+            consumer.endOffsets(jpype.java.util.Arrays.asList(*places))
         return records
     finally:
         consumer.close(_duration(300))
@@ -155,9 +156,12 @@ def group(bootstrap: str, topic: str) -> int:
     try:
         consumer.subscribe(jpype.java.util.Arrays.asList(topic))
         records = _read(consumer, JOINING)
-        if records:
+        if records and wanted():
             consumer.commitSync()
-        consumer.committed(jpype.java.util.Collections.singleton(_COMMON.TopicPartition(topic, 0)))
+        if wanted():
+            consumer.committed(
+                jpype.java.util.Collections.singleton(_COMMON.TopicPartition(topic, 0))
+            )
         return records
     finally:
         consumer.close(_duration(300))
@@ -221,7 +225,7 @@ def admin(bootstrap: str, topic: str) -> int:
             lambda: client.listConsumerGroupOffsets("bench-group").partitionsToOffsetAndMetadata(),
         )
         for ask in asks:
-            if time.monotonic() < until:
+            if wanted(until):
                 ask().get()
         return 0
     finally:

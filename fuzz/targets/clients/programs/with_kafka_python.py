@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from lines import wanted
 
-SECONDS = 0.2
-"""That a session reads for at most."""
-JOINING = 0.4
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
 """And so much longer if it joins a group first."""
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
@@ -59,7 +60,7 @@ def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
 
 def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and time.monotonic() < until:
+    while records < RECORDS and wanted(until):
         for found in consumer.poll(timeout_ms=50).values():
             records += len(found)
     return records
@@ -85,8 +86,10 @@ def consume(bootstrap: str, topic: str, **own: Any) -> int:
         consumer.assign(places)
         consumer.seek_to_beginning()
         records = _read(consumer)
-        consumer.end_offsets(places)
-        consumer.offsets_for_times({places[0]: 0})
+        if wanted():
+            consumer.end_offsets(places)
+        if wanted():
+            consumer.offsets_for_times({places[0]: 0})
         return records
     finally:
         _close(consumer)
@@ -108,7 +111,7 @@ def group(bootstrap: str, topic: str) -> int:
 
 def _timed(call: Callable[..., Any], *arguments: Any) -> None:
     """A call with a timeout; not at all where the release has none: it may try again for ever."""
-    if "timeout_ms" in inspect.signature(call).parameters:
+    if wanted() and "timeout_ms" in inspect.signature(call).parameters:
         call(*arguments, timeout_ms=700)
 
 
@@ -126,10 +129,23 @@ def produce(bootstrap: str, topic: str) -> int:
     try:
         sent = [producer.send(topic, b"value-%d" % i, partition=i % 2) for i in range(3)]
         for one in sent:
-            one.get(timeout=0.7)
+            _acknowledged(one)
         return 0
     finally:
-        producer.close(timeout=0.5)
+        _end(producer)
+
+
+def _acknowledged(sent: Any) -> None:
+    """Wait for a record's acknowledgement, and raise what came instead."""
+    until = time.monotonic() + 0.7
+    while not sent.is_done and wanted(until):
+        time.sleep(0.005)
+    if sent.is_done or wanted():
+        sent.get(timeout=0.001)
+
+
+def _end(producer: Any) -> None:
+    producer.close(timeout=0.5 if wanted() else 0.05)
 
 
 def transaction(bootstrap: str, topic: str) -> int:
@@ -148,11 +164,12 @@ def transaction(bootstrap: str, topic: str) -> int:
     try:
         producer.init_transactions()
         producer.begin_transaction()
-        producer.send(topic, b"value", partition=0).get(timeout=0.7)
-        producer.commit_transaction()
+        _acknowledged(producer.send(topic, b"value", partition=0))
+        if wanted():
+            producer.commit_transaction()
         return 0
     finally:
-        producer.close(timeout=0.5)
+        _end(producer)
 
 
 def admin(bootstrap: str, topic: str) -> int:
@@ -171,7 +188,7 @@ def admin(bootstrap: str, topic: str) -> int:
         )
         until = time.monotonic() + 0.7
         for name, arguments in calls:
-            if time.monotonic() > until:
+            if not wanted(until):
                 break
             _call(getattr(client, name, None), arguments)
         return 0

@@ -1,8 +1,8 @@
 """A client program of the tests' own: it does what the answer to its one question says.
 
 A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
-session behind it dies), print. Anything else is a valid answer. With the argument `shy` it asks in every
-second session only.
+session behind it dies), print, patient (the session ends when it is said to be over). Anything else is a
+valid answer. With the argument `shy` it asks in every second session only, with `once` in the first.
 """
 
 from __future__ import annotations
@@ -47,17 +47,19 @@ def die() -> None:
 def main() -> None:
     """Sessions until there are no more lines."""
     asleep = silent = False
-    shy = sys.argv[1:] == ["shy"]
+    shy, once = sys.argv[1:] == ["shy"], sys.argv[1:] == ["once"]
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
-        text, workload, bootstrap, _ = line.split()
+        if line.endswith(" over\n"):
+            continue  # it was, already
+        text, workload, bootstrap, _, _ = line.split()
         if asleep:
             os._exit(7)
         where = ""
         word = b""
         if workload == "consume":
-            silent = shy and not silent
             word = b"" if silent else asked(bootstrap)
+            silent = once or (shy and not silent)
         if word == b"die":
             die()
         elif word == b"abort":
@@ -65,6 +67,9 @@ def main() -> None:
         elif word == b"hang":
             while True:
                 time.sleep(1)
+        elif word == b"patient":
+            while sys.stdin.readline() != f"{text} over\n":
+                pass
         elif word == b"eat":
             bytearray(os.urandom(1 << 20)) * 96
         elif word == b"print":

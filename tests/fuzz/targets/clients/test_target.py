@@ -21,6 +21,7 @@ from fuzz.observation import Observation
 from fuzz.oracles.client_died import CLIENT_DIED
 from fuzz.oracles.client_hung import CLIENT_HUNG
 from fuzz.oracles.client_raised import CLIENT_RAISED
+from fuzz.tally import SET_ASIDE
 from fuzz.targets.clients.client import Client, Limits, Program
 from fuzz.targets.clients.target import ClientTarget
 
@@ -60,6 +61,15 @@ def test_what_a_client_did_not_ask_for_is_run_once_more() -> None:
         found = list(target.run(cases))
     assert [one.case.number for one in found] == list(range(5))
     assert all(_facts(one)["served"] for one in found)
+
+
+def test_what_a_client_never_asks_for_is_set_aside() -> None:
+    cases = [_case(number, b"raise") for number in range(3)]
+    with ClientTarget(_client((sys.executable, str(OWN), "once")), side_by_side=1) as target:
+        found = list(target.run(cases))
+    assert [one.case.number for one in found] == [0, 1, 2]
+    assert all(_facts(one)[SET_ASIDE] and not _facts(one)["served"] for one in found)
+    assert not any(one.sent for one in found)
 
 
 def test_who_asks_for_no_more_can_run_others() -> None:
@@ -113,6 +123,12 @@ def test_what_hangs_is_confirmed_and_ended() -> None:
     assert _facts(found[0])["confirmed"]
     assert len(list(CLIENT_HUNG.judge(found[0]))) == 1
     assert found[1].probe is None
+
+
+def test_a_session_is_said_to_be_over_once_the_client_has_had_its_case() -> None:
+    found = _run(b"patient", b"fine", b"patient", limits=Limits(hung_s=60.0))
+    assert [one.case.number for one in found] == [0, 1, 2]
+    assert all(_facts(one)["served"] and one.probe is None for one in found)
 
 
 def test_what_it_prints_is_its_log() -> None:

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"sort"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -38,8 +39,8 @@ func dial(bootstrap string, own ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-func read(client *kgo.Client, seconds time.Duration) int {
-	ctx, cancel := context.WithTimeout(context.Background(), seconds)
+func read(ctx context.Context, client *kgo.Client, seconds time.Duration) int {
+	ctx, cancel := context.WithTimeout(ctx, seconds)
 	defer cancel()
 	records := 0
 	for records < allRecords && ctx.Err() == nil {
@@ -52,24 +53,24 @@ func read(client *kgo.Client, seconds time.Duration) int {
 	return records
 }
 
-func consume(bootstrap, topic string) int {
-	return consumeWith(bootstrap, topic)
+func consume(ctx context.Context, bootstrap, topic string) int {
+	return consumeWith(ctx, bootstrap, topic)
 }
 
 // The same behind a login.
-func sasl(bootstrap, topic string) int {
-	return consumeWith(bootstrap, topic, kgo.SASL(plain.Auth{User: "barnabas", Pass: "secret"}.AsMechanism()))
+func sasl(ctx context.Context, bootstrap, topic string) int {
+	return consumeWith(ctx, bootstrap, topic, kgo.SASL(plain.Auth{User: "barnabas", Pass: "secret"}.AsMechanism()))
 }
 
-func consumeWith(bootstrap, topic string, own ...kgo.Opt) int {
+func consumeWith(ctx context.Context, bootstrap, topic string, own ...kgo.Opt) int {
 	start := kgo.NewOffset().AtStart()
 	both := kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: start, 1: start}})
 	client := dial(bootstrap, append(own, both)...)
 	defer client.Close()
-	return read(client, reading)
+	return read(ctx, client, reading)
 }
 
-func group(bootstrap, topic string) int {
+func group(ctx context.Context, bootstrap, topic string) int {
 	client := dial(bootstrap,
 		kgo.ConsumerGroup("bench-group"),
 		kgo.ConsumeTopics(topic),
@@ -80,30 +81,30 @@ func group(bootstrap, topic string) int {
 		kgo.DisableAutoCommit(),
 	)
 	defer client.Close()
-	records := read(client, reading+joining)
-	ctx, cancel := context.WithTimeout(context.Background(), waiting)
+	records := read(ctx, client, reading+joining)
+	ctx, cancel := context.WithTimeout(ctx, waiting)
 	defer cancel()
 	_ = client.CommitUncommittedOffsets(ctx)
 	return records
 }
 
-func produce(bootstrap, topic string) int {
+func produce(ctx context.Context, bootstrap, topic string) int {
 	client := dial(bootstrap, kgo.DefaultProduceTopic(topic), kgo.RecordDeliveryTimeout(time.Second))
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), waiting)
+	ctx, cancel := context.WithTimeout(ctx, waiting)
 	defer cancel()
 	client.ProduceSync(ctx, kgo.StringRecord("a"), kgo.StringRecord("b"))
 	return 0
 }
 
-func transaction(bootstrap, topic string) int {
+func transaction(ctx context.Context, bootstrap, topic string) int {
 	client := dial(bootstrap,
 		kgo.TransactionalID("bench-txn"),
 		kgo.DefaultProduceTopic(topic),
 		kgo.RecordDeliveryTimeout(time.Second),
 	)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), waiting)
+	ctx, cancel := context.WithTimeout(ctx, waiting)
 	defer cancel()
 	if client.BeginTransaction() == nil {
 		client.ProduceSync(ctx, kgo.StringRecord("a"))
@@ -113,10 +114,10 @@ func transaction(bootstrap, topic string) int {
 }
 
 // What an administrator asks, in the newest version that both sides have.
-func admin(bootstrap, topic string) int {
+func admin(ctx context.Context, bootstrap, topic string) int {
 	client := dial(bootstrap)
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), waiting)
+	ctx, cancel := context.WithTimeout(ctx, waiting)
 	defer cancel()
 	groups := kmsg.NewPtrDescribeGroupsRequest()
 	groups.Groups = []string{"bench-group"}
@@ -134,7 +135,7 @@ func admin(bootstrap, topic string) int {
 	remove.Groups = []string{"bench-group"}
 	transactions := kmsg.NewPtrDescribeTransactionsRequest()
 	transactions.TransactionalIDs = []string{"bench-txn"}
-	for _, request := range []kmsg.Request{
+	requests := []kmsg.Request{
 		kmsg.NewPtrMetadataRequest(),
 		kmsg.NewPtrListGroupsRequest(),
 		groups,
@@ -150,8 +151,14 @@ func admin(bootstrap, topic string) int {
 		kmsg.NewPtrDescribeUserSCRAMCredentialsRequest(),
 		kmsg.NewPtrListTransactionsRequest(),
 		transactions,
-	} {
+	}
+	sort.SliceStable(requests, func(a, b int) bool { return isFirst(requests[a]) && !isFirst(requests[b]) })
+	for _, request := range requests {
 		_, _ = client.Request(ctx, request)
 	}
 	return 0
+}
+
+func isFirst(request kmsg.Request) bool {
+	return kmsg.NameForKey(request.Key()) == first
 }

@@ -19,8 +19,8 @@ var workloads = map[string]workload{
 	"sasl":        sasl,
 }
 
-func within(patience time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), patience)
+func within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, patience)
 }
 
 func transport() *kafka.Transport {
@@ -40,8 +40,8 @@ func reader(bootstrap string, own kafka.ReaderConfig) *kafka.Reader {
 }
 
 // Reads so many records, as far as they come in time.
-func read(reader *kafka.Reader, most int, patience time.Duration) []kafka.Message {
-	ctx, cancel := within(patience)
+func read(ctx context.Context, reader *kafka.Reader, most int, patience time.Duration) []kafka.Message {
+	ctx, cancel := within(ctx, patience)
 	defer cancel()
 	found := []kafka.Message{}
 	for len(found) < most {
@@ -54,27 +54,27 @@ func read(reader *kafka.Reader, most int, patience time.Duration) []kafka.Messag
 	return found
 }
 
-func consume(bootstrap, topic string) int {
-	return consumeBy(nil, bootstrap, topic)
+func consume(ctx context.Context, bootstrap, topic string) int {
+	return consumeBy(ctx, nil, bootstrap, topic)
 }
 
 // The same behind a login.
-func sasl(bootstrap, topic string) int {
+func sasl(ctx context.Context, bootstrap, topic string) int {
 	login := plain.Mechanism{Username: "barnabas", Password: "secret"}
-	return consumeBy(&kafka.Dialer{ClientID: "barnabas", Timeout: waiting, SASLMechanism: login}, bootstrap, topic)
+	return consumeBy(ctx, &kafka.Dialer{ClientID: "barnabas", Timeout: waiting, SASLMechanism: login}, bootstrap, topic)
 }
 
-func consumeBy(dialer *kafka.Dialer, bootstrap, topic string) int {
+func consumeBy(ctx context.Context, dialer *kafka.Dialer, bootstrap, topic string) int {
 	records := 0
 	for partition := 0; partition < 2; partition++ {
 		one := reader(bootstrap, kafka.ReaderConfig{Topic: topic, Partition: partition, Dialer: dialer})
-		records += len(read(one, allRecords/2, reading))
+		records += len(read(ctx, one, allRecords/2, reading))
 		_ = one.Close()
 	}
 	return records
 }
 
-func group(bootstrap, topic string) int {
+func group(ctx context.Context, bootstrap, topic string) int {
 	member := reader(bootstrap, kafka.ReaderConfig{
 		Topic:             topic,
 		GroupID:           "bench-group",
@@ -85,8 +85,8 @@ func group(bootstrap, topic string) int {
 		JoinGroupBackoff:  10 * time.Millisecond,
 	})
 	defer member.Close()
-	found := read(member, allRecords, reading+joining)
-	ctx, cancel := within(waiting)
+	found := read(ctx, member, allRecords, reading+joining)
+	ctx, cancel := within(ctx, waiting)
 	defer cancel()
 	if len(found) > 0 {
 		_ = member.CommitMessages(ctx, found[len(found)-1])
@@ -94,7 +94,7 @@ func group(bootstrap, topic string) int {
 	return len(found)
 }
 
-func produce(bootstrap, topic string) int {
+func produce(ctx context.Context, bootstrap, topic string) int {
 	shared := transport()
 	defer shared.CloseIdleConnections()
 	writer := &kafka.Writer{
@@ -108,27 +108,38 @@ func produce(bootstrap, topic string) int {
 		Transport:    shared,
 	}
 	defer writer.Close()
-	ctx, cancel := within(waiting)
+	ctx, cancel := within(ctx, waiting)
 	defer cancel()
 	_ = writer.WriteMessages(ctx, kafka.Message{Value: []byte("a")}, kafka.Message{Value: []byte("b")})
 	return 0
 }
 
 // What an administrator asks: whatever requests this release has methods for, filled in by their fields' names.
-func admin(bootstrap, topic string) int {
+func admin(ctx context.Context, bootstrap, topic string) int {
 	shared := transport()
 	defer shared.CloseIdleConnections()
 	client := &kafka.Client{Addr: kafka.TCP(bootstrap), Timeout: waiting, Transport: shared}
+	ctx, stop := within(ctx, 2*waiting)
+	defer stop()
 	methods := reflect.ValueOf(client)
+	names := []string{first}
 	for number := 0; number < methods.NumMethod(); number++ {
-		name, method := methods.Type().Method(number).Name, methods.Method(number)
+		if name := methods.Type().Method(number).Name; name != first {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		method := methods.MethodByName(name)
+		if !method.IsValid() || ctx.Err() != nil {
+			continue
+		}
 		takes := method.Type()
 		if takes.NumIn() != 2 || takes.In(1).Kind() != reflect.Ptr || name == "Produce" || name == "RawProduce" {
 			continue // what a producer asks the writer does
 		}
 		request := reflect.New(takes.In(1).Elem())
 		fill(request.Elem(), topic)
-		ctx, cancel := within(reading)
+		ctx, cancel := within(ctx, waiting)
 		method.Call([]reflect.Value{reflect.ValueOf(ctx), request})
 		cancel()
 	}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"sort"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -38,20 +39,20 @@ func config() *sarama.Config {
 	return c
 }
 
-func consume(bootstrap, topic string) int {
-	return consumeWith(bootstrap, topic, config())
+func consume(ctx context.Context, bootstrap, topic string) int {
+	return consumeWith(ctx, bootstrap, topic, config())
 }
 
 // The same behind a login.
-func sasl(bootstrap, topic string) int {
+func sasl(ctx context.Context, bootstrap, topic string) int {
 	own := config()
 	own.Net.SASL.Enable, own.Net.SASL.Mechanism = true, sarama.SASLTypePlaintext
 	own.Net.SASL.Version = sarama.SASLHandshakeV1
 	own.Net.SASL.User, own.Net.SASL.Password = "barnabas", "secret"
-	return consumeWith(bootstrap, topic, own)
+	return consumeWith(ctx, bootstrap, topic, own)
 }
 
-func consumeWith(bootstrap, topic string, own *sarama.Config) int {
+func consumeWith(ctx context.Context, bootstrap, topic string, own *sarama.Config) int {
 	client, err := sarama.NewClient([]string{bootstrap}, own)
 	if err != nil {
 		return 0
@@ -94,7 +95,7 @@ func consumeWith(bootstrap, topic string, own *sarama.Config) int {
 			}
 		}()
 	}
-	records := count(messages, running, reading)
+	records := count(ctx, messages, running, reading)
 	close(done)
 	for ; running > 0; running-- {
 		<-ended
@@ -103,7 +104,7 @@ func consumeWith(bootstrap, topic string, own *sarama.Config) int {
 }
 
 // How many come until there are all or time is up; nothing if nobody reads.
-func count(messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
+func count(ctx context.Context, messages <-chan *sarama.ConsumerMessage, running int, seconds time.Duration) int {
 	records := 0
 	over := time.After(seconds)
 	for running > 0 && records < allRecords {
@@ -111,6 +112,8 @@ func count(messages <-chan *sarama.ConsumerMessage, running int, seconds time.Du
 		case <-messages:
 			records++
 		case <-over:
+			return records
+		case <-ctx.Done():
 			return records
 		}
 	}
@@ -146,7 +149,7 @@ func (m member) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.C
 	}
 }
 
-func group(bootstrap, topic string) int {
+func group(ctx context.Context, bootstrap, topic string) int {
 	consumer, err := sarama.NewConsumerGroup([]string{bootstrap}, "bench-group", config())
 	if err != nil {
 		return 0
@@ -155,7 +158,7 @@ func group(bootstrap, topic string) int {
 		for range consumer.Errors() {
 		}
 	}()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	m := member{make(chan *sarama.ConsumerMessage)}
 	ended := make(chan struct{})
 	go func() {
@@ -163,20 +166,20 @@ func group(bootstrap, topic string) int {
 		for ctx.Err() == nil && consumer.Consume(ctx, []string{topic}, m) == nil {
 		}
 	}()
-	records := count(m.messages, 1, reading+joining)
+	records := count(ctx, m.messages, 1, reading+joining)
 	cancel()
 	<-ended
 	_ = consumer.Close()
 	return records
 }
 
-func produce(bootstrap, topic string) int {
+func produce(ctx context.Context, bootstrap, topic string) int {
 	c := config()
 	c.Producer.RequiredAcks = sarama.WaitForAll
-	return send(bootstrap, topic, c)
+	return send(ctx, bootstrap, topic, c)
 }
 
-func transaction(bootstrap, topic string) int {
+func transaction(ctx context.Context, bootstrap, topic string) int {
 	c := config()
 	c.Producer.Idempotent = true
 	c.Producer.RequiredAcks = sarama.WaitForAll
@@ -184,10 +187,10 @@ func transaction(bootstrap, topic string) int {
 	c.Producer.Transaction.ID = "bench-txn"
 	c.Producer.Transaction.Timeout = time.Second
 	c.Producer.Transaction.Retry.Max, c.Producer.Transaction.Retry.Backoff = 1, 5*time.Millisecond
-	return send(bootstrap, topic, c)
+	return send(ctx, bootstrap, topic, c)
 }
 
-func send(bootstrap, topic string, c *sarama.Config) int {
+func send(ctx context.Context, bootstrap, topic string, c *sarama.Config) int {
 	producer, err := sarama.NewSyncProducer([]string{bootstrap}, c)
 	if err != nil {
 		return 0
@@ -204,36 +207,41 @@ func send(bootstrap, topic string, c *sarama.Config) int {
 }
 
 // What an administrator asks.
-func admin(bootstrap, topic string) int {
+func admin(ctx context.Context, bootstrap, topic string) int {
 	a, err := sarama.NewClusterAdmin([]string{bootstrap}, config())
 	if err != nil {
 		return 0
 	}
 	defer func() { _ = a.Close() }()
 	over := time.Now().Add(waiting)
-	for _, ask := range []func(){
-		func() { _, _, _ = a.DescribeCluster() },
-		func() { _, _ = a.ListTopics() },
-		func() { _, _ = a.DescribeTopics([]string{topic}) },
-		func() { _, _ = a.ListConsumerGroups() },
-		func() { _, _ = a.DescribeConsumerGroups([]string{"bench-group"}) },
-		func() { _, _ = a.ListConsumerGroupOffsets("bench-group", map[string][]int32{topic: {0, 1}}) },
-		func() { _, _ = a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic}) },
-		func() { _, _ = a.ListPartitionReassignments(topic, []int32{0, 1}) },
-		func() { _ = a.AlterPartitionReassignments(topic, [][]int32{{0}}) },
-		func() { _, _ = a.DescribeUserScramCredentials([]string{"bench"}) },
-		func() { _, _ = a.DescribeClientQuotas(nil, false) },
-		func() { _, _ = a.DescribeLogDirs([]int32{0}) },
-		func() { _, _ = a.ListAcls(sarama.AclFilter{}) },
-		func() { _ = a.CreateTopic("other", &sarama.TopicDetail{NumPartitions: 1, ReplicationFactor: 1}, false) },
-		func() { _ = a.CreatePartitions(topic, 3, nil, false) },
-		func() { _ = a.DeleteRecords(topic, map[int32]int64{0: 1}) },
-		func() { _ = a.DeleteTopic("other") },
-		func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) },
-		func() { _ = a.DeleteConsumerGroup("bench-group") },
-	} {
-		if time.Now().Before(over) {
-			ask()
+	asks := []struct {
+		api string
+		ask func()
+	}{
+		{"Metadata", func() { _, _, _ = a.DescribeCluster() }},
+		{"-", func() { _, _ = a.ListTopics() }},
+		{"-", func() { _, _ = a.DescribeTopics([]string{topic}) }},
+		{"ListGroups", func() { _, _ = a.ListConsumerGroups() }},
+		{"DescribeGroups", func() { _, _ = a.DescribeConsumerGroups([]string{"bench-group"}) }},
+		{"OffsetFetch", func() { _, _ = a.ListConsumerGroupOffsets("bench-group", map[string][]int32{topic: {0, 1}}) }},
+		{"DescribeConfigs", func() { _, _ = a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic}) }},
+		{"ListPartitionReassignments", func() { _, _ = a.ListPartitionReassignments(topic, []int32{0, 1}) }},
+		{"AlterPartitionReassignments", func() { _ = a.AlterPartitionReassignments(topic, [][]int32{{0}}) }},
+		{"DescribeUserScramCredentials", func() { _, _ = a.DescribeUserScramCredentials([]string{"bench"}) }},
+		{"DescribeClientQuotas", func() { _, _ = a.DescribeClientQuotas(nil, false) }},
+		{"DescribeLogDirs", func() { _, _ = a.DescribeLogDirs([]int32{0}) }},
+		{"DescribeAcls", func() { _, _ = a.ListAcls(sarama.AclFilter{}) }},
+		{"CreateTopics", func() { _ = a.CreateTopic("other", &sarama.TopicDetail{NumPartitions: 1, ReplicationFactor: 1}, false) }},
+		{"CreatePartitions", func() { _ = a.CreatePartitions(topic, 3, nil, false) }},
+		{"DeleteRecords", func() { _ = a.DeleteRecords(topic, map[int32]int64{0: 1}) }},
+		{"DeleteTopics", func() { _ = a.DeleteTopic("other") }},
+		{"OffsetDelete", func() { _ = a.DeleteConsumerGroupOffset("bench-group", topic, 0) }},
+		{"DeleteGroups", func() { _ = a.DeleteConsumerGroup("bench-group") }},
+	}
+	sort.SliceStable(asks, func(a, b int) bool { return asks[a].api == first && asks[b].api != first })
+	for _, one := range asks {
+		if ctx.Err() == nil && time.Now().Before(over) {
+			one.ask()
 		}
 	}
 	return 0
