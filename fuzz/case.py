@@ -7,6 +7,7 @@ How it came about (`Recipe`) is kept beside it: shrinking makes smaller cases of
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -34,6 +35,16 @@ class Seed:
     origin: str
 
 
+@functools.lru_cache(maxsize=1 << 14)
+def session_of(origin: str) -> str:
+    """The session that a seed of an origin belongs behind; "" for none.
+
+    >>> session_of("session:join:3"), session_of("golden:produce-9")
+    ('join', '')
+    """
+    return origin.split(":", 2)[1] if origin.startswith("session:") else ""
+
+
 class Change(NamedTuple):
     """One mutation: the mutator's name, the dotted path it was applied to ("" for the frame as a whole,
     with indices, `topics[0].name`), the number its draws were made from, and what it did in words."""
@@ -44,8 +55,7 @@ class Change(NamedTuple):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(NamedTuple):
     """How a case is made: changes in order, applied to a seed, at the end of a session (a name in
     fuzz.sessions.contents.SESSIONS; "" for none)."""
 
@@ -67,8 +77,7 @@ class Live(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """What is sent: chunks as they go on the wire, sizes included. `number` is its place in a campaign."""
 
     number: int

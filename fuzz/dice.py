@@ -17,7 +17,12 @@ T = TypeVar("T")
 _MASK: Final = (1 << 64) - 1
 _FACTOR: Final = 6364136223846793005
 _STEP: Final = 1442695040888963407
+_FACTOR_OF_TWO: Final = _FACTOR * _FACTOR & _MASK
+_STEP_OF_TWO: Final = (_FACTOR + 1) * _STEP & _MASK
+"""Two steps of the generator as one."""
 _SMALL: Final = 1 << 20
+_LOWER: Final = (1 << 24) - 1
+_UPPER: Final = (1 << 40) - 1
 _BACK: Final = pow(_FACTOR, -1, 1 << 64)
 """Takes a step of the generator back."""
 _GOLDEN: Final = 0x9E3779B97F
@@ -30,6 +35,14 @@ def _root(seed: str | bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
 
 
+def _mixed(seed: str | bytes, number: int) -> int:
+    """The state that a generator begins with."""
+    mixed = (_root(seed) + number * 0x9E3779B97F4A7C15) & _MASK
+    mixed = ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9) & _MASK
+    mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & _MASK
+    return mixed ^ mixed >> 31
+
+
 class Dice:
     """Numbers that look random: the same ones for the same seed (any text or bytes) and number.
 
@@ -40,10 +53,7 @@ class Dice:
     __slots__ = ("_state",)
 
     def __init__(self, seed: str | bytes, number: int) -> None:
-        mixed = (_root(seed) + number * 0x9E3779B97F4A7C15) & _MASK
-        mixed = ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9) & _MASK
-        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & _MASK
-        self._state = mixed ^ mixed >> 31
+        self._state = _mixed(seed, number)
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1; limit is at least 1 and at most 2^64."""
@@ -52,6 +62,11 @@ class Dice:
             return (state >> 24) * limit >> 40
         self._state = more = (state * _FACTOR + _STEP) & _MASK
         return (state >> 32 << 32 | more >> 32) % limit
+
+    def bits(self) -> int:
+        """24 bits: what `below(1 << 24)` is, sooner."""
+        self._state = state = (self._state * _FACTOR_OF_TWO + _STEP_OF_TWO) & _MASK
+        return state >> 32 & _LOWER
 
     def between(self, low: int, high: int) -> int:
         """A number from low to high, both included."""
@@ -68,10 +83,13 @@ class Dice:
 
     def some_bytes(self, size: int) -> bytes:
         """So many bytes."""
-        out = b""
-        while len(out) < size:
-            out += blake2b(self.below(1 << 64).to_bytes(8, "big")).digest()
-        return out[:size]
+        blocks = [
+            blake2b(self.below(1 << 64).to_bytes(8, "big")).digest() for _ in range(0, size, 64)
+        ]
+        return b"".join(blocks)[:size]
+
+
+_dice: Final = Dice.__new__
 
 
 def spread(seed: str, draws: int) -> Dice:
@@ -81,7 +99,8 @@ def spread(seed: str, draws: int) -> Dice:
     >>> sorted(spread("lengths", visit << 24).below(5) for visit in range(5))
     [0, 1, 2, 3, 4]
     """
-    dice = Dice(seed, draws)
-    first = ((draws >> 24) * _GOLDEN & (1 << 40) - 1) << 24 | dice.below(1 << 24)
+    lower = (_mixed(seed, draws) * _FACTOR_OF_TWO + _STEP_OF_TWO) >> 32 & _LOWER  # as in `bits`
+    first = ((draws >> 24) * _GOLDEN & _UPPER) << 24 | lower
+    dice = _dice(Dice)
     dice._state = (first - _STEP) * _BACK & _MASK
     return dice

@@ -11,7 +11,7 @@ import functools
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fuzz import recordmap
@@ -63,6 +63,17 @@ class FieldMap:
     cut: str = ""
     packing: Packing | None = None
     """Of what is packed in a message: where, and how. Its seed's frame is the unpacked bytes."""
+    framed: bytes = field(init=False, repr=False)
+    """The seed's frame with its size in front."""
+    sums: frozenset[int] = field(init=False, repr=False)
+    """Indices of the parts that are checksums."""
+
+    def __post_init__(self) -> None:
+        # found once: every mutation needs both
+        frame = self.seed.frame
+        sums = frozenset(at for at, part in enumerate(self.parts) if part.kind == "crc")
+        object.__setattr__(self, "framed", len(frame).to_bytes(4, "big") + frame)
+        object.__setattr__(self, "sums", sums)
 
 
 def map_of(seed: Seed) -> FieldMap:

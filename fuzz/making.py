@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from fuzz.case import Case, Change, Recipe, Seed
+from fuzz.case import Case, Change, Recipe, Seed, session_of
 from fuzz.dice import Dice, spread
 from fuzz.fieldmap import FieldMap, map_of
 from fuzz.mutators.contents import MUTATORS
@@ -22,7 +22,8 @@ from fuzz.mutators.mutator import Mutated, Mutator
 from fuzz.packing import message_of, packed_again, unpacked
 from fuzz.parts import Part
 from fuzz.placing import live_places
-from fuzz.strata import Strata
+from fuzz.strata import Strata, Turn
+from fuzz.tuples import tuple_of
 
 HOT: Final = 4
 """One case in so many is drawn by energies: more, and a pass over everything would take too long."""
@@ -62,32 +63,34 @@ class Maker:
     def case(self, number: int) -> Case:
         """The case of a number."""
         dice = Dice(self._root, number)
-        strata = self._strata
-        if self._heat is not None and number % HOT == HOT - 1:
-            place, visit = strata.anywhere(self._heat.seed(dice), dice)
-        elif self._heat is not None:
-            place, visit = strata.stratum(number - number // HOT, dice)
-        else:
-            place, visit = strata.stratum(number, dice)
-        chart, mutator, index = place
-        part = chart.parts[index]
-        draws = (visit & _VISITS) << 24 | dice.below(1 << 24)
+        (chart, mutator, part), visit = (
+            self._strata.turn(number, dice) if self._heat is None else self._turn(number, dice)
+        )
+        draws = (visit & _VISITS) << 24 | dice.bits()
         made = _applied(mutator, chart, part, draws)
-        first = Change(mutator.name, part.path, draws, made.detail)
-        chart = message_of(chart)
+        first = tuple_of(Change, (mutator.name, part.path, draws, made.detail))
+        if chart.packing is not None:
+            chart = message_of(chart)
         if dice.below(_MORE_ONE_IN):
             return _case(number, chart, (first,), made)
         return self._twice(number, chart, first, made, dice)
+
+    def _turn(self, number: int, dice: Dice) -> Turn:
+        """The place of a case where energies are given."""
+        assert self._heat is not None  # noqa: S101
+        if number % HOT == HOT - 1:
+            return self._strata.anywhere(self._heat.seed(dice), dice)
+        return self._strata.turn(number - number // HOT, dice)
 
     def _twice(
         self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: Dice
     ) -> Case:
         """A second change to what the first one left, as far as that can be read."""
         after = _after(chart, made)
-        mutator, index = self._strata.any_place(after, dice) if after else (None, 0)
-        if after is None or mutator is None:
+        place = self._strata.any_place(after, dice) if after else None
+        if place is None:
             return _case(number, chart, (first,), made)
-        part = after.parts[index]
+        after, mutator, part = place
         draws = dice.below(_DRAWS)
         again = _applied(mutator, after, part, draws)
         second = Change(mutator.name, part.path, draws, again.detail)
@@ -155,18 +158,10 @@ def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutat
     """chart: of the seed."""
     chunks, _, delivery = made
     seed = chart.seed
-    session = _session(seed.origin) if seed.origin.startswith("session:") else ""
+    session = session_of(seed.origin)
     live = live_places(chart, changes, chunks, session)
-    return Case(number, Recipe(seed, changes, session), chunks, live, delivery)
-
-
-def _session(origin: str) -> str:
-    """The session that a seed belongs behind.
-
-    >>> _session("session:join:3")
-    'join'
-    """
-    return origin.split(":", 2)[1]
+    recipe = tuple_of(Recipe, (seed, changes, session))
+    return tuple_of(Case, (number, recipe, chunks, live, delivery))
 
 
 def _framed(frame: bytes) -> bytes:

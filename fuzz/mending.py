@@ -25,11 +25,13 @@ ALL: Final = LENGTHS | COUNTS | CHECKSUMS | SIZE
 
 _KINDS: Final = {"length": LENGTHS, "count": COUNTS, "crc": CHECKSUMS}
 _WORDS: Final = {LENGTHS: "lengths", COUNTS: "counts", CHECKSUMS: "checksums", SIZE: "frame size"}
+_ONES: Final = tuple(tuple(one for one in _WORDS if wrong & one) for wrong in range(ALL + 1))
+"""What each sum of them is of."""
 LEFT_ONE_IN: Final = 8
 """How rarely something around a change is left as it was, if it is a draw that decides."""
 
 _SIZE: Final = struct.Struct(">I").pack
-CHECKSUM: Final[dict[str, Callable[[memoryview], int]]] = {
+CHECKSUM: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32c": crc32c.crc32c,
     "crc32": zlib.crc32,
 }
@@ -58,19 +60,24 @@ def splice(
     >>> splice(found, client.start, client.end, b"abc", client.around).hex(" ", -4)
     '00000011 00030001 00000007 00036162 63ffffff ff'
     """
-    frame = fieldmap.seed.frame
+    framed = fieldmap.framed
+    start += 4  # in `framed` all stands behind the size
+    end += 4
     grown = len(new) - (end - start)
-    data = bytearray(frame)
-    data[start:end] = new
-    if around:
-        parts = fieldmap.parts
-        for index in around:
-            _, kind, begin, stop, _, _, _, coding, value, until = parts[index]
-            if kind == "crc":
-                if mend & CHECKSUMS:
-                    crc = CHECKSUM[coding](memoryview(data)[stop : until + grown])
-                    data[begin:stop] = _SIZE(crc)
+    if not grown and not elements and fieldmap.sums.isdisjoint(around):
+        return framed[:start] + new + framed[end:]
+    behind = [framed[end:], new]  # all behind `start`, the last first
+    parts = fieldmap.parts
+    for index in around:
+        _, kind, first, last, _, _, _, coding, value, until = parts[index]
+        if kind == "crc":
+            if not mend & CHECKSUMS:
                 continue
+            behind.append(framed[last + 4 : start])
+            covered = b"".join(reversed(behind))
+            behind = [covered]
+            text = _SIZE(CHECKSUM[coding](covered[: until + 4 - len(framed) or None]))
+        else:
             if kind == "count":
                 if not elements:
                     continue
@@ -78,28 +85,34 @@ def splice(
                 elements = 0
                 if not mend & COUNTS:
                     continue
+            elif not grown or not mend & LENGTHS:
+                continue
             else:
-                if not grown or not mend & LENGTHS:
-                    continue
                 value += grown
             text = WRITE[coding](value)
-            grown += len(text) - (stop - begin)
-            data[begin:stop] = text
-    return _SIZE(len(data) if mend & SIZE else len(frame)) + data
+            grown += len(text) - (last - first)
+            behind.append(framed[last + 4 : start])
+        behind.append(text)
+        start = first + 4
+    size = len(framed) - 4
+    behind.append(framed[4:start])
+    behind.append(_SIZE(size + grown if mend & SIZE else size))
+    behind.reverse()
+    return b"".join(behind)
 
 
 def leave(
     fieldmap: FieldMap, around: Sequence[int], grown: int, elements: int, dice: Dice
 ) -> tuple[int, str]:
     """What to mend and, in words, what not: one thing of those that the change makes wrong, if it does."""
-    wrong = {_KINDS[fieldmap.parts[index].kind] for index in around}
+    wrong = SIZE if grown else 0
+    for index in around:
+        wrong |= _KINDS[fieldmap.parts[index].kind]
     if not grown:
-        wrong.discard(LENGTHS)
-    else:
-        wrong.add(SIZE)
+        wrong &= ~LENGTHS
     if not elements:
-        wrong.discard(COUNTS)
+        wrong &= ~COUNTS
     if not wrong:
         return ALL, ""
-    one = dice.pick(sorted(wrong))
+    one = dice.pick(_ONES[wrong])
     return ALL - one, f"; {_WORDS[one]} left as before"

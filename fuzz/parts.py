@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fuzz.tuples import tuple_of
+
 
 class Part(NamedTuple):
     """One field, or one of the numbers that say how long something is or how many there are.
@@ -55,14 +57,11 @@ class Parts:
         until: int = 0,
     ) -> int:
         """Note a part; returns its index."""
-        self.found.append(
-            Part(path, kind, start, end, nullable, compact, around, coding, value, until)
-        )
+        values = (path, kind, start, end, nullable, compact, around, coding, value, until)
+        self.found.append(tuple_of(Part, values))
         return len(self.found) - 1
 
     def ends(self, index: int, end: int) -> None:
         """Say where a part ends that was noted when it began."""
-        path, kind, start, _, nullable, compact, around, coding, value, until = self.found[index]
-        self.found[index] = Part(
-            path, kind, start, end, nullable, compact, around, coding, value, until
-        )
+        path, kind, start, _, *others = self.found[index]
+        self.found[index] = tuple_of(Part, (path, kind, start, end, *others))

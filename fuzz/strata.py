@@ -13,9 +13,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
-from fuzz.case import Seed
+from fuzz.case import Seed, session_of
 from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, field_of
 from fuzz.mutators.mutator import Mutator
@@ -25,25 +25,23 @@ from fuzz.parts import Part
 KEPT: Final = 16
 """Places that are kept at most of a variant behind one session, spread over all that were found."""
 
-Place = tuple[FieldMap, Mutator, int]
-"""A message, a mutator, and the index of the part that it is put to."""
+Place = tuple[FieldMap, Mutator, Part]
+"""A message, a mutator, and the part that it is put to."""
 
 
-class Turn(NamedTuple):
-    """One place in its turn. visit: how many the family had before, from a number of its own on."""
-
-    place: Place
-    visit: int
+Turn = tuple[Place, int]
+"""A place in its turn, and how many visits the family had before, from a number of its own on."""
 
 
 @dataclass(slots=True)
 class _Family:
-    """Variant -> session -> places, and how many there were; how many visits one pass has, and where their
-    count begins."""
+    """Variant -> session -> places, and how many there were. Of these, once all are found: the places behind
+    each session, for each variant in the order in which they are visited; how many visits one pass has, and
+    where their count begins."""
 
     variants: dict[int, dict[str, list[Place]]] = field(default_factory=dict)
     seen: dict[tuple[int, str], int] = field(default_factory=dict)
-    order: tuple[int, ...] = ()
+    order: tuple[tuple[list[Place], ...], ...] = ()
     visits: int = 0
     first: int = 0
 
@@ -58,12 +56,19 @@ class _Family:
         elif (instead := dice.below(seen)) < KEPT:
             self.variants[variant][session][instead] = place
 
+    def put_in_order(self) -> None:
+        """The newest variant, the oldest, those between; of the sessions, none comes last."""
+        variants = (self.variants[variant] for variant in _from_the_ends(self.variants))
+        self.order = tuple(
+            tuple(places for _, places in sorted(sessions.items(), reverse=True))
+            for sessions in variants
+        )
+
     def place(self, visit: int, dice: Dice) -> Place:
         """The place of a visit."""
         again, rank = divmod(visit, len(self.order))
-        sessions = self.variants[self.order[rank]]
-        names = sorted(sessions, reverse=True)  # "", no session, is the last
-        return dice.pick(sessions[names[(again + rank) % len(names)]])
+        sessions = self.order[rank]
+        return dice.pick(sessions[(again + rank) % len(sessions)])
 
 
 class Strata:
@@ -82,10 +87,9 @@ class Strata:
                 self._found_in(chart, families, dice)
         levels: tuple[list[tuple[_Family, int]], ...] = ([], [], [], [])
         for family in families.values():
-            family.order = _from_the_ends(family.variants)
+            family.put_in_order()
             family.first = dice.below(1 << 24)
-            chart, mutator, index = _any(family)
-            part = chart.parts[index]
+            _, mutator, part = _any(family)
             # a frame as a whole is in no version different from what it is in another
             each = len(family.order) if mutator.per == "field" and part.path else 0
             family.visits = max(mutator.turns, each, 1)
@@ -99,29 +103,27 @@ class Strata:
     def _found_in(
         self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: Dice
     ) -> None:
-        session = _session(chart.seed)
+        session = session_of(chart.seed.origin)
         names = {part.path: _field(chart, part) for part in chart.parts}
         for mutator in self._mutators:
             by_field = mutator.per == "field"
-            places = mutator.places(chart)
-            for index in _indices(chart, places):
-                part = chart.parts[index]
+            for part in mutator.places(chart):
                 variant, of_kind, of_field = names[part.path]
                 key = (mutator.name, of_field if by_field else of_kind)
                 family = families.get(key)
                 if family is None:
                     family = families[key] = _Family()
-                family.keep(variant, session, (chart, mutator, index), dice)
+                family.keep(variant, session, (chart, mutator, part), dice)
 
     def __len__(self) -> int:
         return len(self._turns)
 
-    def stratum(self, number: int, dice: Dice) -> Turn:
+    def turn(self, number: int, dice: Dice) -> Turn:
         """The place whose turn it is."""
         again, turn = divmod(number, len(self._turns))
         family, visit = self._turns[turn]
         visit += again * family.visits
-        return Turn(family.place(visit, dice), family.first + visit)
+        return family.place(visit, dice), family.first + visit
 
     def anywhere(self, seed: int, dice: Dice) -> Turn:
         """A place in one message: any mutator, then any place of it."""
@@ -132,38 +134,23 @@ class Strata:
                 by_mutator.setdefault(place[1].name, []).append(place)
             table = self._tables[seed] = list(by_mutator.values())
         if not table:
-            return self.stratum(dice.below(len(self._turns)), dice)
-        return Turn(dice.pick(dice.pick(table)), dice.below(1 << 24))
+            return self.turn(dice.below(len(self._turns)), dice)
+        return dice.pick(dice.pick(table)), dice.bits()
 
-    def any_place(self, chart: FieldMap, dice: Dice) -> tuple[Mutator | None, int]:
-        """A mutator, and the index of a part that it can be put to, in a message of its own."""
+    def any_place(self, chart: FieldMap, dice: Dice) -> Place | None:
+        """A place in a message of its own, if a mutator that is drawn has any."""
         mutator = dice.pick(self._mutators)
         places = mutator.places(chart)
-        return (mutator, _indices(chart, places)[dice.below(len(places))]) if places else (None, 0)
+        return (chart, mutator, dice.pick(places)) if places else None
 
 
 def places_of(chart: FieldMap, mutators: Sequence[Mutator]) -> list[Place]:
     """All that can be tried in one map."""
-    return [
-        (chart, mutator, index)
-        for mutator in mutators
-        for index in _indices(chart, mutator.places(chart))
-    ]
+    return [(chart, mutator, part) for mutator in mutators for part in mutator.places(chart)]
 
 
 def _places(charts: Iterable[FieldMap], mutators: Sequence[Mutator]) -> Iterator[Place]:
     return (place for chart in charts for place in places_of(chart, mutators))
-
-
-def _indices(chart: FieldMap, places: Sequence[object]) -> list[int]:
-    """Where parts stand in their map; they come in its order."""
-    found = []
-    index = 0
-    for place in places:
-        while chart.parts[index] is not place:
-            index += 1
-        found.append(index)
-    return found
 
 
 def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[object, ...]]:
@@ -177,11 +164,6 @@ def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[
         of_kind,
         (*of_kind, field_of(part.path), part.coding, part.nullable, part.compact),
     )
-
-
-def _session(seed: Seed) -> str:
-    """The session that a seed stands behind; "" for none."""
-    return seed.origin.split(":")[1] if seed.origin.startswith("session:") else ""
 
 
 def _any(family: _Family) -> Place:

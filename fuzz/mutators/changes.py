@@ -9,6 +9,7 @@ from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, Part
 from fuzz.mending import LEFT_ONE_IN, leave, splice
 from fuzz.mutators.mutator import Mutated
+from fuzz.tuples import tuple_of
 
 Places = Callable[[FieldMap], Sequence[Part]]
 
@@ -55,7 +56,8 @@ def change(
 ) -> Mutated:
     """One splice as a mutation; now and then one of the numbers around it is left as it was."""
     if dice.below(LEFT_ONE_IN):
-        return Mutated((splice(fieldmap, start, end, new, around, elements=elements),), detail)
+        chunk = splice(fieldmap, start, end, new, around, elements=elements)
+        return tuple_of(Mutated, ((chunk,), detail, "whole"))
     mend, left = leave(fieldmap, around, len(new) - (end - start), elements, dice)
     chunk = splice(fieldmap, start, end, new, around, elements=elements, mend=mend)
     return Mutated((chunk,), detail + left)

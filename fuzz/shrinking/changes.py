@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from fuzz.case import Recipe
@@ -16,7 +15,7 @@ SMALL: Final = 8
 def _fewer(recipe: Recipe) -> Iterator[Recipe]:
     for place in range(len(recipe.changes)):
         left = recipe.changes[:place] + recipe.changes[place + 1 :]
-        yield replace(recipe, changes=left)
+        yield recipe._replace(changes=left)
 
 
 def _simpler(recipe: Recipe) -> Iterator[Recipe]:
@@ -25,7 +24,7 @@ def _simpler(recipe: Recipe) -> Iterator[Recipe]:
             for draws in range(SMALL):
                 changes = list(recipe.changes)
                 changes[place] = change._replace(draws=draws, detail="")
-                yield replace(recipe, changes=tuple(changes))
+                yield recipe._replace(changes=tuple(changes))
 
 
 FEWER: Final = Step("fewer changes", "without one of several changes, or without any", _fewer)

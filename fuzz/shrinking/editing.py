@@ -111,7 +111,7 @@ def rewritten(
     seed = closed(recipe.seed, replace(frame, body=body))
     if seed is None or seed == recipe.seed:
         return None
-    return replace(recipe, seed=seed, changes=changes)
+    return recipe._replace(seed=seed, changes=changes)
 
 
 def _order(path: Path) -> list[tuple[int, str]]:

@@ -16,7 +16,7 @@ def _none(recipe: Recipe) -> Iterator[Recipe]:
     if recipe.session:
         # the maker of cases takes a session from its seed's origin, too
         seed = replace(recipe.seed, origin=f"without {recipe.seed.origin}")
-        yield replace(recipe, seed=seed, session="")
+        yield recipe._replace(seed=seed, session="")
 
 
 def _shorter(recipe: Recipe) -> Iterator[Recipe]:
@@ -30,7 +30,7 @@ def _shorter(recipe: Recipe) -> Iterator[Recipe]:
             shorter = shortened(name, (*left_out, api))
             _, _, rest = recipe.seed.origin.removeprefix("session:").partition(":")
             seed = replace(recipe.seed, origin=f"session:{shorter}:{rest}")
-            yield replace(recipe, seed=seed, session=shorter)
+            yield recipe._replace(seed=seed, session=shorter)
 
 
 SESSIONS: Final = Step("sessions", "without the session before the message", _none)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from fuzz.case import Recipe
@@ -34,7 +33,7 @@ def _smaller(recipe: Recipe) -> Iterator[Recipe]:
             seed, Frame(seed.direction, seed.key, version, _header(frame, version), body)
         )
         if lower is not None:
-            yield replace(recipe, seed=lower)
+            yield recipe._replace(seed=lower)
 
 
 def _header(frame: Frame, version: int) -> dict[str, Any]:

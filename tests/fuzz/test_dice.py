@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from fuzz.dice import Dice
+from fuzz.dice import Dice, spread
 
 
 def test_draws_depend_on_seed_and_number() -> None:
@@ -41,6 +41,24 @@ def test_first_draws_of_following_numbers_are_spread() -> None:
         pairs[dice.below(8), dice.below(8)] += 1
     assert len(pairs) == 64
     assert all(50 < times < 160 for times in pairs.values())
+
+
+def test_bits_are_what_two_steps_of_the_generator_give() -> None:
+    for number in range(300):
+        one, other = Dice("bits", number), Dice("bits", number)
+        assert one.bits() == other.below(1 << 24)
+        assert one.below(1000) == other.below(1000)
+
+
+def test_spread_begins_with_the_upper_bits_of_its_draws() -> None:
+    """Evenly over 24 bits, and below them as the dice of the same seed and number have it."""
+    golden = 0x9E3779B97F
+    for draws in (0, 1, 5 << 24 | 77, (1 << 48) - 1):
+        upper = (draws >> 24) * golden % (1 << 40)
+        lower = Dice("lengths", draws).below(1 << 24)
+        first = upper << 24 | lower
+        for limit in (2, 15, 1 << 20):
+            assert spread("lengths", draws).below(limit) == (first >> 24) * limit >> 40
 
 
 def test_bytes_have_the_size_asked_for() -> None:

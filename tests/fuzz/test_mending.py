@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.fieldmap import FieldMap, map_of
+from fuzz.fieldmap import FieldMap, Part, map_of
 from fuzz.generators.messages import with_header
-from fuzz.mending import ALL, CHECKSUMS, COUNTS, LENGTHS, SIZE, splice
+from fuzz.mending import ALL, CHECKSUM, CHECKSUMS, COUNTS, LENGTHS, SIZE, splice
+from fuzz.numbers import WRITE
 from specs import api
 from specs.frames import decode_frame
 from specs.records import Record, build, read
@@ -35,6 +36,45 @@ def records_of(chunk: bytes) -> bytes:
     found = body["topic_data"][0]["partition_data"][0]["records"]
     assert isinstance(found, bytes)
     return found
+
+
+def plainly(chart: FieldMap, part: Part, end: int, new: bytes, elements: int, mend: int) -> bytes:
+    """The same as `splice`, one number after the other in a copy of the frame."""
+    data = bytearray(chart.seed.frame)
+    data[part.start : end] = new
+    grown = len(new) - (end - part.start)
+    for index in part.around:
+        about = chart.parts[index]
+        value = about.value
+        if about.kind == "crc":
+            if mend & CHECKSUMS:
+                covered = bytes(data[about.end : about.until + grown])
+                data[about.start : about.end] = CHECKSUM[about.coding](covered).to_bytes(4, "big")
+            continue
+        if about.kind == "count":
+            value, wanted, elements = value + elements, mend & COUNTS and elements, 0
+        else:
+            value, wanted = value + grown, mend & LENGTHS and grown
+        if wanted:
+            text = WRITE[about.coding](value)
+            grown += len(text) - (about.end - about.start)
+            data[about.start : about.end] = text
+    size = len(data) if mend & SIZE else len(chart.seed.frame)
+    return size.to_bytes(4, "big") + data
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_splice_is_what_mending_number_by_number_comes_to(magic: int) -> None:
+    chart = produce(magic=magic)
+    for part in chart.parts:
+        size = part.end - part.start
+        for new in (b"", bytes(size), b"!" * (size + 1), b"!" * (size + 200)):
+            for mend in (ALL, ALL - LENGTHS, ALL - COUNTS, ALL - CHECKSUMS, ALL - SIZE):
+                for elements in (0, 1, 300):
+                    made = splice(
+                        chart, part.start, part.end, new, part.around, elements=elements, mend=mend
+                    )
+                    assert made == plainly(chart, part, part.end, new, elements, mend), part.path
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 50, 63, 64, 100, 8000, 20_000])

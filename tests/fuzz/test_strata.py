@@ -46,8 +46,7 @@ def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
     strata = Strata("s", corpus(), [LENGTHS])
     found: dict[tuple[object, ...], list[int]] = {}
     for number in range(len(strata)):
-        chart, _, index = strata.stratum(number, Dice("t", number)).place
-        part = chart.parts[index]
+        (chart, _, part), _ = strata.turn(number, Dice("t", number))
         form = (chart.seed.key, field_of(part.path), part.coding, part.nullable)
         if not part.path.startswith("header."):
             found.setdefault(form, []).append(chart.seed.version)

@@ -9,7 +9,7 @@ import pytest
 from fuzz.case import Seed
 from fuzz.corpus import generated
 from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, map_of
+from fuzz.fieldmap import FieldMap, Part, map_of
 from fuzz.mutators.contents import MUTATORS
 from fuzz.mutators.mutator import LARGEST, Mutated, Mutator
 from fuzz.strata import Place, places_of
@@ -39,18 +39,18 @@ def charts() -> tuple[FieldMap, ...]:
     return tuple(map_of(seed) for seed in seeds)
 
 
-Done = tuple[FieldMap, int, int, Mutated]
+Done = tuple[FieldMap, Part, int, Mutated]
 
 
 def some(mutator: Mutator, most: int = 100) -> list[Done]:
-    """What it does at places that are spread over all messages: with the index of the part and the draws."""
-    places = [(chart, index) for chart, _, index in all_places(mutator)]
+    """What it does at places that are spread over all messages: with the part and the draws."""
+    places = [(chart, part) for chart, _, part in all_places(mutator)]
     step = max(len(places) // most, 1)
     picked = places[::step]
     picked *= max(most // max(len(picked), 1), 1)
     return [
-        (chart, index, draws, mutator.apply(chart, chart.parts[index], Dice("t", draws)))
-        for draws, (chart, index) in enumerate(picked)
+        (chart, part, draws, mutator.apply(chart, part, Dice("t", draws)))
+        for draws, (chart, part) in enumerate(picked)
     ]
 
 
@@ -70,13 +70,13 @@ def test_names_are_unique() -> None:
 def test_it_changes_bytes_or_their_delivery(mutator: Mutator) -> None:
     done = some(mutator)
     assert done
-    for chart, index, _, (chunks, detail, delivery) in done:
+    for chart, part, _, (chunks, detail, delivery) in done:
         whole = len(chart.seed.frame).to_bytes(4, "big") + chart.seed.frame
         if mutator.name in DELIVERY:
             assert chunks != (whole,) or delivery != "whole"
         else:
             assert len(chunks) == 1
-            assert chunks[0] != whole, (chart.seed.origin, chart.parts[index], detail)
+            assert chunks[0] != whole, (chart.seed.origin, part, detail)
 
 
 @EACH
@@ -89,8 +89,8 @@ def test_it_says_what_it_did(mutator: Mutator) -> None:
 
 @EACH
 def test_it_is_deterministic(mutator: Mutator) -> None:
-    for chart, index, draws, made in some(mutator, most=50):
-        assert mutator.apply(chart, chart.parts[index], Dice("t", draws)) == made
+    for chart, part, draws, made in some(mutator, most=50):
+        assert mutator.apply(chart, part, Dice("t", draws)) == made
 
 
 @EACH
@@ -112,15 +112,14 @@ def test_the_size_in_front_is_right_unless_it_says_otherwise(mutator: Mutator) -
 @EACH
 def test_what_stands_before_is_read_as_ever(mutator: Mutator) -> None:
     """With all lengths and counts mended, the careful reader comes as far as the field."""
-    for chart, index, _, made in some(mutator):
+    for chart, part, _, made in some(mutator):
         if mutator.name in DELIVERY or LEFT in made.detail or len(made.chunks[0]) > 5000:
             continue
-        seed, part = chart.seed, chart.parts[index]
-        after = map_of(seed_of(seed, made.chunks[0][4:]))
+        after = map_of(seed_of(chart.seed, made.chunks[0][4:]))
         before = [
             p.path
-            for at, p in enumerate(chart.parts[1:index], 1)
-            if p.end <= part.start and at not in part.around
+            for at, p in enumerate(chart.parts[: chart.parts.index(part)])
+            if at and p.end <= part.start and at not in part.around
         ]
         # a record set is read as far as it is one
         before = [path for path in before if "records[" not in path]
@@ -150,8 +149,8 @@ def test_checksums_are_right_around_changes(name: str) -> None:
     """A reader that looks at the checksum first must come to what is wrong behind it."""
     mutator = next(mutator for mutator in MUTATORS if mutator.name == name)
     looked = 0
-    for chart, index, _, made in some(mutator, most=500):
-        around = [chart.parts[i] for i in chart.parts[index].around]
+    for chart, changed, _, made in some(mutator, most=500):
+        around = [chart.parts[index] for index in changed.around]
         crc = next((part for part in around if part.kind == "crc"), None)
         if crc is None or LEFT in made.detail:
             continue
@@ -160,8 +159,8 @@ def test_checksums_are_right_around_changes(name: str) -> None:
         if mended is None:
             continue
         looked += 1
-        changed = after.seed.frame[mended.end : mended.until]
-        assert checksum(mended.coding, changed) == mended.value & 0xFFFFFFFF, made.detail
+        covered = after.seed.frame[mended.end : mended.until]
+        assert checksum(mended.coding, covered) == mended.value & 0xFFFFFFFF, made.detail
     assert looked
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from fuzz.case import Case, Live
@@ -15,7 +13,7 @@ ASK = request(METADATA, 1, {"topics": None})
 
 
 def with_live(case: Case, *live: Live) -> Case:
-    return replace(case, live=live)
+    return case._replace(live=live)
 
 
 def test_a_correlation_id_is_put_in_its_place() -> None:

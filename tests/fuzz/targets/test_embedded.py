@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -64,7 +63,7 @@ def test_valid_requests_are_answered_on_connections_that_survive(target: BrokerT
 
 def test_an_answer_carries_the_live_correlation_id_of_its_request(target: BrokerTarget) -> None:
     live = (Live(0, 8, 4, "correlation_id"),)
-    for one in run(target, *(replace(case(ASK), live=live) for _ in range(3))):
+    for one in run(target, *(case(ASK)._replace(live=live) for _ in range(3))):
         assert one.replies[0][:4] == one.sent[0][8:12]
 
 
@@ -76,7 +75,7 @@ def test_requests_in_one_case_are_answered_in_their_order(target: BrokerTarget) 
 
 @pytest.mark.parametrize("delivery", ["whole", "bytewise", "burst"])
 def test_bytes_arrive_however_they_are_delivered(target: BrokerTarget, delivery: str) -> None:
-    (one,) = run(target, replace(case(ASK), delivery=delivery))  # type: ignore[arg-type]
+    (one,) = run(target, case(ASK)._replace(delivery=delivery))  # type: ignore[arg-type]
     assert len(one.replies) == 1
 
 
@@ -154,7 +153,7 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     monkeypatch.setattr(
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "no") if hung else probe(*asks)
     )
-    found = run(target, *(replace(case(ASK), number=number) for number in range(4)), guilty)
+    found = run(target, *(case(ASK)._replace(number=number) for number in range(4)), guilty)
     assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fuzz.case import Case, Change
 from fuzz.targets.killers import DEATHS, DEATHS_OF_API, Killers
 from specs.keys import METADATA
@@ -10,7 +8,8 @@ from tests.fuzz.observed import case, request
 
 def of(mutator: str) -> Case:
     one = case(request(METADATA, 1, {"topics": None}))
-    return replace(one, recipe=replace(one.recipe, changes=(Change(mutator, "", 0),)))
+    changes = (Change(mutator, "", 0),)
+    return one._replace(recipe=one.recipe._replace(changes=changes))
 
 
 def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
