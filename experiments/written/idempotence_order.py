@@ -14,6 +14,7 @@ from typing import Any, Final
 from experiments import plots
 from experiments.diagram import Step, sequence, steps
 from experiments.experiment import Bench, Experiment, Measured
+from experiments.intervals import share
 from experiments.written import producing
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient, JavaError
@@ -168,7 +169,7 @@ def write(measured: Measured) -> str:
         for one in own:
             errors.update(one["errors"])
         lines.append(
-            f"| {case} | {arm} | {_ordered(own)} of {len(own)} "
+            f"| {case} | {arm} | {share(_ordered(own), len(own))} "
             f"| {_twice(own)} | {sum(bool(o['problems']) for o in own)} "
             f"| {max(one['in_flight'] for one in own)} | "
             + (", ".join(f"{name}: {count}" for name, count in sorted(errors.items())) or "-")
@@ -180,9 +181,9 @@ def write(measured: Measured) -> str:
         if not plain:  # a short run has only some
             continue
         said.append(
-            f"- {case[0].upper()}{case[1:]}: without idempotence {_ordered(plain)} of {len(plain)} "
+            f"- {case[0].upper()}{case[1:]}: without idempotence {share(_ordered(plain), len(plain))} "
             f"runs are in order, and {_twice(plain)} records are there twice; with it "
-            f"{_ordered(idempotent)} of {len(idempotent)}, and {_twice(idempotent)}."
+            f"{share(_ordered(idempotent), len(idempotent))}, and {_twice(idempotent)}."
         )
     for case, arm in put:
         own = [one for one in _own(runs, case, arm) if one["problems"]]
@@ -202,7 +203,7 @@ def write(measured: Measured) -> str:
         "each arm. Refused requests never get to the broker; a lost answer is that of a request that it "
         "has carried out. The proxy lets answers leave 10 ms later, so that requests are in flight "
         "together. Records written twice are offsets between the first and the last message of a run "
-        "that no message was told.\n\n"
+        "that no message was told. Intervals are Wilson's, 95 %.\n\n"
         + "\n".join(lines)
         + "\n\n## What follows\n\n"
         + "\n".join(said)
