@@ -144,7 +144,8 @@ ARMS: Final = (
     ),
     Arm(
         "other, a third awaited",
-        "the same, but the group still waits for another member when the commit arrives",
+        "the client closes the connection on which the commit is not answered, as in `other connection`, "
+        "but the group still waits for another member when the commit arrives",
         _three(("read", EACH), _MARKED, _REPLACED, *_COME),
         _ELSEWHERE,
         replaced=True,

@@ -67,7 +67,6 @@ def judged(run: Run, by: Literal["m", "a", "newer"]) -> dict[str, Any]:
             f"{one.partition}@{one.offset} {one.mark}" for one in run.kept if one.mark != "later"
         ),
         "in_log": any(one.mark == _mark(by) for one in run.kept),
-        "put_back": put_back(run.kept, _mark(by)),
         "moved": moved,
         "read_from": {} if fetched is None else {str(p): at for p, at in fetched.committed.items()},
         "log_had": {} if fetched is None else _last(run.kept, fetched.came, fetched.committed),
@@ -83,17 +82,6 @@ def judged(run: Run, by: Literal["m", "a", "newer"]) -> dict[str, Any]:
             if seen[1] in ("died", "not closed")
         ],
     }
-
-
-def put_back(kept: Sequence[Kept], mark: str) -> int:
-    """Partitions of which a greater offset is in the log before that of the marked commit."""
-    greatest: dict[int, int] = {}
-    found = set()
-    for one in kept:
-        if one.mark == mark and one.offset < greatest.get(one.partition, 0):
-            found.add(one.partition)
-        greatest[one.partition] = max(one.offset, greatest.get(one.partition, 0))
-    return len(found)
 
 
 def everything(run: Run) -> Iterable[Seen]:

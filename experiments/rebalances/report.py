@@ -45,6 +45,22 @@ def complete(one: Figures) -> bool:
     return one["stall_ms"] is not None and not one["never"] and not stuck
 
 
+def puts_back(one: Figures) -> bool:
+    """Whether the marked commit, or its repetition, is in the log behind a greater offset.
+
+    >>> puts_back({"kept": "0@30 revoked, 1@20 async-17, 0@20 async-17"}), puts_back({"kept": ""})
+    (True, False)
+    """
+    greatest: dict[str, int] = {}
+    for offset in filter(None, one["kept"].split(", ")):
+        place, mark = offset.split(" ", 1)
+        partition, _, at = place.partition("@")
+        before, greatest[partition] = greatest.get(partition, -1), int(at)
+        if mark in (MARK, "again") and int(at) < before:
+            return True
+    return False
+
+
 def overtaken(one: Figures) -> str:
     """In which order the two arrived: yes, no, or that none was sent behind the commit."""
     return "yes" if one["overtaken"] else "no" if one["exit"] or one["broker"] else "no join"
@@ -64,13 +80,13 @@ def rows(runs: Iterable[Figures]) -> list[tuple[str, str, list[Figures]]]:
 def _intro(how: dict[str, Any], runs: Sequence[Figures]) -> str:
     consumer = (
         " In the consumer protocol the heartbeat in which m gives partitions up takes the place of its "
-        "JoinGroup, in all that follows."
+        "JoinGroup, in all that follows; of the group's state the broker's log does not say anything there."
         if any(one["protocol"] == "consumer" for one in runs)
         else ""
     )
     awaited = (
         f" The third member, of the arms in which one is awaited, takes {how['awaited']:g} s longer."
-        if any("awaited" in one["arm"] for one in runs)
+        if "awaited" in how and any("awaited" in one["arm"] for one in runs)
         else ""
     )
     return (
@@ -91,9 +107,11 @@ def _intro(how: dict[str, Any], runs: Sequence[Figures]) -> str:
 
 
 def _sessions(runs: Sequence[Figures]) -> str:
-    """How long sessions are, the arms of each length together."""
+    """How long sessions are, the arms of each length together. Results of before do not say."""
     arms: dict[float, dict[str, None]] = {}
     for one in runs:
+        if "session" not in one:
+            return ""
         arms.setdefault(one["session"], {})[one["arm"]] = None
     if len(arms) == 1:
         return f"A session is {next(iter(arms)):g} s."
@@ -116,7 +134,7 @@ def _table(runs: Sequence[Figures]) -> str:
             order,
             str(len(own)),
             share(sum(one["in_log"] for one in own), len(own)),
-            share(sum(one["put_back"] > 0 for one in own), len(own)),
+            share(sum(map(puts_back, own)), len(own)),
             counted(
                 "none seen" if one["error"] is None else one["error"] or "no error" for one in own
             ),
@@ -185,8 +203,8 @@ def _counts(own: Sequence[Figures]) -> str:
 
 
 def _puts_back(own: Sequence[Figures]) -> str:
-    hits = sum(one["put_back"] > 0 for one in own)
-    return f"it put a newer offset back in {share(hits, len(own))}; {_counts(own)}"
+    hits = share(sum(map(puts_back, own)), len(own))
+    return f"it put a newer offset back in {hits}; {_counts(own)}"
 
 
 def _overtaken(by: By) -> str:
@@ -259,8 +277,8 @@ def _others(by: By) -> str:
             else ""
         )
         said.append(
-            "Where the answers were not put back into the client's order, m's poll ended with "
-            f"{_deaths(own)} in {len(own)} runs{before}."
+            f"Where the answers were not put back into the client's order, in {len(own)} runs m's poll ended "
+            f"with {_deaths(own)}{before}."
         )
     return " ".join(said)
 
@@ -299,7 +317,7 @@ def _drawn(arrows: Iterable[Sequence[Any]]) -> str:
 def _joined(parts: Sequence[str]) -> str:
     """Paragraphs, with items of a list side by side."""
     text = ""
-    for part in parts:
+    for part in filter(None, parts):
         gap = (
             "\n" if part.startswith("- ") and text.rpartition("\n")[2].startswith("- ") else "\n\n"
         )

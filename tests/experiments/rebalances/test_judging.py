@@ -46,19 +46,6 @@ def test_a_retry_is_compared_with_the_newer_commit() -> None:
     found = judged(run([commit(7, 2.0), newer, again], kept=kept), "newer")
     assert (found["exit"], found["overtaken"], found["in_log"]) == ("join", True, True)
     assert found["kept"] == "0@30 newer, 0@20 again"
-    assert found["put_back"] == 1
-
-
-def test_only_the_marked_commit_puts_an_offset_back_and_only_of_its_partition() -> None:
-    newer, late = Kept(2.1, 0, 30, "revoked"), Kept(2.2, 0, 20, MARK)
-    assert judged(run([HELD, JOIN], kept=(newer, late)), "m")["put_back"] == 1
-    for kept in (
-        (late, newer),
-        (newer._replace(partition=1), late),
-        (newer, late._replace(mark="later")),
-        (newer, late._replace(offset=30)),
-    ):
-        assert judged(run([HELD, JOIN], kept=kept), "m")["put_back"] == 0
 
 
 def test_without_a_proxy_the_broker_s_log_says_the_order() -> None:
