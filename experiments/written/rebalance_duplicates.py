@@ -88,7 +88,7 @@ def write(measured: Measured) -> str:
         "application was given records more than once; the intervals are Wilson's, 95 %. Figures are "
         "medians, with the least and the most in brackets. `Late`: the proxy delays every OffsetCommit "
         "request, and what is behind it on the connection, so their order stays. `Stall`: from m's poll to "
-        "the next record that any member got; it is not that of a group alone, since all ways were at work at "
+        "the next record that any member got; it is not that of a group alone: all ways were at work at "
         f"once, {at_once} groups with two members each, the first ones in a new JVM."
     ]
     for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):

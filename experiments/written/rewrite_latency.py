@@ -233,7 +233,7 @@ def write(measured: Measured) -> str:
         f"{high}, of which {middle(_behind(measured, WITHOUT))} ms are behind the moment when the last "
         "one was told: the coordinator can't tell who has joined, and waits until the sessions of the "
         f"consumers that it knows are over ({session} ms behind their last heartbeat). A higher "
-        "frequency does not help there.\n"
+        "frequency shortens what comes before that, and nothing else.\n"
         + _left_alone(measured)
         + f"\n## A rebalance of group {name_of(WITH, DRAWN)}\n\n"
         f"```mermaid\n{sequence(measured['drawn'])}\n```\n"
