@@ -152,6 +152,8 @@ def test_idempotence_is_told_by_case() -> None:
     )
     assert "without idempotence 0 of 4 (0-49 %) runs are in order, and 8 records are there" in text
     assert "idempotent, 5 in flight: 4 producers failed, with TimeoutException." in text
+    assert "8 records are there twice; with it unknown" not in text
+    assert "0 records are there twice; with it unknown, and unknown." in text
     assert "NOT_ENOUGH_REPLICAS: 12" in text
     assert "<svg" in idempotence_order.drawn(measured)["order"]
 
