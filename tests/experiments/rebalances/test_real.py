@@ -44,7 +44,10 @@ def test_a_heartbeat_that_gives_partitions_up_overtakes_a_commit(tmp_path: Path)
     assert {one["version"] for one in same if one["overtaken"]} == {"4.3.1", "3.9.1"}
     for one in same:  # all come to their end, with the client of the preview, too
         assert (one["stall_ms"] is None, one["never"], one["died"]) == (False, 0, [])
-        assert (one["in_log"], one["error"]) == (False, "STALE_MEMBER_EPOCH")
+    # not every run has the wanted order; one that has not counts
+    for one in same:
+        assert one["in_log"] is not one["overtaken"]
+        assert one["error"] == ("STALE_MEMBER_EPOCH" if one["overtaken"] else "")
     assert "takes the place of its JoinGroup" in text
 
 
