@@ -77,6 +77,7 @@ def run(name: str, out: Path, *, short: bool) -> None:
         "machine": {
             "cores": os.cpu_count(),
             "load": [round(one, 1) for one in (load, os.getloadavg()[0])],
+            "nice": os.getpriority(os.PRIO_PROCESS, 0),
             "python": platform.python_version(),
         },
         "measured": measured,
@@ -114,11 +115,13 @@ def text(found: Experiment, document: dict[str, Any]) -> str:
     shown = "".join(
         f"\n![{file.removesuffix('.svg')}]({file})\n" for file in plots(found, document)
     )
+    level = machine.get("nice", 0)  # results of before do not say
+    nice = f", at nice level {level}" if level else ""
     few = " A short run: it shows that it works, and nothing more." if document["short"] else ""
     return (
         f"# {document['experiment']}\n\n**{found.question}**\n\n"
         f"Measured on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "
-        f"cores with Python {machine['python']}; load when it began and ended: {machine['load'][0]} "
+        f"cores with Python {machine['python']}{nice}; load when it began and ended: {machine['load'][0]} "
         f"and {machine['load'][1]} (of that minute). The figures are in {document['experiment']}.json; "
         f"this text is made of them.{few}\n\n{found.write(document['measured'])}{shown}"
     )

@@ -1,8 +1,10 @@
-"""How sure a share is that was counted in some runs."""
+"""How sure a share or a median is that was found in some runs."""
 
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Iterable
 
 
 def wilson(hits: int, runs: int, z: float = 1.96) -> tuple[float, float]:
@@ -30,3 +32,33 @@ def share(hits: int, runs: int) -> str:
     """
     low, high = wilson(hits, runs)
     return f"{hits} of {runs} ({100 * low:.0f}-{100 * high:.0f} %)" if runs else "0 of 0"
+
+
+def median_bounds(values: Iterable[float]) -> tuple[float, float]:
+    """The values between which a median lies, in at least 95 % of cases if there are six or more.
+
+    Source: the sign test; so many of the values are left off at each end that their number, which is
+    binomial, is passed in at most 2.5 % of cases. Of fewer than six it is all of them, which is less sure.
+    Raises ValueError without values.
+
+    >>> median_bounds(range(1, 11))
+    (2, 9)
+    """
+    found = sorted(values)
+    if not found:
+        raise ValueError("no values")
+    count, left_off, below = len(found), 0, 1.0
+    while below + (more := math.comb(count, left_off + 1)) <= 0.025 * 2**count:
+        below, left_off = below + more, left_off + 1
+    return found[left_off], found[-1 - left_off]
+
+
+def middle(values: Iterable[float]) -> str:
+    """A median with its bounds, as results have it.
+
+    >>> middle([10, 20, 30])
+    '20 (10-30)'
+    """
+    found = list(values)
+    low, high = median_bounds(found)
+    return f"{statistics.median(found):.0f} ({low:.0f}-{high:.0f})"

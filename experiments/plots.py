@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 720, 360
-LEFT, RIGHT, TOP, BOTTOM = 70, 190, 40, 50
+WIDTH, HEIGHT = 800, 360
+LEFT, RIGHT, TOP, BOTTOM = 70, 270, 40, 50
+BAR: Final = 28.0
+"""How wide an arm without a number is drawn."""
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 """Okabe and Ito's, which the colour-blind can tell apart."""
 
@@ -37,7 +39,7 @@ def lines(title: str, x: str, y: str, series: Series) -> str:
         medians = []
         for index, at in enumerate(places):
             own = [value for where, value in points if where == at]
-            plot.runs(index, own, number, len(found))
+            plot.runs(index, own, number, beside=7 * (number - (len(found) - 1) / 2))
             if own:
                 medians.append((index, statistics.median(own)))
         plot.through(medians, number)
@@ -46,7 +48,9 @@ def lines(title: str, x: str, y: str, series: Series) -> str:
 
 
 def dots(title: str, y: str, groups: Mapping[str, Sequence[float]]) -> str:
-    """Figures of arms: a dot a run, and a bar at the median. y: label with unit. Raises ValueError.
+    """Figures of arms: a dot a run, side by side, and a bar at the median. y: label with unit.
+
+    Raises ValueError if there are no figures.
 
     >>> "no id" in dots("t", "ms", {"with id": [1.0, 2.0], "no id": [5.0]})
     True
@@ -55,9 +59,9 @@ def dots(title: str, y: str, groups: Mapping[str, Sequence[float]]) -> str:
         [(0.0, value) for value in own] for own in groups.values()
     ]))  # fmt: skip
     for number, (name, own) in enumerate(groups.items()):
-        plot.runs(number, own, number, 1)
+        plot.runs(number, own, number, across=BAR)
         if own:
-            plot.bar(number, statistics.median(own), number)
+            plot.bar(number, statistics.median(own), number, BAR)
         plot.name(f"{number + 1}: {name}", number)
     return plot.text()
 
@@ -97,10 +101,19 @@ class _Plot:
     def _y(self, value: float) -> float:
         return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * value / self._top
 
-    def runs(self, index: int, values: Sequence[float], number: int, beside: int) -> None:
-        """The runs of one series at one place, next to those of the others."""
-        at = self._x(index) + 7 * (number - (beside - 1) / 2)
-        for value in values:
+    def runs(
+        self,
+        index: int,
+        values: Sequence[float],
+        number: int,
+        *,
+        beside: float = 0.0,
+        across: float = 0.0,
+    ) -> None:
+        """The runs of one series at one place: so far beside it, one on the other or across a width."""
+        middle = self._x(index) + beside
+        for run, value in enumerate(values):
+            at = middle + across * ((run + 0.5) / len(values) - 0.5)
             self._parts.append(
                 f'<circle cx="{at:.1f}" cy="{self._y(value):.1f}" r="3" fill="{_colour(number)}" '
                 'fill-opacity="0.45"/>'
@@ -113,11 +126,11 @@ class _Plot:
             f'<polyline points="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>'
         )
 
-    def bar(self, index: int, value: float, number: int) -> None:
+    def bar(self, index: int, value: float, number: int, width: float) -> None:
         """A median on its own."""
         at, x = self._y(value), self._x(index)
         self._parts.append(
-            f'<line x1="{x - 14:.1f}" y1="{at:.1f}" x2="{x + 14:.1f}" y2="{at:.1f}" '
+            f'<line x1="{x - width / 2:.1f}" y1="{at:.1f}" x2="{x + width / 2:.1f}" y2="{at:.1f}" '
             f'stroke="{_colour(number)}" stroke-width="3"/>'
         )
 

@@ -26,12 +26,17 @@ SESSION, HEARTBEAT = 6.0, 0.3
 """Seconds."""
 WORK: Final = 2.0
 """Seconds in which the member does not poll while the other one comes: some heartbeats."""
-AWAITED: Final = 1.5
-"""Seconds that the third member takes longer."""
+AWAITED: Final = 3.0
+"""Seconds that the third member takes longer: time for a commit that is late to arrive meanwhile."""
 REPLACED: Final = 13.0
 """Seconds after which a client closes a connection on which it was not answered."""
+REFUSED: Final = 6.0
+"""Seconds after which a commit is refused: time to read on and to send a newer one. What is behind it on
+the connection waits, too."""
 LONG_SESSION: Final = 12.0
-"""Seconds: where nothing is to be over but a connection."""
+"""Seconds: where nothing is to be over but a connection, or heartbeats wait."""
+CONSUMER_SESSION: Final = 2 * REPLACED
+"""Seconds; in the consumer protocol it is the broker that sets it, and for all groups."""
 FINISH: Final = 45.0
 """Seconds after which a run is over, whatever was read."""
 
@@ -109,7 +114,9 @@ _SAME: Final = "same: connection"
 # connections do not wait for each other: the second half leaves when the first message has arrived
 _LATER: Final = "{slice: {size: 90B, every: 100ms}}"
 _ELSEWHERE: Final = _rule(_hold('client_id: "*.m", same: group', "40s"), _LATER)
-_REFUSED: Final = _rule("{delay: 2s}", "{respond: {error: COORDINATOR_LOAD_IN_PROGRESS}}")
+_REFUSED: Final = _rule(
+    f"{{delay: {REFUSED:g}s}}", "{respond: {error: COORDINATOR_LOAD_IN_PROGRESS}}"
+)
 
 ARMS: Final = (
     Arm("no proxy", "client and broker alone", _PLAIN, proxied=False),
@@ -137,7 +144,8 @@ ARMS: Final = (
     ),
     Arm(
         "other, a third awaited",
-        "the same, but the group still waits for another member when the commit arrives",
+        "the client closes the connection on which the commit is not answered, as in `other connection`, "
+        "but the group still waits for another member when the commit arrives",
         _three(("read", EACH), _MARKED, _REPLACED, *_COME),
         _ELSEWHERE,
         replaced=True,
@@ -181,8 +189,7 @@ ARMS: Final = (
             ("commit", "again", MARK),
             ("read", EACH),
             ("commit", "async", "newer"),
-            ("work", 3.0),
-            ("keep", 1.0),
+            ("keep", REFUSED + 1.0),
             *_COME,
         ),
         _REFUSED,
@@ -217,18 +224,25 @@ def scenario(arm: Arm, version: str, protocol: Protocol) -> str:
     return f"version: 1\nrules:{rules or ' []'}\n"
 
 
+def session(arm: Arm, version: str, protocol: Protocol) -> float:
+    """The session timeout of an arm's members, in seconds."""
+    if protocol == "consumer":
+        return CONSUMER_SESSION
+    if arm.replaced and not version.startswith("0."):
+        # a client with one heartbeat in flight sends none while that is not answered; those of 0. send on,
+        # and want request.timeout.ms to be the longer one
+        return 2 * REPLACED
+    # the rebalance timeout of 0.10.0 is the session timeout
+    waits = arm.replaced or arm.client or arm.by == "newer"
+    return LONG_SESSION if waits else SESSION
+
+
 def groups(
     arm: Arm, names: Sequence[str], version: str, protocol: Protocol
 ) -> dict[str, list[dict[str, Any]]]:
     """The members of each group, as `JavaClient.follow` has them."""
-    # the rebalance timeout of 0.10.0 is the session timeout
-    session = LONG_SESSION if arm.replaced or arm.client else SESSION
-    if arm.replaced and not version.startswith("0."):
-        # a client with one heartbeat in flight sends none while that is not answered; those of 0. send on,
-        # and want request.timeout.ms to be the longer one
-        session = 2 * REPLACED
     classic = {
-        "session.timeout.ms": f"{session * 1000:.0f}",
+        "session.timeout.ms": f"{session(arm, version, protocol) * 1000:.0f}",
         "heartbeat.interval.ms": f"{HEARTBEAT * 1000:.0f}",
     }
     common = {
@@ -259,7 +273,7 @@ BROKER: Final = {
     "group.coordinator.rebalance.protocols": "classic,consumer",
     "group.consumer.heartbeat.interval.ms": f"{HEARTBEAT * 1000:.0f}",
     "group.consumer.min.heartbeat.interval.ms": f"{HEARTBEAT * 1000:.0f}",
-    "group.consumer.session.timeout.ms": f"{2 * REPLACED * 1000:.0f}",
+    "group.consumer.session.timeout.ms": f"{CONSUMER_SESSION * 1000:.0f}",
     "group.consumer.min.session.timeout.ms": "500",
 }
 """Settings of brokers; old ones do not know all of them, and say so in their logs only."""

@@ -68,9 +68,10 @@ def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
                         failed.append([*about.values(), count, str(problem)])
                         continue
                     found = [(each, judged(each, arm.by)) for each in made]
-                    runs += [{**about, **figures} for _, figures in found]
+                    session = arms.session(arm, case.version, case.protocol)
+                    runs += [{**about, "session": session, **figures} for _, figures in found]
                     _draw(drawn, what, arm, found)
-    how = {"cases": cases, "each": arms.EACH, "session": arms.SESSION, "at_once": AT_ONCE}
+    how = {"cases": cases, "each": arms.EACH, "awaited": arms.AWAITED, "at_once": AT_ONCE}
     return {"how": how, "runs": runs, "drawn": drawn, "failed": failed}
 
 

@@ -15,7 +15,7 @@ from experiments.rebalances.drawing import PARTICIPANTS
 
 Figures = dict[str, Any]
 HEADS: Final = (
-    "arm", "overtaken", "runs", "it counts", "broker's answer", "the application is told",
+    "arm", "overtaken", "runs", "it counts", "puts back", "broker's answer", "the application is told",
     "group's state", "records read twice", "some read twice", "rebalances", "ghosts", "stall, ms",
 )  # fmt: skip
 
@@ -23,10 +23,12 @@ HEADS: Final = (
 def write(measured: Measured) -> str:
     """The result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    parts = [_intro(how), "## Arms", *(f"- **{arm.name}**: {arm.about}." for arm in _known(runs))]
+    parts = [_intro(how, runs), "## Arms"]
+    parts += [f"- **{arm.name}**: {arm.about}." for arm in _known(runs)]
     for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
         own = [one for one in runs if (one["version"], one["protocol"]) == (version, protocol)]
-        parts += [f"## Kafka {version}, {protocol} protocol", _table(own), *_follows(own)]
+        head = f"## Kafka {version}, {protocol} protocol"
+        parts += [head, _table(own), _sessions(own), *_follows(own)]
     parts += _apart(measured)
     for name, arrows in measured["drawn"].items():
         parts += [
@@ -41,6 +43,22 @@ def complete(one: Figures) -> bool:
     """Whether a run came to its rebalance, and everything was read."""
     stuck = any("TimeoutError" in death for death in one["died"])
     return one["stall_ms"] is not None and not one["never"] and not stuck
+
+
+def puts_back(one: Figures) -> bool:
+    """Whether the marked commit, or its repetition, is in the log behind a greater offset.
+
+    >>> puts_back({"kept": "0@30 revoked, 1@20 async-17, 0@20 async-17"}), puts_back({"kept": ""})
+    (True, False)
+    """
+    greatest: dict[str, int] = {}
+    for offset in filter(None, one["kept"].split(", ")):
+        place, mark = offset.split(" ", 1)
+        partition, _, at = place.partition("@")
+        before, greatest[partition] = greatest.get(partition, -1), int(at)
+        if mark in (MARK, "again") and int(at) < before:
+            return True
+    return False
 
 
 def overtaken(one: Figures) -> str:
@@ -59,20 +77,48 @@ def rows(runs: Iterable[Figures]) -> list[tuple[str, str, list[Figures]]]:
     ]
 
 
-def _intro(how: dict[str, Any]) -> str:
+def _intro(how: dict[str, Any], runs: Sequence[Figures]) -> str:
+    consumer = (
+        " In the consumer protocol the heartbeat in which m gives partitions up takes the place of its "
+        "JoinGroup, in all that follows; of the group's state the broker's log does not say anything there."
+        if any(one["protocol"] == "consumer" for one in runs)
+        else ""
+    )
+    awaited = (
+        f" The third member, of the arms in which one is awaited, takes {how['awaited']:g} s longer."
+        if "awaited" in how and any("awaited" in one["arm"] for one in runs)
+        else ""
+    )
     return (
         f"Member m has both partitions of a topic. It reads {how['each']} records of each and commits "
         f"them, reads {how['each']} more of each, and commits these with commitAsync and the metadata "
         f"`{MARK}`; meanwhile member a has come, and behind the commit m calls poll, which joins the "
-        "rebalance. The proxy lets the marked commit, and nothing else, be overtaken. `It counts`: its "
-        "offsets are in the log of __consumer_offsets (the broker's file is read). `Some read twice`: "
-        "the share of runs in which records were given to the application more than once, by their "
-        "ids. `Ghosts`: members that the broker kept until their session ended, "
-        f"{how['session']:g} s. `Stall`: from m's poll to the next record that any member got. "
-        "Intervals are Wilson's, 95 %. Runs in which the overtaking did not happen have a row of their "
-        f"own. {how['at_once']} groups at most ran at once, on a machine with other work: where a row has "
-        "more rebalances or ghosts in some runs than in others, a member lost its session before."
+        f"rebalance.{consumer}{awaited} The proxy lets the marked commit, and nothing else, be overtaken. "
+        "`It counts`: its offsets are in the log of __consumer_offsets (the broker's file is read). "
+        "`Puts back`: they are there behind greater ones of the same partition. `Some read twice`: the "
+        "share of runs in which records were given to the application more than once, by their ids. "
+        "`Ghosts`: members that the broker kept until their session ended. `Stall`: from m's poll to the "
+        "next record that any member got. Figures are medians, with the least and the most in brackets; "
+        "intervals of shares are Wilson's, 95 %. Runs in which the overtaking did not happen have a row "
+        f"of their own. {how['at_once']} groups at most ran at once, on a machine with other work: where "
+        "a row has more rebalances or ghosts in some runs than in others, a member lost its session "
+        "before."
     )
+
+
+def _sessions(runs: Sequence[Figures]) -> str:
+    """How long sessions are, the arms of each length together. Results of before do not say."""
+    arms: dict[float, dict[str, None]] = {}
+    for one in runs:
+        if "session" not in one:
+            return ""
+        arms.setdefault(one["session"], {})[one["arm"]] = None
+    if len(arms) == 1:
+        return f"A session is {next(iter(arms)):g} s."
+    said = (
+        f"{seconds:g} s in {', '.join(f'`{arm}`' for arm in own)}" for seconds, own in arms.items()
+    )
+    return f"A session is {'; '.join(said)}."
 
 
 def _known(runs: Sequence[Figures]) -> list[Any]:
@@ -88,6 +134,7 @@ def _table(runs: Sequence[Figures]) -> str:
             order,
             str(len(own)),
             share(sum(one["in_log"] for one in own), len(own)),
+            share(sum(map(puts_back, own)), len(own)),
             counted(
                 "none seen" if one["error"] is None else one["error"] or "no error" for one in own
             ),
@@ -155,6 +202,11 @@ def _counts(own: Sequence[Figures]) -> str:
     )
 
 
+def _puts_back(own: Sequence[Figures]) -> str:
+    hits = share(sum(map(puts_back, own)), len(own))
+    return f"it put a newer offset back in {hits}; {_counts(own)}"
+
+
 def _overtaken(by: By) -> str:
     own = by.get(("same connection", "yes"))
     base = [
@@ -203,14 +255,14 @@ def _listener(by: By) -> str:
     for name in ("listener, other connection", "listener, other, awaited"):
         own = by.get((name, "yes"))
         if own:
-            said.append(f"{name.removeprefix('listener, ')}, overtaken: {_counts(own)}")
+            said.append(f"{name.removeprefix('listener, ')}, overtaken: {_puts_back(own)}")
     return f"With commitSync in onPartitionsRevoked: {'; '.join(said)}." if said else ""
 
 
 def _others(by: By) -> str:
     said = []
     if own := by.get(("retry in the callback", "yes")):
-        said.append(f"A retry that came behind a newer commit: {_counts(own)}.")
+        said.append(f"A retry that came behind a newer commit: {_puts_back(own)}.")
     if own := [o for order in ("yes", "no") for o in by.get(("client of 0.10.0.1", order), [])]:
         hits = sum(one["overtaken"] for one in own)
         said.append(
@@ -218,16 +270,23 @@ def _others(by: By) -> str:
         )
     if own := by.get(("same, answers not put back", "yes")):
         early = by.get(("same, answers not put back", "no join"), [])
-        deaths, other = (
-            counted(death[2] for one in each for death in one["died"] if death[1] == "died")
-            for each in (own, early)
+        before = (
+            f"; in {len(early)} more it ended before it joined ({_deaths(early)}): what else the client had "
+            "asked behind the commit was answered first"
+            if early
+            else ""
         )
         said.append(
-            "Where the answers were not put back into the client's order, m's poll ended with "
-            f"{deaths or 'no exception'} in {len(own)} runs; in {len(early)} more it ended before it joined "
-            f"({other or 'none'}): what else the client had asked behind the commit was answered first."
+            f"Where the answers were not put back into the client's order, in {len(own)} runs m's poll ended "
+            f"with {_deaths(own)}{before}."
         )
     return " ".join(said)
+
+
+def _deaths(runs: Sequence[Figures]) -> str:
+    """With which exceptions members ended."""
+    found = counted(death[2] for one in runs for death in one["died"] if death[1] == "died")
+    return found or "no exception"
 
 
 def _apart(measured: Measured) -> list[str]:
@@ -258,7 +317,7 @@ def _drawn(arrows: Iterable[Sequence[Any]]) -> str:
 def _joined(parts: Sequence[str]) -> str:
     """Paragraphs, with items of a list side by side."""
     text = ""
-    for part in parts:
+    for part in filter(None, parts):
         gap = (
             "\n" if part.startswith("- ") and text.rpartition("\n")[2].startswith("- ") else "\n\n"
         )

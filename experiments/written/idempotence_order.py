@@ -14,6 +14,7 @@ from typing import Any, Final
 from experiments import plots
 from experiments.diagram import Step, sequence, steps
 from experiments.experiment import Bench, Experiment, Measured
+from experiments.intervals import share
 from experiments.written import producing
 from peers.apache import ApacheCluster
 from peers.apache.client import JavaClient, JavaError
@@ -168,7 +169,7 @@ def write(measured: Measured) -> str:
         for one in own:
             errors.update(one["errors"])
         lines.append(
-            f"| {case} | {arm} | {_ordered(own)} of {len(own)} "
+            f"| {case} | {arm} | {_ordered(own)} "
             f"| {_twice(own)} | {sum(bool(o['problems']) for o in own)} "
             f"| {max(one['in_flight'] for one in own)} | "
             + (", ".join(f"{name}: {count}" for name, count in sorted(errors.items())) or "-")
@@ -180,9 +181,9 @@ def write(measured: Measured) -> str:
         if not plain:  # a short run has only some
             continue
         said.append(
-            f"- {case[0].upper()}{case[1:]}: without idempotence {_ordered(plain)} of {len(plain)} "
+            f"- {case[0].upper()}{case[1:]}: without idempotence {_ordered(plain)} "
             f"runs are in order, and {_twice(plain)} records are there twice; with it "
-            f"{_ordered(idempotent)} of {len(idempotent)}, and {_twice(idempotent)}."
+            f"{_ordered(idempotent)}, and {_twice(idempotent)}."
         )
     for case, arm in put:
         own = [one for one in _own(runs, case, arm) if one["problems"]]
@@ -202,7 +203,8 @@ def write(measured: Measured) -> str:
         "each arm. Refused requests never get to the broker; a lost answer is that of a request that it "
         "has carried out. The proxy lets answers leave 10 ms later, so that requests are in flight "
         "together. Records written twice are offsets between the first and the last message of a run "
-        "that no message was told.\n\n"
+        "that no message was told; of a producer that failed they are not known. Intervals are Wilson's, "
+        "95 %.\n\n"
         + "\n".join(lines)
         + "\n\n## What follows\n\n"
         + "\n".join(said)
@@ -219,12 +221,19 @@ def _own(runs: list[dict[str, Any]], case: str, arm: str) -> list[dict[str, Any]
     return [one for one in runs if (one["case"], one["arm"]) == (case, arm)]
 
 
-def _twice(own: list[dict[str, Any]]) -> int:
-    return sum(one["extra"] or 0 for one in own)
+def _known(own: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without those that failed: they do not say where their messages are."""
+    return [one for one in own if not one["problems"]]
 
 
-def _ordered(own: list[dict[str, Any]]) -> int:
-    return sum(one["in_order"] is True for one in own)
+def _twice(own: list[dict[str, Any]]) -> str:
+    known = _known(own)
+    return str(sum(one["extra"] for one in known)) if known else "unknown"
+
+
+def _ordered(own: list[dict[str, Any]]) -> str:
+    known = _known(own)
+    return share(sum(one["in_order"] for one in known), len(known)) if known else "unknown"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
@@ -234,7 +243,8 @@ def drawn(measured: Measured) -> dict[str, str]:
         for arm, *_ in ARMS:
             own = _own(measured["runs"], case, arm)
             if own:
-                groups.setdefault(arm, []).append((at + 1, 100 * _ordered(own) / len(own)))
+                ordered = sum(one["in_order"] is True for one in own)
+                groups.setdefault(arm, []).append((at + 1, 100 * ordered / len(own)))
     cases = "; ".join(f"{at + 1} {case.split(',')[0]}" for at, (case, _) in enumerate(CASES))
     return {"order": plots.lines("Order kept", cases, "runs (%)", groups)}
 

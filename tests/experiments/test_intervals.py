@@ -1,10 +1,12 @@
-"""Wilson's interval, against what is known of it."""
+"""Intervals, against what is known of them."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from experiments.intervals import share, wilson
+from experiments.intervals import median_bounds, middle, share, wilson
 
 
 @pytest.mark.parametrize(("hits", "runs"), [(0, 1), (0, 50), (1, 3), (25, 50), (50, 50)])
@@ -26,3 +28,27 @@ def test_more_runs_say_more_and_none_say_nothing() -> None:
     assert wilson(0, 50)[1] < wilson(0, 20)[1]
     assert wilson(0, 0) == (0.0, 1.0)
     assert share(0, 0) == "0 of 0"
+
+
+@pytest.mark.parametrize("count", range(6, 60))
+def test_a_median_lies_within_its_bounds_in_95_of_100_cases_and_not_within_closer_ones(
+    count: int,
+) -> None:
+    low, high = median_bounds(range(count, 0, -1))
+    assert low + high == count + 1
+
+    def outside(left_off: int) -> float:
+        return sum(math.comb(count, number) for number in range(left_off + 1)) / 2.0 ** (count - 1)
+
+    assert outside(int(low) - 1) <= 0.05 < outside(int(low))
+
+
+def test_bounds_that_tables_of_the_sign_test_have() -> None:
+    assert median_bounds(range(1, 21)) == (6, 15)
+
+
+def test_few_values_are_all_that_is_known_and_none_are_nothing() -> None:
+    assert median_bounds([3, 1, 2]) == (1, 3)
+    assert middle([5.4]) == "5 (5-5)"
+    with pytest.raises(ValueError, match="no values"):
+        median_bounds([])

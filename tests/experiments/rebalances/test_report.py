@@ -10,7 +10,7 @@ from experiments.rebalances import plots, report
 from experiments.rebalances.arms import ARMS, groups, scenario
 from proxy.scenario import loads
 
-HOW = {"cases": [], "each": 10, "session": 6.0, "at_once": 25}
+HOW = {"cases": [], "each": 10, "awaited": 3.0, "at_once": 25}
 
 
 def figures(arm: str, *, overtaken: bool, **other: Any) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def figures(arm: str, *, overtaken: bool, **other: Any) -> dict[str, Any]:
         "version": "0.11.0.1", "protocol": "classic", "arm": arm, "entry": "commit",
         "exit": "join" if overtaken else "commit", "broker": "", "overtaken": overtaken,
         "state": "Stable", "error": "", "told": "", "kept": "", "in_log": not overtaken, "moved": [0],
+        "session": 6.0,
         "read_from": {"0": 10}, "log_had": {"0": 10}, "first_fetch": {"0": 10},
         "twice": 20 * overtaken, "never": 0, "rebalances": 1, "ghosts": 0, "stall_ms": 100, "died": [],
         **other,
@@ -41,8 +42,11 @@ def test_runs_that_were_overtaken_are_counted_apart() -> None:
             figures(arm, overtaken=False),
         )
     )
-    assert "| same connection | yes | 3 | 0 of 3 (0-56 %) | REBALANCE_IN_PROGRESS 3 |" in text
-    assert "| same connection | no | 1 | 1 of 1 (21-100 %) | no error 1 |" in text
+    assert (
+        "| same connection | yes | 3 | 0 of 3 (0-56 %) | 0 of 3 (0-56 %) | REBALANCE_IN_PROGRESS 3 |"
+        in text
+    )
+    assert "| same connection | no | 1 | 1 of 1 (21-100 %) | 0 of 1 (0-79 %) | no error 1 |" in text
     assert (
         "on its own connection: it counted in 0 of 3 (0-56 %); records were read twice in 3 of 3"
         in text
@@ -62,6 +66,62 @@ def test_runs_that_came_to_nothing_are_left_out_and_said() -> None:
             "stall-0.11.0.1-classic"
         ].count("<circle")
         == 1
+    )
+
+
+def test_sessions_and_what_a_late_commit_puts_back_are_said() -> None:
+    same = figures("same connection", overtaken=True)
+    late = figures(
+        "listener, other, awaited",
+        overtaken=True,
+        kept="0@10 first, 0@30 revoked, 0@20 async-17",
+        in_log=True,
+        session=26.0,
+    )
+    text = report.write(measured(same, late))
+    assert "A session is 6 s in `same connection`; 26 s in `listener, other, awaited`." in text
+    assert "other, awaited, overtaken: it put a newer offset back in 1 of 1 (21-100 %);" in text
+    assert "takes 3 s longer" in text
+    text = report.write(measured(same))
+    assert "A session is 6 s." in text
+    assert "s longer" not in text
+    before = {**same}
+    del before["session"]
+    assert "A session is" not in report.write(measured(before))
+
+
+@pytest.mark.parametrize(
+    ("kept", "so"),
+    [
+        ("0@30 revoked, 0@20 async-17", True),
+        ("0@30 newer, 0@20 again", True),
+        ("0@20 async-17, 0@30 revoked", False),
+        ("1@30 revoked, 0@20 async-17", False),
+        ("0@30 newer, 0@20 first", False),
+        ("0@20 first, 0@20 async-17", False),
+    ],
+)
+def test_only_a_marked_commit_puts_an_offset_back_and_only_of_its_partition(
+    kept: str, so: bool
+) -> None:
+    assert report.puts_back({"kept": kept}) is so
+
+
+def test_the_consumer_protocol_has_no_join_group_and_that_is_said() -> None:
+    own = figures("same connection", overtaken=True, protocol="consumer")
+    assert "takes the place of its JoinGroup" in report.write(measured(own))
+    assert "takes the place of" not in report.write(measured({**own, "protocol": "classic"}))
+
+
+def test_polls_that_ended_early_are_said_only_if_some_did() -> None:
+    arm = "same, answers not put back"
+    late = figures(arm, overtaken=True, died=[["m", "died", "Late"]])
+    early = figures(arm, overtaken=False, exit="", died=[["m", "died", "Early"]])
+    assert "in 1 runs m's poll ended with Late 1." in report.write(measured(late))
+    both = report.write(measured(late, early))
+    assert (
+        "in 1 runs m's poll ended with Late 1; in 1 more it ended before it joined (Early 1)"
+        in both
     )
 
 

@@ -21,6 +21,8 @@ def test_the_short_form_is_run_and_written(name: str, tmp_path: Path) -> None:
     measured = json.loads((tmp_path / f"{name}.json").read_text())["measured"]
     assert "A short run" in (tmp_path / f"{name}.md").read_text()
     HOLDS[name](measured["runs"])
+    if name == "rewrite-latency":
+        assert all(one["heartbeats"] for one in measured["alone"])
 
 
 # How long anything takes is not asserted: a machine may stand still, and sessions then end.

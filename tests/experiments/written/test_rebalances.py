@@ -47,3 +47,13 @@ def test_duplicates_are_counted_by_way_and_network() -> None:
     text = rebalance_duplicates.write({"how": {"each": 10}, "runs": runs})
     assert "| commitAsync | quick | 2 | 1 of 2 (9-91 %) | 10 (0-20) | 50 |" in text
     assert "Left out: 1 runs" in text
+    late = {**one, "network": "commits 500 ms late", "stall_ms": 600}
+    measured = {"how": {"each": 10}, "runs": [*runs, late, late]}
+    text = rebalance_duplicates.write(measured)
+    assert (
+        "- commitAsync: records were read twice in 1 of 4 (5-70 %) runs over both networks." in text
+    )
+    assert "at once, 3 groups with two members each" in text
+    (plot,) = rebalance_duplicates.plots(measured).values()
+    assert plot.count("<circle") == 4
+    assert "commitAsync, 500 ms late" in plot

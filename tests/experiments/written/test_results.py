@@ -147,11 +147,13 @@ def test_idempotence_is_told_by_case() -> None:
     measured = {"how": how, "runs": runs, "drawn": {}}
     text = idempotence_order.write(measured)
     assert (
-        "- Every tenth refused, in steady state: without idempotence 0 of 4 runs are in order, and 0 "
-        "records are there twice; with it 4 of 4, and 0." in text
+        "- Every tenth refused, in steady state: without idempotence 0 of 4 (0-49 %) runs are in order, "
+        "and 0 records are there twice; with it 4 of 4 (51-100 %), and 0." in text
     )
-    assert "without idempotence 0 of 4 runs are in order, and 8 records are there twice" in text
+    assert "without idempotence 0 of 4 (0-49 %) runs are in order, and 8 records are there" in text
     assert "idempotent, 5 in flight: 4 producers failed, with TimeoutException." in text
+    assert "8 records are there twice; with it unknown" not in text
+    assert "0 records are there twice; with it unknown, and unknown." in text
     assert "NOT_ENOUGH_REPLICAS: 12" in text
     assert "<svg" in idempotence_order.drawn(measured)["order"]
 
@@ -212,6 +214,55 @@ def test_a_rebalance_takes_until_the_last_answer() -> None:
     found = rewrite_latency.parts(within, 10_000_000)
     assert (found["told_ms"], found["joined_ms"], found["answered_ms"]) == (51.0, 52.0, 71.0)
     assert (found["joins"], found["generations"]) == (2, [2])
+
+
+def latency(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    how = {"session": 2000, "frequencies": [2, 10], "rounds": 2, "sessions": 20}
+    alone = [
+        {"frequency": 1, "heartbeats": {"no error": 3, "UnknownConsumer": 5}, "generations": 7},
+        {"frequency": 2, "heartbeats": {"no error": 60}, "generations": 0},
+    ]
+    return {"how": how, "runs": runs, "alone": alone, "drawn": []}
+
+
+def test_latency_is_held_against_the_interval_and_against_who_was_told() -> None:
+    runs = []
+    for arm, more in ((rewrite_latency.WITH, 10), (rewrite_latency.WITHOUT, 1500)):
+        for frequency in (2, 10):
+            for told in (100, 900):
+                one = {"arm": arm, "frequency": frequency, "told_ms": told, "generations": [2]}
+                runs.append({**one, "answered_ms": told + more})
+    text = rewrite_latency.write(latency(runs))
+    assert (
+        "| with its consumer id | 2 | 1000 | 500 (100-900) | 2 of 2 (34-100 %) | 510 (110-910) | 910 |"
+        in text
+    )
+    assert "| with its consumer id | 10 | 200 | 500 (100-900) | 1 of 2 (9-91 %) |" in text
+    assert "the last one is answered 10 (10-10) ms after the last one was told" in text
+    assert "of which 1500 (1500-1500) ms are behind the moment" in text
+    assert (
+        "for 20 session timeouts (40 s): at a frequency of 1 it had 7 new generations, and of 8 heartbeats 3 "
+        "were answered without an error (5 UnknownConsumer); at a frequency of 2 it had 0 new generations, "
+        "and of 60 heartbeats 60 were answered without an error." in text
+    )
+
+
+def test_the_unrest_of_a_group_is_counted_by_answers_and_generations() -> None:
+    within = [
+        exchanged("Heartbeat", 1, 2),
+        exchanged("Heartbeat", 3, 4, "UnknownConsumer"),
+        exchanged("JoinGroup", 5, 9, group_generation_id=2),
+        exchanged("JoinGroup", 6, 9, client="a", group_generation_id=2),
+        exchanged("JoinGroup", 10, 19, group_generation_id=3),
+        exchanged("JoinGroup", 11, 12, "CoordinatorStartupNotComplete"),
+        exchanged("Heartbeat", 20, 21),
+    ]
+    within[-1].end = None
+    assert rewrite_latency.unrest(within) == {
+        "heartbeats": {"no error": 1, "UnknownConsumer": 1, "no answer": 1},
+        "joins": 3,
+        "generations": 2,
+    }
 
 
 def test_what_the_coordinator_asked_of_those_that_live() -> None:
