@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from peers.central_coordination.actions import Log
 from peers.central_coordination.coordinator import queue_of
+from peers.central_coordination.offsets import load, store
 from peers.central_coordination.wire import read_request
 from peers.listener import Close, Send
 from specs.drafts.central_states import CONSULTING, FETCHING, STARTING
@@ -51,7 +52,7 @@ def test_where_one_stops_the_next_one_starts() -> None:
     world.until(world.settled)
     for one in world.applications.values():
         assert set(one.core.positions.values()) == {42}
-    assert set(world.offsets["g"].values()) == {42}
+    assert set(load(world.registry, "g").values()) == {42}
 
 
 def test_without_auto_commit_the_registry_says_where() -> None:
@@ -60,7 +61,7 @@ def test_without_auto_commit_the_registry_says_where() -> None:
     world.until(world.settled)
     for at in world.applications["a"].owns:
         world.applications["a"].core.positions[at] = 42
-    world.offsets["g"] = {("t", "0-0"): 7}
+    store(world.registry, "g", {("t", "0-0"): 7})
     world.add("b", auto_commit=False)
     world.until(world.settled)
     positions = world.applications["a"].core.positions | world.applications["b"].core.positions

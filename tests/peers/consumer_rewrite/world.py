@@ -41,6 +41,8 @@ class Link:
     broker: int
     open_here: bool = True
     open_there: bool = False
+    latest: dict[str, int] = field(default_factory=lambda: {"here": 0, "there": 0})
+    """When what was last sent arrives at the consumer (here) and at the broker (there)."""
     lossy: bool = False
     """Whatever is sent from now on does not arrive, and nobody hears of it."""
 
@@ -110,8 +112,7 @@ class World:
         self.brokers[node] = None
         for link in [one for one in self.links.values() if one.broker == node]:
             self._end_there(link, told=False)
-            # what it had sent still arrives
-            self._later(self.latency, partial(self._end_here, link, told=True))
+            self._hang_up(link)
         for elector in self.electors.values():
             elector.leave(node)
         self.elect()
@@ -271,6 +272,11 @@ class World:
     def _later(self, ms: int, call: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self.now + ms, next(self._order), call))
 
+    def _along(self, link: Link, to: str, call: Callable[[], None]) -> None:
+        """Over a connection: nothing overtakes what was sent before, even if the latency has changed."""
+        at = link.latest[to] = max(self.now + self.latency, link.latest[to])
+        heapq.heappush(self._events, (at, next(self._order), call))
+
     def _poll(self, name: str) -> None:
         application = self.applications[name]
         for at in application.partitions:
@@ -297,7 +303,7 @@ class World:
                 link = self.links.get(action.connection)
                 if link is not None:
                     link.open_there = False
-                    self._later(self.latency, partial(self._end_here, link, told=True))
+                    self._hang_up(link)
             elif isinstance(action, Write):
                 if not self._write(action):
                     self._fence(node)
@@ -369,7 +375,7 @@ class World:
                     link = application.link
                     self._end_here(link, told=False)
                     if not link.lossy:
-                        self._later(self.latency, partial(self._end_there, link, told=True))
+                        self._along(link, "there", partial(self._end_there, link, told=True))
             elif isinstance(action, Consume):
                 self._consume(name, action)
             elif isinstance(action, Halt):
@@ -403,7 +409,7 @@ class World:
             broker.connected(link.number)
             self._hand(name, link, lambda: self.applications[name].core.connected(self.now))
 
-        self._later(self.latency, arrive)
+        self._along(link, "there", arrive)
 
     def _hand(self, name: str, link: Link, call: Callable[[], list[ConsumerAction]]) -> None:
         """Something for a consumer, if it still has this connection by then."""
@@ -426,7 +432,7 @@ class World:
                 self._of_broker(link.broker, broker.receive(link.number, data, self.now))
 
         if not link.lossy:
-            self._later(self.latency, arrive)
+            self._along(link, "there", arrive)
 
     def _to_consumer(self, link: Link, data: bytes) -> None:
         def arrive() -> None:
@@ -435,7 +441,12 @@ class World:
                 self._hand(link.consumer, link, lambda: core.receive(data, self.now))
 
         if not link.lossy:
-            self._later(self.latency, arrive)
+            self._along(link, "here", arrive)
+
+    def _hang_up(self, link: Link) -> None:
+        """A broker ends a connection; the consumer hears of it behind what was sent before, if at all."""
+        if not link.lossy:
+            self._along(link, "here", partial(self._end_here, link, told=True))
 
     def _end_here(self, link: Link, *, told: bool) -> None:
         if not link.open_here:
