@@ -35,6 +35,9 @@ from tests.peers.central_coordination.promises import Promises, one_fetches
 
 SETTINGS = BrokerSettings(min_session_timeout_ms=100, rebalance_threads=2)
 
+BUSY = 1_000
+"""So many things in the same millisecond are a loop."""
+
 
 @dataclass
 class Link:
@@ -190,7 +193,7 @@ class World:
         self._end_there(link, told=True)
 
     def run(self, ms: int) -> None:
-        end = self.now + ms
+        end, busy = self.now + ms, 0
         while True:
             due = self._events[0][0] if self._events else end + 1
             wakes: list[tuple[int, Callable[[], None]]] = [(due, self._happen)]
@@ -203,6 +206,8 @@ class World:
             at, call = min(wakes, key=lambda wake: wake[0])
             if at > end:
                 break
+            busy = busy + 1 if at == self.now else 0
+            assert busy < BUSY, f"no end of what is to be done at {at}"
             self.now = at
             call()
         self.now = end

@@ -1,7 +1,7 @@
 """Brokers and consumers of the rewrite on a virtual clock: a network that delays, loses and cuts.
 
-What may never happen is checked as it happens: two owners of a partition in one generation, and a
-commit that was taken though its generation is not the one that the registry has.
+What may never happen is checked as it happens: two owners of a partition in one generation, a partition
+without one, and what `promises` has of commits and heartbeats.
 """
 
 from __future__ import annotations
@@ -25,11 +25,17 @@ from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import decode, group_of, path_of
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.consumer_rewrite.strategies import Partition
+from peers.consumer_rewrite.wire import request
 from peers.dialer import Connect, Disconnect, Transmit
 from peers.listener import Address, Close, Send
 from peers.registry import Entry, MemoryElector, MemoryRegistry
+from specs.drafts.rewrite_states import DOWN
+from tests.peers.consumer_rewrite.promises import Promises
 
 SETTINGS = BrokerSettings(slots=2)
+
+BUSY = 1_000
+"""So many things in the same millisecond are a loop."""
 
 
 @dataclass
@@ -82,6 +88,7 @@ class World:
         self.log: list[tuple[int, str, object]] = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self.incarnation: dict[int, int] = {}
+        self.promises = Promises(self.registry)
         self.deaf: set[int] = set()
         """Brokers that do not hear what the controller says."""
         self._led: dict[int, dict[int, int]] = {}
@@ -168,6 +175,26 @@ class World:
         self._of_consumer(name, application.core.stop(self.now))
         application.dead = True
 
+    def confuse(self, consumer_id: str, generation: int) -> None:
+        """A heartbeat and a commit on a connection of their own, with what somebody takes for true."""
+        leader = self.electors[slot_of("g", SETTINGS.slots)].leader()
+        broker = None if leader is None else self.brokers[leader.candidate]
+        if leader is None or broker is None:
+            return
+        number = next(self._links)
+        row = {"partition": 0, "offset": self.now, "timestamp": 0, "metadata": ""}
+        who = {
+            "group_id": "g",
+            "group_generation_id": generation,
+            "consumer_id": consumer_id,
+        }
+        topics = [{"topic": "t", "partitions": [row]}]
+        broker.connected(number)
+        for at, api, body in ((1, "Heartbeat", who), (2, "OffsetCommit", who | {"topics": topics})):
+            data = request(api, at, "confused", body)
+            self.promises.asked(number, data)
+            self._of_broker(leader.candidate, broker.receive(number, data, self.now))
+
     def pause(self, name: str) -> None:
         """The application does not poll."""
         self.applications[name].polls = False
@@ -197,7 +224,7 @@ class World:
 
     def run(self, ms: int) -> None:
         """Let so much time pass."""
-        end = self.now + ms
+        end, busy = self.now + ms, 0
         while True:
             due = self._events[0][0] if self._events else end + 1
             wakes: list[tuple[int, Callable[[], None]]] = [(due, self._happen)]
@@ -210,6 +237,8 @@ class World:
             at, call = min(wakes, key=lambda wake: wake[0])
             if at > end:
                 break
+            busy = busy + 1 if at == self.now else 0
+            assert busy < BUSY, f"no end of what is to be done at {at}"
             self.now = at
             call()
         self.now = end
@@ -261,11 +290,21 @@ class World:
         states = [f"{n}: {b and b.state('g')}" for n, b in self.brokers.items()]
         return "\n".join([f"at {self.now}", *rows, *states])
 
+    def state(self, group: str = "g") -> str:
+        """The group's state at its coordinator."""
+        broker = self.brokers[self.coordinator(group)]
+        return DOWN if broker is None else broker.state(group)
+
     def coordinator(self, group: str = "g") -> int:
         """The node that leads the group's slot."""
         leader = self.electors[slot_of(group, SETTINGS.slots)].leader()
         assert leader is not None
         return leader.candidate
+
+    def _leads(self, node: int) -> bool:
+        """Whether a broker leads the group's slot, and knows who leads."""
+        leader = self.electors[slot_of("g", SETTINGS.slots)].leader()
+        return node not in self.deaf and leader is not None and leader.candidate == node
 
     # what the cores want done
 
@@ -296,6 +335,7 @@ class World:
                 return
             self.log.append((self.now, f"broker {node}", action))
             if isinstance(action, Send):
+                self.promises.answered(action.connection, action.data, leads=self._leads(node))
                 link = self.links.get(action.connection)
                 if link is not None:
                     self._to_consumer(link, action.data)
@@ -329,10 +369,7 @@ class World:
             return False
         if before is not None:
             old = decode(before.data)
-            if record.offsets != old.offsets:
-                assert action.generation == old.generation, "a commit of a stale generation"
-            else:
-                assert record.generation == old.generation + 1
+            assert record.generation == old.generation + (record.offsets == old.offsets)
         owned = [at for one in record.consumers for at in one.owns]
         assert len(owned) == len(set(owned)), "two owners"
         topics = {topic for one in record.consumers for topic in one.topics}
@@ -429,6 +466,7 @@ class World:
         def arrive() -> None:
             broker = self.brokers.get(link.broker)
             if link.open_there and broker is not None:
+                self.promises.asked(link.number, data)
                 self._of_broker(link.broker, broker.receive(link.number, data, self.now))
 
         if not link.lossy:
