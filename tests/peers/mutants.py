@@ -39,9 +39,10 @@ def mutated(mutant: Mutant) -> Iterator[None]:
         raise LookupError(f"{mutant.what}: the source has other words by now")
     made = {"__name__": mutant.module.__name__}
     changed = source.replace(mutant.before, mutant.after)
-    exec(compile(changed, mutant.module.__file__ or "", "exec"), made)  # noqa: S102
-    new, old = dict(_functions(made, made["__name__"])), dict(
-        _functions(vars(mutant.module), mutant.module.__name__)
+    exec(compile(changed, mutant.module.__file__ or "", "exec"), made)
+    new, old = (
+        dict(_functions(made, made["__name__"])),
+        dict(_functions(vars(mutant.module), mutant.module.__name__)),
     )
     codes = {name: function.__code__ for name, function in old.items()}
     for name, function in old.items():
@@ -60,9 +61,9 @@ def _functions(names: dict[str, Any], module: str) -> Iterator[tuple[str, Functi
             continue
         for part, inner in vars(value).items() if isinstance(value, type) else ((name, value),):
             found = inner.fget if isinstance(inner, property) else inner
-            if isinstance(found, FunctionType) and found.__module__ == module:
-                if not part.startswith("__"):  # those of dataclasses are not written there
-                    yield f"{name}.{part}", found
+            made = part.startswith("__")  # those of dataclasses are not written there
+            if isinstance(found, FunctionType) and found.__module__ == module and not made:
+                yield f"{name}.{part}", found
 
 
 def assert_caught(mutant: Mutant, machine: type[RuleBasedStateMachine]) -> None:

@@ -315,7 +315,9 @@ class World:
                 continue
             api, body = read_request(action.data[4:])
             if api == "StartFetcher":
-                rows = {(one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]}
+                rows = {
+                    (one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]
+                }
                 given += rows.items()
                 link = self.links[action.connection]
                 link.owns, link.term = set(rows), leader.term

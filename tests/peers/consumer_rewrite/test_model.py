@@ -20,7 +20,9 @@ NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2, 3))
 PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
 """ms that pass behind each step."""
-ENDINGS = st.sampled_from(("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none"))
+ENDINGS = st.sampled_from(
+    ("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none")
+)
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
 
@@ -34,9 +36,7 @@ class Group(RuleBasedStateMachine):
         settled=st.booleans(),
         ending=ENDINGS,
     )
-    def begin(
-        self, latency: int, write_ms: int, names: str, settled: bool, ending: str
-    ) -> None:
+    def begin(self, latency: int, write_ms: int, names: str, settled: bool, ending: str) -> None:
         self.world, self.ending = World(brokers=3, topics={"t": 3}), ending
         self.world.latency, self.world.write_ms = latency, write_ms
         for name in names:
