@@ -158,7 +158,7 @@ class Group(RuleBasedStateMachine):
                 return 410  # two thirds for each
             case "grow twice":
                 world.grow("t", "once")
-                world.run(3)
+                world.run(4)  # start-fetcher is under way: this change is another one
                 world.grow("t", "twice")
             case "pause":
                 world.pause("X")
@@ -174,7 +174,7 @@ class Group(RuleBasedStateMachine):
 
 
 Group.TestCase.settings = settings(
-    max_examples=40,
+    max_examples=80,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
