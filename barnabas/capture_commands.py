@@ -56,7 +56,11 @@ def decode_command(
         str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
     ] = None,
     draft: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Read it as of a draft, e.g. rewrite-a.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
+        ),
     ] = None,
 ) -> None:
     """Print a capture as the live log would, or decode one frame."""
@@ -64,14 +68,14 @@ def decode_command(
     if len(given) != 1:
         raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
     if files:
-        if (api, api_version, release, draft) != (None, None, None, None):
-            raise Trouble(
-                "--api, --api-version, --release and --draft are for --request, --response"
-            )
+        if (api, api_version, release) != (None, None, None):
+            raise Trouble("--api, --api-version and --release are for --request, --response")
         from barnabas.decode import decode
 
         keys = read_keys(tls_keys)
-        raise typer.Exit(decode(files, as_json=as_json, frames_only=frames, only=only, keys=keys))
+        raise typer.Exit(
+            decode(files, as_json=as_json, frames_only=frames, only=only, keys=keys, draft=draft)
+        )
     from barnabas.decode_hex import Asked, decode_hex
 
     if frames:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import yaml
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.memory import keep_freed
@@ -22,6 +23,7 @@ from captures.reader import CaptureReader
 from captures.segments import ranges, segment_of, size_of
 from captures.tls.keylog import KeyLog
 from captures.wording import plural
+from specs.drafts import Draft, draft
 from specs.jsonform import text_uuid
 
 
@@ -38,6 +40,23 @@ def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
         except CaptureError as problem:
             raise Trouble(f"{path} is no capture: {problem}") from None
     return reader if len(paths) == 1 else CaptureReader(*paths, keys=keys)
+
+
+def spoken(reader: CaptureReader, name: str | None) -> Draft | None:
+    """The draft that is spoken in a capture: what was said, else what its scenario says; None: Kafka's own.
+
+    Raises Trouble for a name that is none of a draft's.
+    """
+    if name is None:
+        text = reader.meta.get("scenario")
+        document = yaml.safe_load(text) if isinstance(text, str) else None
+        name = document.get("dialect") if isinstance(document, dict) else None
+    if name is None:
+        return None
+    try:
+        return draft(name)
+    except LookupError as problem:
+        raise Trouble(str(problem)) from None
 
 
 def apart(paths: Iterable[Path]) -> list[list[Path]]:

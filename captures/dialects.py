@@ -1,33 +1,32 @@
 """Conversations of a draft in a capture: who asked whom what, and what came back.
 
 The scenario in a capture says what is spoken (`dialect`); where there is none, the reader is told.
-Times are those at which a frame arrived at the proxy, in ns since the epoch.
+Exchanges are those that the proxy's log has of such a connection: APIs by their own keys
+(`specs.drafts.keys`), an error in the header as the note. Times are those of arrival at the proxy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Self
 
 from captures.conversation import facts_of
-from captures.errors import codes_in
 from captures.events import Chunk, Closed, Event, Opened
+from captures.exchange import Exchange, Pending
 from captures.framing import CapturedFrame, Framing
-from captures.talk import Answer, Asked, Talk
-from specs.contents import api
+from captures.outcome import outcome
+from captures.talk import Asked, Talk
+from specs.contents import NAMES, api
 from specs.drafts import Draft
-from specs.drafts.keys import error_in
+from specs.drafts.keys import of_key
 from specs.frames import Direction
 from specs.malformed import Malformed
-
-CUT_OFF: Final = "connection closed"
-"""Of an exchange whose answer never came."""
 
 
 @dataclass(slots=True)
 class DraftExchange:
-    """A request of either side and its answer."""
+    """A request of either side and its answer, decoded, as experiments count them."""
 
     ts: int
     connection: int
@@ -50,6 +49,29 @@ class DraftExchange:
     def latency_ms(self) -> float | None:
         """From the request's arrival to the answer's."""
         return None if self.end is None else (self.end - self.ts) / 1e6
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Self:
+        """An exchange of which both bodies could be read."""
+        latency, own = exchange.latency_ms, exchange.key not in NAMES
+        whole = (
+            exchange.response_body is not None
+        )  # else there is an error in the header, or nothing
+        error = exchange.error or "" if whole else exchange.note
+        return cls(
+            exchange.ts,
+            exchange.connection,
+            exchange.client_id or exchange.client_address,
+            exchange.broker,
+            "response" if own and of_key(exchange.key)[1].asker == "coordinator" else "request",
+            exchange.api,
+            exchange.request or {},
+            None if latency is None else exchange.ts + round(latency * 1e6),
+            (exchange.response or {}) if whole else None,
+            None if latency is None else error,
+            exchange.rules,
+            exchange.note if latency is None or whole else "",
+        )
 
 
 @dataclass(slots=True)
@@ -74,7 +96,7 @@ class Dialects:
     """When each connection was closed."""
     _open: dict[int, _Conversation] = field(default_factory=dict)
 
-    def exchanges(self, events: Iterable[Event]) -> Iterator[DraftExchange]:
+    def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         """The exchanges, each when it is over."""
         for event in events:
             if isinstance(event, Opened):
@@ -83,7 +105,7 @@ class Dialects:
                 continue
             elif isinstance(event, Closed):
                 self.closed[event.connection] = event.ts_ns
-                yield from _ended(self._open.pop(event.connection))
+                yield from _ended(self._open.pop(event.connection), "connection closed")
             elif isinstance(event, Chunk) and event.flow == "arrived":
                 known = self._open[event.connection]
                 framing = known.framings[event.direction]
@@ -93,62 +115,74 @@ class Dialects:
                     except (Malformed, LookupError):
                         self.undecoded += 1
         for known in self._open.values():
-            yield from _ended(known)
+            yield from _ended(known, "the capture ends")
 
 
-def _ended(known: _Conversation) -> Iterator[DraftExchange]:
+def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
     for waiting in known.talk.waiting.values():
         for asked in waiting:
-            asked.reason.note = CUT_OFF
-            yield asked.reason
+            yield _over(known, asked.reason, note=f"no response: {how}")
 
 
-def _frame(
-    known: _Conversation, direction: Direction, frame: CapturedFrame
-) -> Iterator[DraftExchange]:
+def _frame(known: _Conversation, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
     """The exchange that is over with a frame. Raises Malformed, LookupError."""
     facts, found = facts_of(frame), known.talk.frame(direction, frame.data)
     never, note = facts.get("left") == "never", facts.get("note", "")
+    rules = tuple(facts.get("rules", ()))
     if isinstance(found, Asked):
         found.reason = _begun(known, found, frame)
-        found.reason.rules = tuple(facts.get("rules", ()))
+        found.reason.rules = rules
         if never:
             known.talk.forget(found)
-            found.reason.note = note
-            yield found.reason
+            yield _over(known, found.reason, note=note)
         return
-    exchange: DraftExchange = found.asked.reason
-    exchange.rules += tuple(facts.get("rules", ()))
-    exchange.note = note
-    if not never:
-        exchange.end, exchange.error = frame.ts, found.error
-        if not found.error:  # behind an error in the header stands nothing
-            exchange.response, exchange.error = _response(known.talk, found)
-    yield exchange
-
-
-def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> DraftExchange:
-    """The exchange of a request. Raises Malformed, LookupError."""
-    opened = known.opened
-    try:
-        body = api(asked.key).request.codec(asked.version).decode(asked.body)
-    except (Malformed, LookupError):
-        known.talk.forget(asked)
-        raise
-    return DraftExchange(
-        frame.ts,
-        opened.connection,
-        asked.client_id or opened.comment.get("client", opened.client),
-        opened.comment.get("broker"),
-        asked.side,
-        asked.api,
-        body,
+    pending: Pending = found.asked.reason
+    pending.note = found.error  # behind an error in the header stands nothing
+    body = None if found.error or never else found.body
+    if body is not None:
+        known.talk.response(found.asked, body)
+    yield _over(
+        known,
+        pending,
+        received=frame.ts,
+        answered=None if never else frame.ts,
+        response_size=len(frame.data),
+        response_body=body,
+        rules=rules,
+        note=note,
+        packet=frame.packet,
     )
 
 
-def _response(talk: Talk, answer: Answer) -> tuple[dict[str, Any], str]:
-    """Body and first error of an answer. Raises Malformed."""
-    asked = answer.asked
-    body = talk.response(asked, answer.body)
-    codes = codes_in(body, asked.key, asked.version)
-    return body, error_in(asked.key, codes[0]) if codes else ""
+def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
+    """A request waits for its answer. Raises Malformed, LookupError."""
+    try:
+        api(asked.key).request.codec(asked.version).decode(asked.body)
+    except (Malformed, LookupError):
+        known.talk.forget(asked)
+        raise
+    return Pending(
+        asked.correlation_id,
+        asked.key,
+        asked.version,
+        asked.client_id,
+        len(frame.data),
+        frame.ts,
+        frame.ts,
+        body=asked.body,
+        packet=frame.packet,
+        ordinal=frame.ordinal,
+        request_place=frame.place,
+    )
+
+
+def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
+    opened = known.opened
+    return outcome(
+        pending,
+        connection=opened.connection,
+        client_address=opened.comment.get("client", opened.client),
+        server_address=opened.server,
+        broker=opened.comment.get("broker"),
+        **came,
+    )

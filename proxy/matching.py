@@ -18,9 +18,9 @@ from proxy.units import Size
 from specs import NAMES, api, key_of
 from specs.drafts.contents import DRAFTS
 from specs.drafts.idiom import Draft
-from specs.drafts.keys import key_in
+from specs.drafts.keys import error_in, key_in
 from specs.entities import Entity
-from specs.error_codes import ERROR_CODES, error_name
+from specs.error_codes import ERROR_CODES
 from specs.frames import Direction
 from specs.keys import PRODUCE
 
@@ -57,6 +57,10 @@ def _spoken_key(value: Any, info: ValidationInfo) -> int:
     return api_key(value, (info.context or {}).get("dialect"))
 
 
+def _spoken_error(value: Any, info: ValidationInfo) -> int:
+    return error_code(value, (info.context or {}).get("dialect"))
+
+
 def version_range(value: Any) -> Versions | None:
     """A range of versions as people write it (`11`, `3-9`, `12+`). Raises ValueError."""
     if value is None:
@@ -71,8 +75,14 @@ def version_range(value: Any) -> Versions | None:
     return low, high
 
 
-def error_code(value: Any) -> int:
-    """The code of an error by its name or code. Raises ValueError."""
+def error_code(value: Any, dialect: Draft | None = None) -> int:
+    """The code of an error by its name or code, as a dialect has it first, if one is spoken.
+
+    Raises ValueError.
+    """
+    own = {} if dialect is None else {error.name.upper(): error.code for error in dialect.errors}
+    if isinstance(value, str) and value.upper() in own:
+        return own[value.upper()]
     if isinstance(value, str):
         if value.upper() not in _ERRORS:
             near = get_close_matches(value.upper(), _ERRORS, 1, cutoff=0)[0]
@@ -124,7 +134,7 @@ Globs = Annotated[
     BeforeValidator(listed),
     WithJsonSchema(one_or_more({"type": "string"})),
 ]
-_ErrorCode = Annotated[int, BeforeValidator(error_code)]
+_ErrorCode = Annotated[int, BeforeValidator(_spoken_error)]
 _Acks = Annotated[int, BeforeValidator(_acks)]
 
 
@@ -325,7 +335,9 @@ class Match(Settings):
             words.append(f"on connection {' or '.join(map(str, sorted(self.connection)))}")
         words += [f"of {entity} {' or '.join(globs)}" for entity, globs in self.entities]
         if self.error is not None:
-            words.append(f"with {' or '.join(map(error_name, sorted(self.error)))}")
+            key = min(self.api or (-1,))  # all of them are of one dialect
+            names = [error_in(key, code) for code in sorted(self.error)]
+            words.append(f"with {' or '.join(names)}")
         if self.size is not None:
             words.append(self.size.describe())
         if self.acks is not None:

@@ -15,6 +15,7 @@ from captures.exchange import body_version
 from specs import api
 from specs.codec import Codec, Unfit
 from specs.contents import name_of
+from specs.drafts.keys import error_in_header
 from specs.entities import Entity, entity_paths, named
 from specs.frames import Direction, Short, request_head
 from specs.jsonform import to_json
@@ -41,7 +42,9 @@ def names_any(entity: Entity, key: int, direction: Direction, version: int) -> b
 
 def has_errors(key: int, direction: Direction, version: int) -> bool:
     """Whether there is room for an error code in such a message."""
-    return direction == "response" and known(key, version) and bool(error_paths(key, version))
+    if direction == "request" or not known(key, version):
+        return False
+    return error_in_header(key) or bool(error_paths(key, version))
 
 
 _UNREAD: Final[Any] = object()
@@ -179,6 +182,8 @@ class Message:
     def _find_errors(self) -> set[int]:
         if self.direction == "request" or self.body is None:
             return set()
+        if error_in_header(self.key):
+            return {int.from_bytes(self.head[:2], signed=True)}
         try:
             version = body_version(self.key, self.version, self.direction, self.body)
             return error_codes(self.key, version, self.body)

@@ -88,4 +88,4 @@ def shared(clients: Iterable[Client], partitions: int) -> bool:
 def seen(proxy: Between, dialect: str) -> list[DraftExchange]:
     """All exchanges of its capture, read as of a draft, in the order in which they began."""
     found = Dialects(draft(dialect)).exchanges(CaptureReader(proxy.capture))
-    return sorted(found, key=lambda one: one.ts)
+    return sorted(map(DraftExchange.of, found), key=lambda one: one.ts)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from peers.central_coordination.actions import BrokerAction, Log, ReadOffsets, StoreOffsets
 from peers.central_coordination.interest import Interest, Partition, assign
+from peers.central_coordination.offsets import farthest
 from peers.central_coordination.wire import request
 from peers.listener import Close, Send
 from specs.drafts.central_states import (
@@ -76,6 +77,7 @@ class Group:
         self._about: tuple[object, ...] = ()
         """The consumers and partitions that the rebalance is about."""
         self._offsets: dict[Partition, int] = {}
+        """What was told and is not stored: who told it may fail before all have."""
 
     @property
     def rebalancing(self) -> bool:
@@ -133,7 +135,7 @@ class Group:
 
     def stopped(self, offsets: Mapping[Partition, int]) -> list[BrokerAction]:
         """A consumer has answered stop-fetcher, with the offsets that it was at."""
-        self._offsets |= offsets
+        self._offsets = farthest(self._offsets, offsets)
         if self.state != STOPPING or any(
             one.waits("StopFetcher") for one in self.consumers.values()
         ):
@@ -142,6 +144,7 @@ class Group:
         actions: list[BrokerAction] = []
         if self._offsets:
             actions.append(StoreOffsets(self.name, self._offsets))
+            self._offsets = {}
         return [*actions, ReadOffsets(self.name)]
 
     def offsets(self, offsets: Mapping[Partition, int], now: int) -> list[BrokerAction]:
@@ -178,7 +181,6 @@ class Group:
         return (*connections, *sorted(self.partitions(self._topics).items()))
 
     def _stop_all(self, now: int) -> list[BrokerAction]:
-        self._offsets = {}
         return [
             one.ask("StopFetcher", request("StopFetcher"), now)
             for _, one in sorted(self.consumers.items())

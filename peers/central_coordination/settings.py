@@ -43,7 +43,11 @@ class ConsumerSettings:
     auto_offset_reset: str = "largest"
     session_timeout_ms: int = 6_000
     silence_ms: int | None = None
-    """Without a request for so long it takes the connection for lost; None: the session timeout."""
+    """Without a request for so long it takes the connection for lost; None: two thirds of the session.
+
+    A ping comes every third, so it has gone a third after one did not come, as the document has it. The
+    coordinator waits for two thirds before it gives partitions to others: by then it has stopped.
+    """
     request_timeout_ms: int = 3_000
     """Of connecting, and of its two requests."""
     backoff_ms: int = 100
@@ -55,4 +59,4 @@ class ConsumerSettings:
     @property
     def silence(self) -> int:
         """ms without a request after which the coordinator is taken for dead."""
-        return self.session_timeout_ms if self.silence_ms is None else self.silence_ms
+        return self.session_timeout_ms * 2 // 3 if self.silence_ms is None else self.silence_ms

@@ -60,6 +60,15 @@ def error_in(key: int, code: int) -> str:
     return error_name(code)
 
 
+def error_in_header(key: int) -> bool:
+    """Whether what answers such an API has its error in the header, as in 0.7's format.
+
+    >>> error_in_header(STEP + 7), error_in_header(5 * STEP + 12), error_in_header(12)
+    (True, False, False)
+    """
+    return key > STEP and not of_key(key)[0].has_kafkas
+
+
 def of_key(key: int) -> tuple[Draft, DraftApi]:
     """The draft and its API of such a key. Raises LookupError.
 

@@ -111,6 +111,28 @@ def test_a_rule_on_what_the_consumer_answers() -> None:
     assert [one.latency_ms for one in actor.done[1:]] == [None, None]
 
 
+def test_a_rule_on_an_error_by_the_drafts_own_name() -> None:
+    actor = Stage(ruled("error: duplicateConsumerId", "{delay: 50ms}")).actor()
+    for answer in ("SessionTimeoutTooLow", "DuplicateConsumerId"):
+        actor.ask(central.request("RegisterConsumer", REGISTER))
+        actor.answer(central.response("RegisterConsumer", answer))
+    assert [one.rules for one in actor.done] == [(), ("r",)]
+    assert len(actor.frames("response")) == 1
+
+
+def test_an_error_in_a_body_by_the_drafts_own_name() -> None:
+    scenario = (
+        "version: 1\ndialect: rewrite-0.8.2\nrules:\n"
+        "  - {name: r, match: {api: Heartbeat, error: [UnknownConsumerId]}, do: {delay: 1ms}}\n"
+    )
+    actor = Stage(scenario).actor()
+    beat = {"group_id": "g", "group_generation_id": 1, "consumer_id": "x"}
+    for number, code in ((1, 22), (2, 25)):
+        actor.ask(rewrite.request("Heartbeat", number, "me", beat))
+        actor.answer(rewrite.response("Heartbeat", number, {"error_code": code}))
+    assert [one.rules for one in actor.done] == [(), ("r",)]
+
+
 def test_a_request_that_is_dropped_waits_for_no_answer() -> None:
     actor = registered(ruled("api: Ping, direction: request", "{drop: {selective: true}}"))
     actor.answer(central.request("Ping"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -13,6 +15,10 @@ NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2))
 PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
 """ms that pass behind each step."""
+ENDINGS = st.sampled_from(
+    ("kill", "vanish", "silence", "one by one", "grow twice", "pause", "twin", "crash")
+)
+"""What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
 
 class Group(RuleBasedStateMachine):
@@ -22,10 +28,11 @@ class Group(RuleBasedStateMachine):
         latency=st.sampled_from((1, 7, 40)),
         names=st.sampled_from(("a", "ab", "abc")),
         settled=st.booleans(),
+        ending=ENDINGS,
     )
-    def begin(self, latency: int, names: str, settled: bool) -> None:
-        self.world = World()
-        self.world.latency = latency
+    def begin(self, latency: int, names: str, settled: bool, ending: str) -> None:
+        self.world, self.ending = World(), ending
+        self.world.latency, self.world.consumes = latency, True
         for name in names:
             self.world.add(name)
             if settled:
@@ -106,9 +113,9 @@ class Group(RuleBasedStateMachine):
         self.world.run(then)
 
     def teardown(self) -> None:
-        """No more faults: within bounded time all that live own all there is, each once."""
-        if not hasattr(self, "world"):
-            return
+        """No more faults: within bounded time all that live own all there is, each once; and once more."""
+        if not hasattr(self, "world") or sys.exception() is not None:
+            return  # what has failed already is what is to be told
         world = self.world
         world.crash_before = lambda broker, action: False
         world.latency = 1
@@ -122,10 +129,52 @@ class Group(RuleBasedStateMachine):
         if any(isinstance(action, Log) and action.level == "FATAL" for _, _, action in world.log):
             world.grow("t", "last")  # a group that was given up waits for a change
         world.until(world.settled, limit=8_000)
+        world.until(world.settled, limit=self.end())
+
+    def end(self) -> int:
+        """One thing that happens to a group in which all is well; in how many ms it is to be mended."""
+        world = self.world
+        for name in ("X", "Y", "Z"):  # the first of all: they own something
+            world.add(name)
+        world.until(world.settled)
+        world.run(250)  # nobody was asked since where it is
+        x, y = world.applications["X"], world.applications["Y"]
+        assert x.link is not None
+        assert y.link is not None
+        match self.ending:
+            case "kill":
+                world.kill("X")
+            case "vanish":
+                x.link.lossy = x.dead = True
+                return 600  # a third until the next of three pings, of which the last is late after two
+            case "silence":
+                x.link.lossy = True
+                world.grow("t", "silence")
+            case "one by one":
+                x.link.lossy = x.dead = True
+                world.grow("t", "one by one")
+                world.run(5)
+                y.link.lossy = y.dead = True
+                return 410  # two thirds for each
+            case "grow twice":
+                world.grow("t", "once")
+                world.run(4)  # start-fetcher is under way: this change is another one
+                world.grow("t", "twice")
+            case "pause":
+                world.pause("X")
+                world.run(1_500)
+                world.resume("X")
+            case "twin":
+                world.add("twin", consumer_id="X")
+                world.run(500)
+                world.kill("twin")
+            case "crash":
+                world.crash(world.coordinator.node)
+        return 8_000
 
 
 Group.TestCase.settings = settings(
-    max_examples=40,
+    max_examples=80,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from peers.central_coordination.actions import Log
 from peers.central_coordination.coordinator import queue_of
+from peers.central_coordination.offsets import load, store
 from peers.central_coordination.wire import read_request
 from peers.listener import Close, Send
 from specs.drafts.central_states import CONSULTING, FETCHING, STARTING
@@ -51,7 +52,49 @@ def test_where_one_stops_the_next_one_starts() -> None:
     world.until(world.settled)
     for one in world.applications.values():
         assert set(one.core.positions.values()) == {42}
-    assert set(world.offsets["g"].values()) == {42}
+    assert set(load(world.registry, "g").values()) == {42}
+
+
+def test_who_comes_back_late_takes_no_offset_back() -> None:
+    world = settled("a", "b")
+    at = min(world.applications["a"].owns)
+    for one in world.applications.values():
+        one.core.positions |= dict.fromkeys(one.owns, 5)
+    world.pause("a")
+    world.until(lambda: at in world.applications["b"].owns)
+    world.applications["b"].core.positions[at] = 42
+    world.resume("a")
+    world.until(world.settled)
+    assert load(world.registry, "g")[at] == 42
+
+
+def test_what_was_told_before_a_retry_is_kept() -> None:
+    world = settled("a", "b", "c")
+    for one in world.applications.values():
+        one.core.positions = dict.fromkeys(one.owns, 42)
+    own = world.applications["b"].owns
+    for name in "ab":
+        link = world.applications[name].link
+        assert link is not None
+        link.lossy = world.applications[name].dead = True
+        if name == "a":
+            world.grow("t", "9-9")
+        world.run(5)  # by then b has told where it is, and is gone before the next round
+    world.until(world.settled)
+    assert {world.applications["c"].core.positions[at] for at in own} == {42}
+
+
+def test_who_hears_nothing_has_stopped_before_others_start() -> None:
+    for after_a_ping in range(0, 100, 10):
+        world = settled("a", "b")
+        world.run(after_a_ping)
+        silent = world.applications["a"]
+        assert silent.link is not None
+        silent.link.lossy = True
+        own = set(silent.owns)
+        world.grow("t", "9-9")
+        world.until(lambda: own <= world.applications["b"].owns)  # noqa: B023
+        assert not own & silent.owns
 
 
 def test_without_auto_commit_the_registry_says_where() -> None:
@@ -60,7 +103,7 @@ def test_without_auto_commit_the_registry_says_where() -> None:
     world.until(world.settled)
     for at in world.applications["a"].owns:
         world.applications["a"].core.positions[at] = 42
-    world.offsets["g"] = {("t", "0-0"): 7}
+    store(world.registry, "g", {("t", "0-0"): 7})
     world.add("b", auto_commit=False)
     world.until(world.settled)
     positions = world.applications["a"].core.positions | world.applications["b"].core.positions

@@ -1,12 +1,13 @@
 """A coordinator (one of several brokers) and consumers of document 001 on a virtual clock.
 
-At most one owner of a partition in every rebalance of a coordinator is checked as it happens.
+What may never happen (`promises`) is checked as it happens.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,12 +24,19 @@ from peers.central_coordination.actions import (
 from peers.central_coordination.consumer import NOWHERE, Consumer
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.interest import Partition, parse
+from peers.central_coordination.offsets import load, store
 from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from peers.central_coordination.wire import read_request, read_response
 from peers.dialer import Connect, Disconnect, Transmit
 from peers.listener import Close, Send
-from peers.registry import MemoryElector
+from peers.registry import MemoryElector, MemoryRegistry
+from specs.malformed import Malformed
+from tests.peers.central_coordination.promises import Promises, one_fetches
 
 SETTINGS = BrokerSettings(min_session_timeout_ms=100, rebalance_threads=2)
+
+BUSY = 1_000
+"""So many things in the same millisecond are a loop."""
 
 
 @dataclass
@@ -40,7 +48,15 @@ class Link:
     broker: int
     open_here: bool = True
     open_there: bool = False
+    term: int = 0
+    """The election that the broker's last start-fetcher on it came from."""
+    latest: dict[str, int] = field(default_factory=lambda: {"here": 0, "there": 0})
+    """When what was last sent arrives at the consumer (here) and at the broker (there)."""
     lossy: bool = False
+    asked: deque[str] = field(default_factory=deque)
+    """What the coordinator has asked on it, and has no answer to."""
+    owns: set[Partition] = field(default_factory=set)
+    """What its last start-fetcher gave."""
 
 
 @dataclass
@@ -53,6 +69,8 @@ class Application:
     link: Link | None = None
     fetching: bool = False
     starts: int = 0
+    term: int = 0
+    """Of the coordinator that has started its fetchers."""
     inbox: list[Callable[[], list[ConsumerAction]]] = field(default_factory=list)
 
     @property
@@ -71,7 +89,10 @@ class World:
         self.brokers: dict[int, Broker | None] = {}
         self.applications: dict[str, Application] = {}
         self.links: dict[int, Link] = {}
-        self.offsets: dict[str, dict[Partition, int]] = {}
+        self.registry = MemoryRegistry()
+        self.promises = Promises()
+        self.consumes = False
+        """Whether consumers consume a record of each of their partitions whenever something reaches them."""
         self.log: list[tuple[int, str, object]] = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self._incarnation: dict[int, int] = {}
@@ -91,9 +112,10 @@ class World:
         if self.brokers[node] is None:
             return
         self.brokers[node] = None
+        self.promises.forget(list(self.promises.reported))
         for link in [one for one in self.links.values() if one.broker == node]:
             self._end_there(link, told=False)
-            self._later(self.latency, partial(self._end_here, link, told=True))
+            self._hang_up(link)
         self.elector.leave(node)
         self.elect()
 
@@ -103,6 +125,7 @@ class World:
         if leader is None:
             return
         self.elector.leave(leader.candidate)
+        self.promises.forget(list(self.promises.reported))
         broker = self.brokers[leader.candidate]
         if broker is not None:
             self._of_broker(leader.candidate, broker.resigned())
@@ -170,7 +193,7 @@ class World:
         self._end_there(link, told=True)
 
     def run(self, ms: int) -> None:
-        end = self.now + ms
+        end, busy = self.now + ms, 0
         while True:
             due = self._events[0][0] if self._events else end + 1
             wakes: list[tuple[int, Callable[[], None]]] = [(due, self._happen)]
@@ -183,6 +206,8 @@ class World:
             at, call = min(wakes, key=lambda wake: wake[0])
             if at > end:
                 break
+            busy = busy + 1 if at == self.now else 0
+            assert busy < BUSY, f"no end of what is to be done at {at}"
             self.now = at
             call()
         self.now = end
@@ -236,6 +261,11 @@ class World:
     def _later(self, ms: int, call: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self.now + ms, next(self._order), call))
 
+    def _along(self, link: Link, to: str, call: Callable[[], None]) -> None:
+        """Over a connection: nothing overtakes what was sent before, even if the latency has changed."""
+        at = link.latest[to] = max(self.now + self.latency, link.latest[to])
+        heapq.heappush(self._events, (at, next(self._order), call))
+
     def _of_broker(self, node: int, actions: list[BrokerAction]) -> None:
         for action in actions:
             broker = self.brokers[node]
@@ -248,43 +278,53 @@ class World:
             if isinstance(action, Send):
                 link = self.links.get(action.connection)
                 if link is not None:
+                    _note_question(link, action.data)
                     self._to_consumer(link, action.data)
             elif isinstance(action, Close):
                 link = self.links.get(action.connection)
                 if link is not None:
                     link.open_there = False
-                    self._later(self.latency, partial(self._end_here, link, told=True))
+                    self._hang_up(link)
             elif isinstance(action, StoreOffsets):
-                self.offsets.setdefault(action.group, {}).update(action.offsets)
+                store(self.registry, action.group, action.offsets)
+                self.promises.store(action.group, load(self.registry, action.group))
             elif isinstance(action, ReadOffsets):
                 self._later(1, partial(self._read, node, self._incarnation[node], action.group))
             else:
                 assert isinstance(action, Log)
+        broker = self.brokers[node]
+        if broker is not None and broker.coordinates:
+            self.promises.forget(set(self.promises.reported) - broker.groups.keys())
 
     def _read(self, node: int, incarnation: int, group: str) -> None:
         broker = self.brokers[node]
         if broker is None or self._incarnation[node] != incarnation:
             return
-        actions = broker.offsets(group, self.offsets.get(group, {}), self.now)
-        if group in broker.groups:
-            self._one_owner(broker, group, actions)
+        actions = broker.offsets(group, load(self.registry, group), self.now)
+        self._hand_out(group, actions)
         self._of_broker(node, actions)
 
-    def _one_owner(self, broker: Broker, group: str, actions: list[BrokerAction]) -> None:
-        """What one start-fetcher gives out it gives once, and it gives out everything."""
-        from peers.central_coordination.wire import read_request
-
-        owned = []
+    def _hand_out(self, group: str, actions: list[BrokerAction]) -> None:
+        """What one round of start-fetcher gives out."""
+        leader = self.elector.leader()
+        assert leader is not None
+        given: list[tuple[Partition, int]] = []
+        to: list[str] = []
         for action in actions:
             if not isinstance(action, Send):
                 continue
             api, body = read_request(action.data[4:])
             if api == "StartFetcher":
-                owned += [(one["topic"], one["partition"]) for one in body["offset_info"]]
-        if owned:
-            assert len(owned) == len(set(owned)), "two owners"
-            wanted = broker.groups[group].partitions(self.topics)
-            assert set(owned) == {(t, n) for t, numbers in wanted.items() for n in numbers}
+                rows = {
+                    (one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]
+                }
+                given += rows.items()
+                link = self.links[action.connection]
+                link.owns, link.term = set(rows), leader.term
+                to.append(link.consumer)
+        if to:
+            interests = [parse(self.applications[name].core.settings.topic_count) for name in to]
+            self.promises.hand_out(group, given, interests, self.topics)
 
     def _of_consumer(self, name: str, actions: list[ConsumerAction]) -> None:
         application = self.applications[name]
@@ -302,14 +342,27 @@ class World:
                     link = application.link
                     self._end_here(link, told=False)
                     if not link.lossy:
-                        self._later(self.latency, partial(self._end_there, link, told=True))
+                        self._along(link, "there", partial(self._end_there, link, told=True))
             elif isinstance(action, StartFetchers):
                 application.fetching, application.starts = True, application.starts + 1
                 for at, offset in action.start.items():
                     application.core.positions[at] = 0 if offset == NOWHERE else offset
+                assert application.link is not None
+                application.term = application.link.term
+                self._one_fetches(application.core.settings.group_id, application.term)
             else:
                 assert isinstance(action, StopFetchers)
                 application.fetching = False
+
+    def _one_fetches(self, group: str, term: int) -> None:
+        """Of those whom one coordinator has started: nothing fences the one before."""
+        one_fetches(
+            (name, one.owns)
+            for name, one in self.applications.items()
+            if not one.dead
+            and one.polls
+            and (one.core.settings.group_id, one.term) == (group, term)
+        )
 
     def _connect(self, name: str, node: int) -> None:
         link = Link(next(self._links), name, node)
@@ -327,13 +380,17 @@ class World:
             broker.connected(link.number)
             self._hand(name, link, lambda: self.applications[name].core.connected(self.now))
 
-        self._later(self.latency, arrive)
+        self._along(link, "there", arrive)
 
     def _hand(self, name: str, link: Link, call: Callable[[], list[ConsumerAction]]) -> None:
         application = self.applications[name]
 
         def current() -> list[ConsumerAction]:
-            return call() if application.link is link else []
+            if application.link is not link:
+                return []
+            for at in application.owns if self.consumes else ():
+                application.core.positions[at] += 1
+            return call()
 
         if application.dead:
             return
@@ -346,10 +403,21 @@ class World:
         def arrive() -> None:
             broker = self.brokers.get(link.broker)
             if link.open_there and broker is not None:
+                self._note_answer(link, data)
                 self._of_broker(link.broker, broker.receive(link.number, data, self.now))
 
         if not link.lossy:
-            self._later(self.latency, arrive)
+            self._along(link, "there", arrive)
+
+    def _note_answer(self, link: Link, data: bytes) -> None:
+        """What a consumer says of the partitions that it owns, it says to its coordinator."""
+        api = link.asked.popleft() if link.asked else ""
+        settings = self.applications[link.consumer].core.settings
+        if api == "StopFetcher" and settings.auto_commit:
+            _, body = read_response(data[4:], api)
+            rows = {(one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]}
+            own = {at: offset for at, offset in rows.items() if at in link.owns}
+            self.promises.report(settings.group_id, own)
 
     def _to_consumer(self, link: Link, data: bytes) -> None:
         def arrive() -> None:
@@ -358,7 +426,12 @@ class World:
                 self._hand(link.consumer, link, lambda: core.receive(data, self.now))
 
         if not link.lossy:
-            self._later(self.latency, arrive)
+            self._along(link, "here", arrive)
+
+    def _hang_up(self, link: Link) -> None:
+        """A broker ends a connection; the consumer hears of it behind what was sent before, if at all."""
+        if not link.lossy:
+            self._along(link, "here", partial(self._end_here, link, told=True))
 
     def _end_here(self, link: Link, *, told: bool) -> None:
         if not link.open_here:
@@ -381,3 +454,13 @@ class World:
         broker = self.brokers.get(link.broker)
         if told and was_open and broker is not None:
             self._of_broker(link.broker, broker.closed(link.number, self.now))
+
+
+def _note_question(link: Link, data: bytes) -> None:
+    """A frame of a broker: the coordinator asks, unless it answers."""
+    try:
+        api, _ = read_request(data[4:])
+    except Malformed:
+        return
+    if api in ("Ping", "StopFetcher", "StartFetcher"):
+        link.asked.append(api)

@@ -1,22 +1,29 @@
 """Whatever is lost, delayed or dies: the promises of the design hold, and the group recovers.
 
-`World` checks as it goes: at most one owner of a partition in every generation, every partition owned
-after a rebalance, no commit of a stale generation taken.
+`World` and `Promises` check as it goes: at most one owner of a partition in every generation, every
+partition owned after a rebalance, no commit of another generation taken.
 """
 
 from __future__ import annotations
+
+import sys
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from peers.consumer_rewrite.actions import BrokerAction
+from specs.drafts.rewrite_states import REBALANCING
 from tests.peers.consumer_rewrite.world import World
 
 NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2, 3))
 PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
 """ms that pass behind each step."""
+ENDINGS = st.sampled_from(
+    ("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none")
+)
+"""What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
 
 class Group(RuleBasedStateMachine):
@@ -27,9 +34,10 @@ class Group(RuleBasedStateMachine):
         write_ms=st.sampled_from((1, 30)),
         names=st.sampled_from(("a", "ab", "abc")),
         settled=st.booleans(),
+        ending=ENDINGS,
     )
-    def begin(self, latency: int, write_ms: int, names: str, settled: bool) -> None:
-        self.world = World(brokers=3, topics={"t": 3})
+    def begin(self, latency: int, write_ms: int, names: str, settled: bool, ending: str) -> None:
+        self.world, self.ending = World(brokers=3, topics={"t": 3}), ending
         self.world.latency, self.world.write_ms = latency, write_ms
         for name in names:
             self.world.add(name)
@@ -76,6 +84,13 @@ class Group(RuleBasedStateMachine):
             else:
                 self.world.cut(known.link)
         self.world.run(then)
+
+    @rule(name=NAMES, off=st.sampled_from((-1, 0, 1)))
+    def requests_of_another_generation(self, name: str, off: int) -> None:
+        """As of a consumer with a bug, or one whose requests come late."""
+        known = self.world.applications.get(name)
+        if known is not None and known.core.consumer_id:
+            self.world.confuse(known.core.consumer_id, known.core.generation + off)
 
     @rule(node=NODES, then=PAUSES)
     def crash(self, node: int, then: int) -> None:
@@ -130,9 +145,9 @@ class Group(RuleBasedStateMachine):
         self.world.run(then)
 
     def teardown(self) -> None:
-        """No more faults: within bounded time all that live own all there is."""
-        if not hasattr(self, "world"):
-            return
+        """No more faults: within bounded time all that live own all there is; and once more."""
+        if not hasattr(self, "world") or sys.exception() is not None:
+            return  # what has failed already is what is to be told
         world = self.world
         world.crash_before = lambda broker, action: False
         world.latency, world.load_ms, world.deaf = 1, 5, set()
@@ -144,6 +159,45 @@ class Group(RuleBasedStateMachine):
             if not one.dead and not one.polls:
                 world.resume(name)
         world.until(world.settled, limit=8_000)
+        self.end()
+        world.until(world.settled, limit=8_000)
+
+    def end(self) -> None:
+        """One thing that happens to a group of at least two in which all is well."""
+        world = self.world
+        for name in ("x", "y"):
+            world.add(name)
+        world.until(world.settled)
+        x = world.applications["x"]
+        assert x.link is not None
+        match self.ending:
+            case "kill":
+                world.kill("x")
+            case "leave":
+                world.leave("x")
+            case "vanish":
+                x.link.lossy, x.dead, x.partitions = True, True, frozenset()
+            case "grow" | "grow twice":
+                world.partition_count("t", world.topics["t"] + 1)
+                if self.ending != "grow":
+                    world.until(lambda: world.state() == REBALANCING)
+                    world.partition_count("t", world.topics["t"] + 1)
+            case "pause":
+                stale = x.core.consumer_id, x.core.generation
+                world.pause("x")
+                world.run(700)
+                world.confuse(*stale)
+                world.confuse(stale[0], world.applications["y"].core.generation)
+                world.resume("x")
+                world.until(world.settled)
+                for off in (-1, 1):
+                    world.confuse(x.core.consumer_id, x.core.generation + off)
+            case "crash":
+                world.crash(world.coordinator())
+            case _:
+                generation = x.core.generation
+                world.run(1_000)
+                assert x.core.generation == generation, "a rebalance without a reason"
 
 
 Group.TestCase.settings = settings(

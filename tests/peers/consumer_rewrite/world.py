@@ -1,7 +1,7 @@
 """Brokers and consumers of the rewrite on a virtual clock: a network that delays, loses and cuts.
 
-What may never happen is checked as it happens: two owners of a partition in one generation, and a
-commit that was taken though its generation is not the one that the registry has.
+What may never happen is checked as it happens: two owners of a partition in one generation, a partition
+without one, and what `promises` has of commits and heartbeats.
 """
 
 from __future__ import annotations
@@ -25,11 +25,17 @@ from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import decode, group_of, path_of
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.consumer_rewrite.strategies import Partition
+from peers.consumer_rewrite.wire import request
 from peers.dialer import Connect, Disconnect, Transmit
 from peers.listener import Address, Close, Send
 from peers.registry import Entry, MemoryElector, MemoryRegistry
+from specs.drafts.rewrite_states import DOWN
+from tests.peers.consumer_rewrite.promises import Promises
 
 SETTINGS = BrokerSettings(slots=2)
+
+BUSY = 1_000
+"""So many things in the same millisecond are a loop."""
 
 
 @dataclass
@@ -41,6 +47,8 @@ class Link:
     broker: int
     open_here: bool = True
     open_there: bool = False
+    latest: dict[str, int] = field(default_factory=lambda: {"here": 0, "there": 0})
+    """When what was last sent arrives at the consumer (here) and at the broker (there)."""
     lossy: bool = False
     """Whatever is sent from now on does not arrive, and nobody hears of it."""
 
@@ -80,6 +88,7 @@ class World:
         self.log: list[tuple[int, str, object]] = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self.incarnation: dict[int, int] = {}
+        self.promises = Promises(self.registry)
         self.deaf: set[int] = set()
         """Brokers that do not hear what the controller says."""
         self._led: dict[int, dict[int, int]] = {}
@@ -110,8 +119,7 @@ class World:
         self.brokers[node] = None
         for link in [one for one in self.links.values() if one.broker == node]:
             self._end_there(link, told=False)
-            # what it had sent still arrives
-            self._later(self.latency, partial(self._end_here, link, told=True))
+            self._hang_up(link)
         for elector in self.electors.values():
             elector.leave(node)
         self.elect()
@@ -167,6 +175,26 @@ class World:
         self._of_consumer(name, application.core.stop(self.now))
         application.dead = True
 
+    def confuse(self, consumer_id: str, generation: int) -> None:
+        """A heartbeat and a commit on a connection of their own, with what somebody takes for true."""
+        leader = self.electors[slot_of("g", SETTINGS.slots)].leader()
+        broker = None if leader is None else self.brokers[leader.candidate]
+        if leader is None or broker is None:
+            return
+        number = next(self._links)
+        row = {"partition": 0, "offset": self.now, "timestamp": 0, "metadata": ""}
+        who = {
+            "group_id": "g",
+            "group_generation_id": generation,
+            "consumer_id": consumer_id,
+        }
+        topics = [{"topic": "t", "partitions": [row]}]
+        broker.connected(number)
+        for at, api, body in ((1, "Heartbeat", who), (2, "OffsetCommit", who | {"topics": topics})):
+            data = request(api, at, "confused", body)
+            self.promises.asked(number, data)
+            self._of_broker(leader.candidate, broker.receive(number, data, self.now))
+
     def pause(self, name: str) -> None:
         """The application does not poll."""
         self.applications[name].polls = False
@@ -196,7 +224,7 @@ class World:
 
     def run(self, ms: int) -> None:
         """Let so much time pass."""
-        end = self.now + ms
+        end, busy = self.now + ms, 0
         while True:
             due = self._events[0][0] if self._events else end + 1
             wakes: list[tuple[int, Callable[[], None]]] = [(due, self._happen)]
@@ -209,6 +237,8 @@ class World:
             at, call = min(wakes, key=lambda wake: wake[0])
             if at > end:
                 break
+            busy = busy + 1 if at == self.now else 0
+            assert busy < BUSY, f"no end of what is to be done at {at}"
             self.now = at
             call()
         self.now = end
@@ -260,16 +290,31 @@ class World:
         states = [f"{n}: {b and b.state('g')}" for n, b in self.brokers.items()]
         return "\n".join([f"at {self.now}", *rows, *states])
 
+    def state(self, group: str = "g") -> str:
+        """The group's state at its coordinator."""
+        broker = self.brokers[self.coordinator(group)]
+        return DOWN if broker is None else broker.state(group)
+
     def coordinator(self, group: str = "g") -> int:
         """The node that leads the group's slot."""
         leader = self.electors[slot_of(group, SETTINGS.slots)].leader()
         assert leader is not None
         return leader.candidate
 
+    def _leads(self, node: int) -> bool:
+        """Whether a broker leads the group's slot, and knows who leads."""
+        leader = self.electors[slot_of("g", SETTINGS.slots)].leader()
+        return node not in self.deaf and leader is not None and leader.candidate == node
+
     # what the cores want done
 
     def _later(self, ms: int, call: Callable[[], None]) -> None:
         heapq.heappush(self._events, (self.now + ms, next(self._order), call))
+
+    def _along(self, link: Link, to: str, call: Callable[[], None]) -> None:
+        """Over a connection: nothing overtakes what was sent before, even if the latency has changed."""
+        at = link.latest[to] = max(self.now + self.latency, link.latest[to])
+        heapq.heappush(self._events, (at, next(self._order), call))
 
     def _poll(self, name: str) -> None:
         application = self.applications[name]
@@ -290,6 +335,7 @@ class World:
                 return
             self.log.append((self.now, f"broker {node}", action))
             if isinstance(action, Send):
+                self.promises.answered(action.connection, action.data, leads=self._leads(node))
                 link = self.links.get(action.connection)
                 if link is not None:
                     self._to_consumer(link, action.data)
@@ -297,7 +343,7 @@ class World:
                 link = self.links.get(action.connection)
                 if link is not None:
                     link.open_there = False
-                    self._later(self.latency, partial(self._end_here, link, told=True))
+                    self._hang_up(link)
             elif isinstance(action, Write):
                 if not self._write(action):
                     self._fence(node)
@@ -323,10 +369,7 @@ class World:
             return False
         if before is not None:
             old = decode(before.data)
-            if record.offsets != old.offsets:
-                assert action.generation == old.generation, "a commit of a stale generation"
-            else:
-                assert record.generation == old.generation + 1
+            assert record.generation == old.generation + (record.offsets == old.offsets)
         owned = [at for one in record.consumers for at in one.owns]
         assert len(owned) == len(set(owned)), "two owners"
         topics = {topic for one in record.consumers for topic in one.topics}
@@ -369,7 +412,7 @@ class World:
                     link = application.link
                     self._end_here(link, told=False)
                     if not link.lossy:
-                        self._later(self.latency, partial(self._end_there, link, told=True))
+                        self._along(link, "there", partial(self._end_there, link, told=True))
             elif isinstance(action, Consume):
                 self._consume(name, action)
             elif isinstance(action, Halt):
@@ -403,7 +446,7 @@ class World:
             broker.connected(link.number)
             self._hand(name, link, lambda: self.applications[name].core.connected(self.now))
 
-        self._later(self.latency, arrive)
+        self._along(link, "there", arrive)
 
     def _hand(self, name: str, link: Link, call: Callable[[], list[ConsumerAction]]) -> None:
         """Something for a consumer, if it still has this connection by then."""
@@ -423,10 +466,11 @@ class World:
         def arrive() -> None:
             broker = self.brokers.get(link.broker)
             if link.open_there and broker is not None:
+                self.promises.asked(link.number, data)
                 self._of_broker(link.broker, broker.receive(link.number, data, self.now))
 
         if not link.lossy:
-            self._later(self.latency, arrive)
+            self._along(link, "there", arrive)
 
     def _to_consumer(self, link: Link, data: bytes) -> None:
         def arrive() -> None:
@@ -435,7 +479,12 @@ class World:
                 self._hand(link.consumer, link, lambda: core.receive(data, self.now))
 
         if not link.lossy:
-            self._later(self.latency, arrive)
+            self._along(link, "here", arrive)
+
+    def _hang_up(self, link: Link) -> None:
+        """A broker ends a connection; the consumer hears of it behind what was sent before, if at all."""
+        if not link.lossy:
+            self._along(link, "here", partial(self._end_here, link, told=True))
 
     def _end_here(self, link: Link, *, told: bool) -> None:
         if not link.open_here:

@@ -1,0 +1,85 @@
+"""`barnabas decode` of captures in which a draft is spoken."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.cli import app
+from barnabas.harness import Harness
+from barnabas.trouble import Trouble
+from peers.central_coordination.client import Client
+from peers.central_coordination.server import Cluster
+from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from proxy.scenario import loads
+
+SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A consumer registers through the proxy, is started, and its twin is refused."""
+    path = tmp_path_factory.mktemp("draft") / "f.pcapng"
+
+    async def work() -> None:
+        settings = BrokerSettings(min_session_timeout_ms=100)
+        async with Cluster(1, topics={"t": ("0-0",)}, settings=settings) as cluster:
+            host, port = cluster.bootstrap[0]
+            harness = Harness(f"{host}:{port}", scenario=loads(SCENARIO), capture=path)
+            proxy = await asyncio.to_thread(harness.__enter__)
+            try:
+                clients = [
+                    Client(ConsumerSettings("g", "c1", (proxy.proxy.address,), '{"t": 1}'))
+                    for _ in range(2)
+                ]
+                clients[0].start()
+                async with asyncio.timeout(30):
+                    while not clients[0].fetching:
+                        await asyncio.sleep(0.01)
+                    clients[1].start()
+                    while not clients[1].core.refused:
+                        await asyncio.sleep(0.01)
+                for one in clients:
+                    await one.stop()
+            finally:
+                await asyncio.to_thread(harness.__exit__, None, None, None)
+
+    asyncio.run(work())
+    return path
+
+
+def decode(*arguments: str | Path) -> tuple[int, list[str], str]:
+    found = CliRunner().invoke(app, ["decode", *map(str, arguments)], catch_exceptions=False)
+    return found.exit_code, found.stdout.splitlines(), found.stderr
+
+
+def test_its_scenario_says_what_is_spoken(capture: Path) -> None:
+    code, lines, said = decode(capture, "--json")
+    rows = [json.loads(line) for line in lines]
+    assert code == 0
+    assert "central-coordination" in said
+    first = {row["api"]: row for row in reversed(rows)}
+    assert first.keys() >= {"ClusterMetadata", "RegisterConsumer", "StopFetcher", "StartFetcher"}
+    assert first["RegisterConsumer"]["request"]["consumer_id"] == "c1"
+    assert first["StartFetcher"]["client_id"] == "c1"
+    (given,) = first["StartFetcher"]["request"]["offset_info"]
+    assert (given["topic"], given["partition"]) == ("t", "0-0")
+    assert any("DuplicateConsumerId" in line for line in decode(capture)[1])
+
+
+def test_a_filter_sees_its_apis(capture: Path) -> None:
+    code, lines, _ = decode(capture, "--filter", "api == 'StartFetcher'")
+    assert code == 0
+    assert lines
+    assert all("StartFetcher" in line for line in lines)
+
+
+def test_what_is_no_draft_is_said(capture: Path) -> None:
+    with pytest.raises(Trouble, match="no draft is called 'klingon'"):
+        decode(capture, "--draft", "klingon")
+    with pytest.raises(Trouble, match="central-coordination is spoken here"):
+        decode(capture, "--frames")

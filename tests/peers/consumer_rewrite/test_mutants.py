@@ -1,0 +1,50 @@
+"""The model test finds the bugs that it is there for."""
+
+from __future__ import annotations
+
+import pytest
+
+from peers.consumer_rewrite import consumer, coordinator, group, joining, strategies
+from tests.peers.consumer_rewrite.test_model import Group
+from tests.peers.mutants import Mutant, assert_caught
+
+# fmt: off
+MUTANTS = (
+    Mutant("a stale commit is taken", group,
+        "        elif generation != self.record.generation:\n",
+        "        elif generation > self.record.generation:\n"),
+    Mutant("a commit of a generation to come is taken", group,
+        "        elif generation != self.record.generation:\n",
+        "        elif generation < self.record.generation:\n"),
+    Mutant("a commit is answered and not kept", group,
+        "            actions.append(self._write(self.record))\n", "            pass\n"),
+    Mutant("a stale heartbeat is taken", group,
+        'if body["group_generation_id"] != self.record.generation:', 'if body["group_generation_id"] < 0:'),
+    Mutant("two owners of a partition", strategies,
+        "            at += share\n", ""),
+    Mutant("the range of a consumer is too short", strategies,
+        "for number in range(at, at + share)", "for number in range(at, at + share - 1)"),
+    Mutant("a rebalance never ends", group,
+        "if self.state != PREPARE or self._awaited():", "if self.state:"),
+    Mutant("a rebalance does not wait for all", group,
+        "if self.state != PREPARE or self._awaited():", "if self.state != PREPARE:"),
+    Mutant("the generation stays what it was", joining,
+        "before.generation + 1,", "max(1, before.generation),"),
+    Mutant("nobody is ever dead", group,
+        "if self._members[one].deadline <= now]:", "if False]:"),
+    Mutant("the answer has the generation before", group,
+        "joined(self.record.generation, one)", "joined(self.record.generation - 1, one)"),
+    Mutant("two consumers get the same id", group,
+        '-{self._new_id()}"', '-id"'),
+    Mutant("a new coordinator begins with the first generation", coordinator,
+        "(decode(entry.data), entry.version)", "(Record(), entry.version)"),
+    Mutant("a consumer that is told to join again goes on", consumer,
+        "if following in (STOPPED, DISCOVER, DOWN) and", "if following == DOWN and"),
+)
+# fmt: on
+"""Each is a bug that somebody might write."""
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[one.what for one in MUTANTS])
+def test_it_is_found(mutant: Mutant) -> None:
+    assert_caught(mutant, Group)
