@@ -262,7 +262,7 @@ def test_who_suffers_from_the_case_before_is_run_again_on_a_connection_of_its_ow
     target.lanes.aim(target.service.address)
     live = (Live(0, 8, 4, "correlation_id"),)
     executed = target.executed
-    found = run(target, *(replace(case(ASK, number=number), live=live) for number in range(8)))
+    found = run(target, *(case(ASK, number=number)._replace(live=live) for number in range(8)))
     for one in found:
         assert (one.ending, [reply[:4] for reply in one.replies]) == ("open", [one.sent[0][8:12]])
     assert target.executed > executed + 8
