@@ -114,8 +114,8 @@ def fuzz_run_command(
     from barnabas.fuzz_campaigns import read_campaign
     from barnabas.fuzz_run import Wanted, fuzz_run
 
-    if master is not None and not spark:
-        raise Trouble("--master says where Spark runs: give --spark, too")
+    if master is not None:
+        _look_at(master, spark)
     changes: dict[str, Any] = {}
     if target is not None:
         changes["target"] = target
@@ -134,6 +134,17 @@ def fuzz_run_command(
         spark=(master or "") if spark else None,
     )
     raise typer.Exit(fuzz_run(wanted))
+
+
+def _look_at(master: str, spark: bool) -> None:
+    from pipeline.masters import parse_master
+
+    if not spark:
+        raise Trouble("--master says where Spark runs: give --spark, too")
+    try:
+        parse_master(master)
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
 
 
 @fuzz_app.command("replay", epilog=REPLAY_EXAMPLES)
