@@ -19,7 +19,7 @@ from fuzz.findings import Findings
 from tests.pipeline.spark_processes import LITTLE, standalone
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 240.0
+PATIENCE = 400.0
 ALL = 480
 
 CAMPAIGN = """\
@@ -36,7 +36,7 @@ round: 240
 TARGET = "fuzz.targets.embedded_process"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 class Cluster:
