@@ -102,7 +102,9 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         ours["spark.python.daemon.module"] = "pipeline.forking"
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
-        ours["spark.executorEnv.TMPDIR"] = "."  # what is killed leaves it to Spark, which removes it
+        ours["spark.executorEnv.TMPDIR"] = (
+            "."  # what is killed leaves it to Spark, which removes it
+        )
     if master.here:
         ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
     return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])

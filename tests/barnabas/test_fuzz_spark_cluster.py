@@ -37,8 +37,8 @@ captures: [mine.pcap]
 budget: {cases: 480}
 round: 480
 """
-"""One round: what the next would be made of depends on what a busy machine makes of this one. Its mutators are
-such as the embedded cluster survives: each death would cost the test a restart."""
+"""One round: what the next would be made of depends on what a busy machine makes of this one. The embedded
+cluster survives these mutators: each of its deaths would cost the test a restart."""
 
 TARGET = "fuzz.targets.embedded_process"
 EXECUTOR = "CoarseGrainedExecutorBackend"
