@@ -102,9 +102,8 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         ours["spark.python.daemon.module"] = "pipeline.forking"
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
-        ours["spark.executorEnv.TMPDIR"] = (
-            "."  # what is killed leaves it to Spark, which removes it
-        )
+        # what is killed leaves files to Spark, which removes them
+        ours["spark.executorEnv.TMPDIR"] = "."
     if master.here:
         ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
     return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])
