@@ -20,6 +20,7 @@ from fuzz.shards import SCHEMA, Job, Row, came_to, job_of, shards
 from fuzz.targets.contents import target_of
 from fuzz.targets.target import Target
 from pipeline.errors import UnavailableError, reason
+from pipeline.masters import parse_master
 from pipeline.session import QUICK, session
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ def on_spark(
     master: str, settings: Mapping[str, str], found: Assembled, own: bool, shelf: Shelf
 ) -> Iterator[RunRound]:
     """Runs rounds on Spark, until the end of the `with`. master: "" is this machine. Raises Trouble."""
+    # a Spark Connect server was set up by others, and takes none of these
+    ours = {} if parse_master(master or None).kind == "connect" else SETTINGS
     try:
-        with session(master or None, {**SETTINGS, **settings}) as spark:
+        with session(master or None, {**ours, **settings}) as spark:
             yield rounds(spark, job_of(found, own, _target_of), shelf)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
