@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from barnabas.options import TlsKeys
+from barnabas.options import Conf, TlsKeys, spark_settings
 from barnabas.trouble import Trouble
 
 ANALYZE_EXAMPLES: Final = (
@@ -58,10 +58,7 @@ def analyze_command(
             "more rows than all others.",
         ),
     ] = None,
-    conf: Annotated[
-        list[str] | None,
-        typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark's. May be repeated."),
-    ] = None,
+    conf: Conf = None,
     follow: Annotated[
         bool,
         typer.Option(
@@ -83,12 +80,7 @@ def analyze_command(
     """
     from barnabas.analyze import Wanted, analyze
 
-    settings = {}
-    for one in conf or ():
-        name, equals, value = one.partition("=")
-        if not (equals and name.startswith("spark.")):
-            raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
-        settings[name] = value
+    settings = spark_settings(conf)
     also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
     wanted = Wanted(captures, out, master, settings, tls_keys, as_json, also)
     if follow:

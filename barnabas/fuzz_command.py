@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from barnabas.options import Conf, spark_settings
 from barnabas.trouble import FINE, Trouble
 
 RUN_EXAMPLES: Final = (
@@ -16,7 +17,8 @@ RUN_EXAMPLES: Final = (
     "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
     "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
     "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
-    "  barnabas fuzz run mine.yaml --spark --master local[4]"
+    "  barnabas fuzz run mine.yaml --spark --master local[4]\n\n"
+    "  barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8"
 )
 REPLAY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -102,8 +104,13 @@ def fuzz_run_command(
         bool, typer.Option("--spark", help="Run rounds in shards on Spark, each with a target.")
     ] = False,
     master: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where Spark runs; here if absent.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where Spark runs: local[N], spark://HOST:PORT ...; here, on all cores, if absent.",
+        ),
     ] = None,
+    conf: Conf = None,
     own: Own = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, an event each.")] = False,
 ) -> None:
@@ -114,8 +121,10 @@ def fuzz_run_command(
     from barnabas.fuzz_campaigns import read_campaign
     from barnabas.fuzz_run import Wanted, fuzz_run
 
-    if master is not None and not spark:
-        raise Trouble("--master says where Spark runs: give --spark, too")
+    if not spark and (master is not None or conf):
+        raise Trouble(f"{'--conf' if conf else '--master'} is about Spark: give --spark, too")
+    if master is not None:
+        _look_at(master)
     changes: dict[str, Any] = {}
     if target is not None:
         changes["target"] = target
@@ -132,8 +141,19 @@ def fuzz_run_command(
         shrink=shrink,
         as_json=as_json,
         spark=(master or "") if spark else None,
+        settings=spark_settings(conf),
     )
     raise typer.Exit(fuzz_run(wanted))
+
+
+def _look_at(master: str) -> None:
+    """Raises Trouble for what is no master, before a target is started in vain."""
+    from pipeline.masters import parse_master
+
+    try:
+        parse_master(master)
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
 
 
 @fuzz_app.command("replay", epilog=REPLAY_EXAMPLES)

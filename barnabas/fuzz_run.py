@@ -93,15 +93,17 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         )
         finished = False
         try:
-            for event in run(run_round, kept, campaign.round, last, over):
-                match event:
-                    case Began():
-                        progress.round(event)
-                    case Batch():
-                        progress.batch(event)
-                    case Ended():
-                        progress.ended(event)
-            kept.spent(time.monotonic() - began)
+            try:
+                for event in run(run_round, kept, campaign.round, last, over):
+                    match event:
+                        case Began():
+                            progress.round(event)
+                        case Batch():
+                            progress.batch(event)
+                        case Ended():
+                            progress.ended(event)
+            finally:
+                kept.spent(time.monotonic() - began)
             _make_smaller(wanted, findings, kept, target, found, progress)
             finished = True
         except KeyboardInterrupt:

@@ -6,7 +6,7 @@ is kept as any batch is, or put by until those before it have come.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -16,10 +16,12 @@ from fuzz.assembling import Assembled
 from fuzz.errors import CannotRun
 from fuzz.running import Batch, RunRound
 from fuzz.sharding import Shelf, side_by_side
-from fuzz.shards import SCHEMA, Job, Row, job_of, shards
-from fuzz.targets.contents import TARGETS, sides, target_of
+from fuzz.shards import SCHEMA, Job, Row, came_to, job_of, shards
+from fuzz.targets.contents import target_of
 from fuzz.targets.target import Target
 from pipeline.errors import UnavailableError, reason
+from pipeline.masters import parse_master
+from pipeline.session import QUICK, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +32,10 @@ SMALLEST: Final = 50
 SHARDS: Final = 2
 """Of a round, for each core: more lose less when they are interrupted, and start more targets."""
 
-SETTINGS: Final = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
+SETTINGS: Final = {
+    **QUICK,
+    "spark.executor.extraJavaOptions": QUICK["spark.driver.extraJavaOptions"],
+}
 
 
 @contextmanager
@@ -38,15 +43,11 @@ def on_spark(
     master: str, settings: Mapping[str, str], found: Assembled, own: bool, shelf: Shelf
 ) -> Iterator[RunRound]:
     """Runs rounds on Spark, until the end of the `with`. master: "" is this machine. Raises Trouble."""
-    from pipeline.session import session
-
+    # a Spark Connect server was set up by others, and takes none of these
+    ours = {} if parse_master(master or None).kind == "connect" else SETTINGS
     try:
-        with session(master or None, {**SETTINGS, **settings}) as spark:
-            kinds = {side.partition(":")[0] for side in sides(found.campaign.target)}
-            ours = kinds <= {kind.name for kind in TARGETS}
-            yield rounds(spark, job_of(found, own, target_of if ours else _target_of), shelf)
-    except ValueError as problem:
-        raise Trouble(f"--master: {problem}") from None
+        with session(master or None, {**ours, **settings}) as spark:
+            yield rounds(spark, job_of(found, own, _target_of), shelf)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 
@@ -56,18 +57,17 @@ def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    cores = _parallelism(spark)
-
     def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
+        cores = _parallelism(spark)  # workers come and go
         work = shards(job, dict(energies))
 
-        def run_shard(shard: range) -> list[Row]:
+        def run_shard(shard: range) -> Sequence[Row]:
             ids = spark.range(shard.start, shard.stop, 1, 1)
             try:
                 rows = ids.mapInArrow(work, SCHEMA).collect()
             except (PySparkException, Py4JError) as problem:
                 raise CannotRun(f"Spark gave up: {reason(problem)}") from None
-            return [(row["kind"], row["said"]) for row in rows]
+            return came_to([(row["kind"], row["said"]) for row in rows])
 
         size = max(SMALLEST, len(numbers) // (cores * SHARDS))
         yield from side_by_side(
@@ -78,7 +78,7 @@ def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
 
 
 def _target_of(text: str, own: bool) -> Target:
-    """Of kinds that only barnabas has: workers must have it, too."""
+    """Also of the kinds that only barnabas has: workers get it, too."""
     return target_of(text, own, KINDS)
 
 

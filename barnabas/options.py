@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from barnabas.trouble import Trouble
+
 Servers = Annotated[
     str,
     typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
@@ -56,3 +58,20 @@ JsonLines = Annotated[bool, typer.Option("--json", help="JSON Lines.")]
 JsonBodies = Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")]
 
 JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]
+
+
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark's. May be repeated."),
+]
+
+
+def spark_settings(conf: list[str] | None) -> dict[str, str]:
+    """What `--conf` says. Raises Trouble."""
+    settings = {}
+    for one in conf or ():
+        name, equals, value = one.partition("=")
+        if not (equals and name.startswith("spark.")):
+            raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
+        settings[name] = value
+    return settings

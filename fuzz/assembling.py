@@ -24,7 +24,6 @@ class Assembled:
 
     campaign: Campaign
     basis: Basis
-    folder: Path
     corpus: tuple[Seed, ...]
     mutators: tuple[Mutator, ...]
     oracles: tuple[Oracle, ...]
@@ -45,17 +44,15 @@ class Assembled:
 
 def assembled(campaign: Campaign, basis: Basis, folder: Path) -> Assembled:
     """All that a campaign needs beside its target. folder: where its captures are. Raises CannotRun."""
+    return from_corpus(campaign, basis, corpus(campaign, basis, folder))
+
+
+def from_corpus(campaign: Campaign, basis: Basis, seeds: tuple[Seed, ...]) -> Assembled:
+    """The same, where its messages are at hand already. Raises CannotRun."""
     oracles = oracles_for(basis.role, campaign.oracles)
     if not oracles:
         raise CannotRun(f"none of the campaign's oracles can judge a {basis.role}")
-    return Assembled(
-        campaign,
-        basis,
-        folder,
-        corpus(campaign, basis, folder),
-        chosen(campaign.mutators, MUTATORS),
-        oracles,
-    )
+    return Assembled(campaign, basis, seeds, chosen(campaign.mutators, MUTATORS), oracles)
 
 
 def oracles_for(role: Role, names: Iterable[str] = ()) -> tuple[Oracle, ...]:

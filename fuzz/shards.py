@@ -1,21 +1,23 @@
 """A shard: a range of case numbers run wherever it is, and what it came to as rows of a table.
 
-Everything that a shard depends on is in `Job`, as plain values: so any shard can be run again anywhere.
+Everything that a shard depends on is in `Job`, as plain values: so any shard can be run again anywhere, also
+where nobody has the campaign's captures.
 """
 
 from __future__ import annotations
 
-import functools
 import json
+import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.assembling import Assembled, assembled
+from fuzz.assembling import Assembled, from_corpus
 from fuzz.campaign import Campaign
+from fuzz.case import Seed
 from fuzz.corpora import Basis
+from fuzz.errors import CannotRun, Misuse
 from fuzz.oracles.oracle import Verdict
 from fuzz.running import run_range
 from fuzz.stored import observation_json, observation_of, recipe_json, recipe_of
@@ -28,44 +30,34 @@ if TYPE_CHECKING:
 SCHEMA: Final = "kind string, said string"
 """Of the table that shards give: what a row is, and its values as JSON."""
 
+GAVE_UP: Final = "gave up"
+"""The kind of a row that says why a shard can't be run where it was tried. It is no exception there: Spark
+would try again, for nothing, and tell of it in a hundred lines."""
+
 Row = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a shard needs. campaign, basis: JSON. make_target: of the campaign's target and `own`."""
+    """What a shard needs. campaign: JSON. corpus: of all the files that the campaign names, too. make_target:
+    of the campaign's target and `own`."""
 
     campaign: str
-    basis: str
-    folder: str
+    basis: Basis
+    corpus: tuple[Seed, ...]
     own: bool
     make_target: Callable[[str, bool], Target]
 
 
 def job_of(found: Assembled, own: bool, make_target: Callable[[str, bool], Target]) -> Job:
     """The job of a campaign."""
-    return Job(
-        found.campaign.model_dump_json(),
-        json.dumps(found.basis.json()),
-        str(found.folder.resolve()),
-        own,
-        make_target,
-    )
-
-
-# a worker process has many shards of one campaign
-@functools.lru_cache(maxsize=2)
-def _assembled(campaign: str, basis: str, folder: str) -> Assembled:
-    said = json.loads(basis)
-    versions = tuple((int(key), tuple(all_)) for key, all_ in said["versions"].items())
-    return assembled(
-        Campaign.model_validate_json(campaign), Basis(said["role"], versions), Path(folder)
-    )
+    return Job(found.campaign.model_dump_json(), found.basis, found.corpus, own, make_target)
 
 
 def run_shard(job: Job, energies: Mapping[str, int], numbers: range) -> Tally:
     """Run cases of a round, against a target of one's own. Raises fuzz.errors.CannotRun."""
-    found = _assembled(job.campaign, job.basis, job.folder)
+    campaign = Campaign.model_validate_json(job.campaign)
+    found = from_corpus(campaign, job.basis, job.corpus)
     tally = Tally()
     with job.make_target(found.campaign.target, job.own) as target:
         for batch in run_range(target, found.maker(energies), found.oracles, numbers):
@@ -87,7 +79,10 @@ def shards(
         whole = range(min(numbers), max(numbers) + 1)
         if len(whole) != len(numbers):
             raise ValueError("a shard is a range of case numbers")
-        rows = list(rows_of(run_shard(job, energies, whole)))
+        try:
+            rows = list(rows_of(run_shard(job, energies, whole)))
+        except (CannotRun, Misuse) as problem:
+            rows = [(GAVE_UP, f"{problem} (on {socket.gethostname()})")]
         yield pa.RecordBatch.from_pydict(
             {"kind": [kind for kind, _ in rows], "said": [said for _, said in rows]}
         )
@@ -112,6 +107,14 @@ def rows_of(tally: Tally) -> Iterator[Row]:
         yield "finding", json.dumps(said)
     for kind, aside in tally.aside.items():
         yield "aside", json.dumps([kind, recipe_json(aside.recipe), aside.case, aside.count])
+
+
+def came_to(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows of a shard that was run. Raises CannotRun if it could not be."""
+    for kind, said in rows:
+        if kind == GAVE_UP:
+            raise CannotRun(said)
+    return rows
 
 
 def tally_of(rows: Iterable[Row]) -> Tally:

@@ -19,13 +19,14 @@ from typing import IO, Any, Final
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from pipeline.errors import UnavailableError
 from pipeline.java import java_home
 from pipeline.masters import Master
-from pipeline.shipping import pack, root
+from pipeline.shipping import UNPACKED, pack, root
 from pipeline.workers import require
 
 LOOPBACK: Final = "127.0.0.1"
@@ -62,7 +63,7 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
             spark = SparkSession(context)
             if master.kind == "cluster":
                 _await_workers(context, master)
-                context.addPyFile(str(pack(folder / "barnabas.zip")))
+                context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
             asking = False
@@ -99,6 +100,10 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
     }
     if master.kind == "embedded":  # elsewhere our packages come only with the first task
         ours["spark.python.daemon.module"] = "pipeline.forking"
+    else:
+        ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
+        # what is killed leaves files to Spark, which removes them
+        ours["spark.executorEnv.TMPDIR"] = "."
     if master.here:
         ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
     return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])
@@ -117,9 +122,21 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
         "PYTHONSAFEPATH": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, (str(root()), os.environ.get("PYTHONPATH")))),
     }
+    if master.kind == "embedded":
+        variables["TMPDIR"] = str(folder)  # what workers leave that were killed goes with it
     if master.here:
         variables["SPARK_LOCAL_IP"] = LOOPBACK
+    if master.local_cluster:
+        variables["SPARK_HOME"] = str(_home(folder / "home"))
     return variables
+
+
+def _home(folder: Path) -> Path:
+    """Spark's files in a folder of ours, as links: it would make its workers' folders beside them."""
+    folder.mkdir()
+    for path in Path(_find_spark_home()).iterdir():
+        (folder / path.name).symlink_to(path)
+    return folder
 
 
 @contextmanager

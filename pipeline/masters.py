@@ -20,6 +20,8 @@ PATIENCE: Final = 10.0
 Kind = Literal["embedded", "cluster", "connect"]
 
 _URL: Final = re.compile(r"(?P<scheme>spark|sc)://(?P<hosts>[^/;]+)")
+_LOCAL_CLUSTER: Final = re.compile(r"local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\]")
+"""Workers, cores of each, MiB of each."""
 _PORT: Final = re.compile(r"(?P<host>.+?):(?P<port>\d+)")
 
 
@@ -34,7 +36,14 @@ class Master(NamedTuple):
     @property
     def here(self) -> bool:
         """Whether all of it is on this machine's loopback."""
-        return self.kind == "embedded" or all(_loopback(host) for host, _ in self.addresses)
+        if self.kind == "embedded" or self.local_cluster:
+            return True
+        return bool(self.addresses) and all(_loopback(host) for host, _ in self.addresses)
+
+    @property
+    def local_cluster(self) -> bool:
+        """Whether the driver starts the workers, as processes of their own."""
+        return self.url.startswith("local-cluster[")
 
 
 def parse_master(text: str | None) -> Master:
@@ -49,7 +58,7 @@ def parse_master(text: str | None) -> Master:
     """
     if text is None or re.fullmatch(r"local(\[(\*|[1-9]\d*)\])?", text):
         return Master(text or "local[*]", "embedded")
-    if text == "yarn" or text.startswith("k8s://"):
+    if text == "yarn" or text.startswith("k8s://") or _LOCAL_CLUSTER.fullmatch(text):
         return Master(text, "cluster")
     matched = _URL.match(text)
     if matched is None:

@@ -58,7 +58,12 @@ def session(
     reach(where)
     wanted = {**SETTINGS, **(settings or {})}
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-spark-")))
+        # what was killed in it may still finish a write
+        folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="barnabas-spark-", ignore_cleanup_errors=True)
+            )
+        )
         if where.kind == "connect":
             from pipeline.connect import connected
 

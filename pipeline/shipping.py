@@ -1,4 +1,8 @@
-"""Our code for workers elsewhere: a zip of it, and what else must be installed there."""
+"""Our code for workers elsewhere: a zip of it, and what else must be installed there.
+
+A cluster's workers unpack it, since some of it must be files (programs that a target starts, sources that
+it builds); those of a Spark Connect server import from the zip, as there is no other way there.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-PACKAGES: Final = ("specs", "captures", "pipeline", "peers", "fuzz")
-"""What runs on workers."""
+PACKAGES: Final = ("specs", "captures", "pipeline", "peers", "fuzz", "proxy", "barnabas")
+"""What runs on workers; the last two are a target of the fuzzer."""
+
+UNPACKED: Final = "barnabas-packages"
+"""The folder in which workers unpack it, below the one that they run in."""
 
 NEEDED: Final = ("construct", "cramjam", "crc32c", "jmespath", "numpy", "pyarrow", "pandas")
 """Modules of others that it imports; they have native parts and can't be shipped."""

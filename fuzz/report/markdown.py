@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from captures.wording import printable
 from fuzz.report.finding import text
-from fuzz.report.summary import Summary
+from fuzz.report.summary import ROUNDS, Summary
 from fuzz.wording import made_of
 
 
@@ -41,8 +41,10 @@ def _campaign(one: Summary) -> Iterator[str]:
         ("API", "versions", "fields", "mutators", "cases"),
         ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
     )
-    yield ""
+    yield "\n## Mutators\n"
     yield from _table(("mutator", "cases"), one.mutators)
+    yield "\n## Rounds\n"
+    yield from _table(ROUNDS, one.progress)
     yield ""
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from captures.wording import printable
 from fuzz.report.finding import text
-from fuzz.report.summary import Summary
+from fuzz.report.summary import ROUNDS, Summary
 from fuzz.wording import made_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -65,13 +65,7 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "<h2>Mutators</h2>"
     yield from _table(("mutator", "cases"), one.mutators)
     yield "<h2>Rounds</h2>"
-    yield from _table(
-        ("round", "new features", "messages with more energy"),
-        (
-            (row.number, "not over" if row.news is None else row.news, len(row.energies))
-            for row in one.rounds
-        ),
-    )
+    yield from _table(ROUNDS, one.progress)
 
 
 def _table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from fuzz.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
+
+ROUNDS: Final = ("round", "new features", "messages with more energy")
+"""The columns of `Summary.progress`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Summary:
     apis: tuple[ApiRow, ...]
     mutators: tuple[tuple[str, int], ...]
     findings: tuple[Finding, ...]
+    cells: int
     aside: tuple[AsideRow, ...] = ()
 
     @property
@@ -42,18 +47,29 @@ class Summary:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """(name, value) for the top of a report."""
         row = self.campaign
-        rate = f" ({row.done / row.seconds:,.0f}/s)" if row.seconds else ""
+        took = f" in {row.seconds:,.0f} s ({row.done / row.seconds:,.0f}/s)" if row.seconds else ""
+        oracles = Counter(one.oracle for one in self.findings).most_common()
+        by = ", ".join(f"{oracle} {count}" for oracle, count in oracles)
         began = datetime.fromtimestamp(row.began, UTC)
         return (
             ("began", f"{began:%Y-%m-%d %H:%M:%S} UTC"),
-            ("cases", f"{row.done:,} in {row.seconds:,.0f} s{rate}"),
+            ("cases", f"{row.done:,}{took}"),
             ("rounds", f"{len(self.rounds)}"),
             ("seed", str(row.settings.get("seed"))),
-            ("APIs", str(len(self.apis))),
-            ("of field and mutator", f"{sum(one.fields for one in self.apis):,} fields"),
+            ("APIs", f"{len(self.apis)}, in {sum(one.versions for one in self.apis)} versions"),
+            ("fields", f"{sum(one.fields for one in self.apis):,}"),
+            ("of API, version, field and mutator", f"{self.cells:,}"),
             ("responses, errors and log lines told apart", f"{self.features:,}"),
-            ("findings", str(len(self.findings))),
+            ("findings", f"{len(self.findings)} ({by})" if by else "0"),
             *self._not_sent(),
+        )
+
+    @property
+    def progress(self) -> tuple[tuple[int | str, ...], ...]:
+        """Of each round what ROUNDS says."""
+        return tuple(
+            (row.number, "not over" if row.news is None else row.news, len(row.energies))
+            for row in self.rounds
         )
 
     def _not_sent(self) -> tuple[tuple[str, str], ...]:
@@ -70,6 +86,7 @@ def summaries(findings: Findings) -> list[Summary]:
 
 def _summary(findings: Findings, row: CampaignRow) -> Summary:
     coverage = findings.coverage(row.id)
+    size: int = row.settings.get("round", 0)
     mutators: Counter[str] = Counter()
     for cell, cases in coverage.items():
         mutators[cell.mutator] += cases
@@ -88,10 +105,12 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
     return Summary(
         row,
         str(findings.path),
-        tuple(findings.rounds(row.id)),
+        # the energies of the next round are there before it begins
+        tuple(one for one in findings.rounds(row.id) if one.number * size < row.done),
         len(findings.features(row.id)),
         tuple(apis),
         tuple(sorted(mutators.items())),
         tuple(findings.findings(row.id)),
+        len(coverage),
         tuple(findings.aside(row.id)),
     )

@@ -13,7 +13,6 @@ import getpass
 import mmap
 import re
 import struct
-import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -27,9 +26,12 @@ _USED: Final = re.compile(rb"sun\.gc\.generation\.\d+\.space\.\d+\.used")
 _LONG: Final = ord("J")
 
 
+_FOLDER: Final = Path("/tmp")  # noqa: S108 - HotSpot's own, whatever TMPDIR says
+
+
 def published(pid: int) -> Path:
     """The file of a process."""
-    return Path(tempfile.gettempdir()) / f"hsperfdata_{getpass.getuser()}" / str(pid)
+    return _FOLDER / f"hsperfdata_{getpass.getuser()}" / str(pid)
 
 
 def places(data: bytes) -> tuple[str, tuple[int, ...]]:

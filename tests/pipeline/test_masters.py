@@ -24,20 +24,26 @@ def test_this_machine_has_no_address(text: str) -> None:
         ("spark://127.0.0.1:7077,example.org:7077", False),
         ("sc://example.org", False),
         ("local[2]", True),
+        ("local-cluster[2,1,1024]", True),
+        ("yarn", False),
+        ("k8s://https://example.org:443", False),
     ],
 )
 def test_what_is_all_on_loopback_listens_nowhere_else(text: str, here: bool) -> None:
     assert parse_master(text).here is here
 
 
-@pytest.mark.parametrize("text", ["k8s://https://example.org:443", "yarn"])
+@pytest.mark.parametrize(
+    "text", ["k8s://https://example.org:443", "yarn", "local-cluster[2,1,1024]"]
+)
 def test_what_only_spark_can_reach_is_left_to_it(text: str) -> None:
     assert parse_master(text) == Master(text, "cluster")
     reach(parse_master(text))
 
 
 @pytest.mark.parametrize(
-    "text", ["", "localhost:7077", "spark://", "spark://host", "local[0]", "x"]
+    "text",
+    ["", "localhost:7077", "spark://", "spark://host", "local[0]", "local-cluster[2,1]", "x"],
 )
 def test_what_is_no_master_is_said(text: str) -> None:
     with pytest.raises(ValueError, match="is no master"):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.dataset as ds
+import pyspark
 import pytest
 
 from pipeline.tables import read, write
@@ -35,18 +36,19 @@ def places(_):
     return [importlib.import_module(name).__file__ for name in PACKAGES]
 
 url, capture, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+ours = "barnabas.zip" if url.startswith("sc:") else "barnabas-packages"
 settings = {"spark.sql.shuffle.partitions": "3"}
-if url.startswith("spark:"):
+if not url.startswith("sc:"):
     settings |= {"spark.executor.memory": "600m", "spark.driver.memory": "1g"}
 with session(url, settings) as spark:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     where = spark.range(0, 2, 1, 2).select(udf(places, "array<string>")("id").alias("one"))
     for row in where.collect():
-        assert all("barnabas.zip" in place for place in row["one"]), row
+        assert all(ours in place for place in row["one"]), row
     write(spark, [capture], out)
     everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
 """
-"""What is done elsewhere. Our packages come from the zip there, whatever is installed."""
+"""What is done elsewhere. Our packages come from what was sent there, whatever is installed."""
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -91,6 +93,14 @@ def work(url: str, out: Path) -> dict[str, list[str]]:
 def test_a_standalone_cluster_makes_the_same(here: dict[str, list[str]], tmp_path: Path) -> None:
     with standalone(tmp_path) as url:
         assert work(url, tmp_path / "out") == here
+
+
+def test_workers_that_the_driver_starts_make_the_same(
+    here: dict[str, list[str]], tmp_path: Path
+) -> None:
+    before = sorted(Path(pyspark.__file__).parent.iterdir())
+    assert work("local-cluster[2,1,1024]", tmp_path / "out") == here
+    assert sorted(Path(pyspark.__file__).parent.iterdir()) == before, "nothing is put beside Spark"
 
 
 def test_spark_connect_makes_the_same(here: dict[str, list[str]], tmp_path: Path) -> None:

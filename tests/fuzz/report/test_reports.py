@@ -75,7 +75,21 @@ def test_a_table_of_markdown_keeps_its_columns(found: list[Summary]) -> None:
 
 def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     one, empty = found
-    assert dict(one.facts)["cases"].startswith("100 in")
+    assert dict(one.facts)["cases"] == "100"
     assert sum(row.cases for row in one.apis) == 100
+    assert one.progress == ((0, "not over", 0),)
+    assert "| round | new features |" in markdown([one])
+    assert "<th>new features</th>" in page([one])
+    assert dict(one.facts)["findings"] == "3 (raised 2, evil 1)"
     assert dict(empty.facts)["findings"] == "0"
     assert "None." in markdown([empty])
+
+
+def test_a_round_that_has_not_begun_is_none(tmp_path: Path) -> None:
+    (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100), 100)
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", "fake", {"seed": 4, "round": 100}, 0.0)
+        kept.keep(batch.tally, 100, 0)
+        news = kept.end_round(0)
+        (one,) = summaries(findings)
+    assert one.progress == ((0, news, 0),)

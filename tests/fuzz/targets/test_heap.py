@@ -72,3 +72,12 @@ def test_what_says_nothing_of_a_heap_is_told(data: bytes) -> None:
 def test_of_a_process_that_is_no_jvm_nothing_is_known() -> None:
     with Heap(os.getpid()) as heap:
         assert heap.used() is None
+
+
+def test_it_is_looked_for_where_jvms_put_it_whatever_folder_is_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = heap_module.published(7)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert heap_module.published(7) == before
