@@ -33,7 +33,7 @@ from peers.apache.guard import Guard
 CONFIRMING: Final = 4
 """Threads that run cases again, alone, while the other sessions go on."""
 SURVEYS: Final = 2
-"""How often all workloads are gone through in vain for an API that is new: busy machines end sessions early."""
+"""How often all workloads are gone through in vain for an API that is new: some end early."""
 AGAIN: Final = 1
 """How often a case is run again whose session ended before the client asked for its answer."""
 _WAKES: Final = 0.02
