@@ -85,9 +85,9 @@ def run_range(
     batch: int | None = None,
 ) -> Iterator[Batch]:
     """Run cases of these numbers in batches: as many at once as the target likes best, or as is said."""
-    batch = batch or target.at_once
-    for first in range(numbers.start, numbers.stop, batch):
-        end = min(first + batch, numbers.stop)
+    end = numbers.start
+    while end < numbers.stop:
+        first, end = end, min(end + (batch or target.at_once), numbers.stop)
         tally = Tally()
         cases = [maker.case(number) for number in range(first, end)]
         for case in cases:

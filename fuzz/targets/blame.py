@@ -1,4 +1,5 @@
-"""Which case of a batch is to blame: the batch is halved until one alone gives the same trouble.
+"""Which case of a batch is to blame. What leaves the target well is halved until one alone gives the same
+trouble; of what it has to be started again for, cases are tried one by one: that costs fewer starts.
 
 Pure: `perform` runs cases, `trouble` says what is wrong with the target after them.
 """
@@ -35,6 +36,11 @@ class Trouble:
         return self.probe is not None and not self.probe.answered
 
     @property
+    def ends(self) -> bool:
+        """Whether the target does not go on by itself: each further look costs a start, or a wait."""
+        return self.death is not None or self.slow
+
+    @property
     def alone(self) -> bool:
         """Whether something is wrong, even if a later probe is answered."""
         lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)
@@ -50,6 +56,53 @@ def _grown(memory: tuple[int, int] | None) -> int:
 
 
 Perform = Callable[[Sequence[Case]], list[Observation]]
+
+
+def searched(
+    found: Sequence[Observation],
+    wrong: Trouble,
+    perform: Perform,
+    trouble: Callable[[], Trouble | None],
+    likely: Callable[[Case], bool] = lambda case: False,
+) -> list[Observation]:
+    """Of cases that were run, with trouble behind them: those that are settled, at least one. found: in
+    the order in which they were over.
+
+    Of a target that ended, cases are tried alone that it left without an answer, until one ends it: two
+    starts, however many there are. Who was answered keeps that; the others are not settled, and are to be
+    sent again. What none of them does alone is halved.
+    """
+    in_order = sorted(found, key=lambda one: one.case.number)
+    if len(found) == 1 or not wrong.ends:
+        return halved(in_order, wrong, perform, trouble, likely)
+    suspects = _suspects(found, wrong, likely)
+    settled = {one.case.number: one for one in in_order if one.ending != "refused"}
+    for number in (case.number for case in suspects):
+        settled.pop(number, None)
+    for case in suspects:
+        (one,) = perform((case,))
+        seen = trouble()
+        settled[case.number] = one if seen is None else blamed(one, seen)
+        if seen is not None and seen.ends:
+            return [settled[number] for number in sorted(settled)]
+    reached = [settled[number] for number in sorted(settled)]
+    return halved(reached or in_order, wrong, perform, trouble, likely)
+
+
+def _suspects(
+    found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
+) -> list[Case]:
+    """Who was not answered: of those, kinds that did it before first. A process that dies closes what it
+    was about last; one that hangs leaves all behind it unanswered."""
+    if wrong.death is not None:
+        left = [one.case for one in reversed(found) if one.ending in ("closed", "reset")]
+    else:
+        left = [one.case for one in found if one.ending != "open" or _waited(one)]
+    return sorted(left, key=lambda case: not likely(case))
+
+
+def _waited(observation: Observation) -> bool:
+    return any(name == "waited_ms" for name, _ in observation.facts)
 
 
 def settle(

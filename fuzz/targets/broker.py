@@ -15,7 +15,7 @@ from fuzz.observation import Death, Observation, Probe
 from fuzz.patience import LIMIT_MS, PARKED
 from fuzz.tally import SET_ASIDE
 from fuzz.targets.attributing import attributed
-from fuzz.targets.blame import Trouble, alone_to_blame, blamed, halved
+from fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
 from fuzz.targets.entries import about
 from fuzz.targets.flow import REUSED, Flow, Placed
 from fuzz.targets.following import Following
@@ -38,7 +38,15 @@ FRESH: Final = 12
 """Restarts at most for the sake of a stack trace."""
 
 FLOW: Final = 4
-"""Batches that follow each other without a gap."""
+"""Batches that follow each other without a gap, at most."""
+
+FIRST: Final = 64
+"""Cases that are given at first; twice as many whenever all went well, half as many where the target was
+started anew: what one that ends often comes to is told in time."""
+
+BACK: Final = 4
+"""Connections that are all answered by a broker which hung and is well again. One of its network threads
+takes each in turn, and by default it has three."""
 
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
@@ -71,6 +79,9 @@ class BrokerTarget:
         self.unprepared = ""
         """What sessions will miss of this broker, in words."""
         self._batch = batch
+        self._at_once = min(FIRST, batch)
+        self._start_s = 0.0
+        """Seconds that the last start took."""
         self._wrong: Trouble | None = None
         self._confirmed: Counter[tuple[int, int]] = Counter()
         self._hunts = Hunts()
@@ -84,7 +95,9 @@ class BrokerTarget:
         self._witness = Witness(self.prober)
 
     def __enter__(self) -> Self:
+        began = time.monotonic()
         self.service.start()
+        self._start_s = time.monotonic() - began
         try:
             self.prober.aim(self.service.address)
             probe = self.prober.probe()
@@ -114,19 +127,28 @@ class BrokerTarget:
 
     @property
     def at_once(self) -> int:
-        """Cases that it is best given at once: several batches, each begun before the last one is over."""
-        return FLOW * self._batch
+        """Cases that it is best given at once, now: while all goes well, several batches, each begun before
+        the last one is over."""
+        return self._at_once
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases in order. What died is started again before the next one. Raises CannotRun if it
         can't be."""
-        for start in range(0, len(cases), self.at_once):
-            for observation, restarts in self._run(cases[start : start + self.at_once]):
+        start = 0
+        while start < len(cases):
+            end, before = start + self.at_once, self.restarts
+            for observation, restarts in self._run(cases[start:end]):
                 yield self._completed(observation, restarts)
+            start = end
+            if self.restarts > before:
+                self._at_once = max(self._at_once // 2, min(FIRST, self._batch))
+            else:
+                self._at_once = min(self._at_once * 2, FLOW * self._batch)
 
     def _run(self, cases: Sequence[Case]) -> list[tuple[Observation, int]]:
         """All on their way at once, as far as there are connections; a probe behind each batch that is over,
-        while the next one goes on. Where something is wrong, all since the last probe are suspected.
+        while the next one goes on. Where something is wrong, all since the last probe are suspected; what
+        the search for whom to blame leaves open is sent again, unless its kind is set aside by then.
         Beside each, how many restarts there had been when it was sent."""
         found: dict[int, tuple[Observation, int]] = {}
         while left := [index for index in range(len(cases)) if index not in found]:
@@ -147,11 +169,13 @@ class BrokerTarget:
                     found[sent[place]] = observation, restarts
                     if observation.death is not None:
                         self._killers.killed(observation.case)
+                    elif observation.probe is not None and not observation.probe.answered:
+                        self._killers.hung(observation.case)
         return [found[index] for index in range(len(cases))]
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
         """The next cases of a flow that are over; where something is wrong then, it ends with all that are
-        under way. alone: it has one case."""
+        under way, and those are returned that are settled. alone: it has one case."""
         placed = flow.some(self._batch)
         observed = self._look([one for _, one in placed], flow.under_way, alone=alone)
         found = dict(zip((place for place, _ in placed), observed, strict=True))
@@ -165,10 +189,10 @@ class BrokerTarget:
             elif not wrong.alone:
                 wrong = None
         self.executed += len(found)
-        places = sorted(found)
         if wrong is not None:
-            settled = halved(
-                [found[place] for place in places],
+            places = {one.case.number: place for place, one in found.items()}
+            settled = searched(
+                list(found.values()),
                 wrong,
                 self._perform,
                 lambda: self._wrong,
@@ -177,9 +201,10 @@ class BrokerTarget:
             for one in settled:
                 if alone_to_blame(one):
                     self._hunts.caught(one.log)
-            self._hunts.over(wrong.log)
-            found = dict(zip(places, settled, strict=True))
-        return [(place, found[place]) for place in places]
+            if not wrong.ends:
+                self._hunts.over(wrong.log)
+            found = {places[one.case.number]: one for one in settled}
+        return [(place, found[place]) for place in sorted(found)]
 
     def _completed(self, observation: Observation, restarts: int) -> Observation:
         """With what only a second look can tell."""
@@ -294,11 +319,27 @@ class BrokerTarget:
                     self.lanes.offered
                 )  # or what is damaged now is blamed on others
             return
-        self._restart()
+        if wrong.death is not None or not self._back():
+            self._restart()
+
+    def _back(self) -> bool:
+        """Whether what hangs was only busy: it is waited for as long as it would take to start it."""
+        deadline = time.monotonic() + self._start_s
+        answered = 0
+        while answered < BACK:
+            if time.monotonic() > deadline or self.service.death() is not None:
+                return False
+            self.prober.close()  # or it would say nothing of other connections
+            answered = answered + 1 if self.prober.probe().answered else 0
+        self.lanes.aim(self.service.address)
+        self.service.log()
+        return True
 
     def _restart(self) -> None:
+        began = time.monotonic()
         self.service.stop()
         self.service.start()
+        self._start_s = time.monotonic() - began
         self.restarts += 1
         self._aim()
         probe = self.prober.probe()

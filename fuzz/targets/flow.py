@@ -12,7 +12,6 @@ import socket
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any, Final
 
 from fuzz.case import Case
@@ -68,14 +67,15 @@ class Flow:
         return not (self._waiting or self._busy or self._found)
 
     def some(self, count: int) -> list[Placed]:
-        """What became of so many more cases, or of all that are left, in their order; the others go on."""
+        """What became of so many more cases, or of all that are left, in the order in which they were over;
+        the others go on."""
         try:
             self._pump(count)
         except BaseException:
             self._connections.aim(self._connections.address)
             raise
         found, self._found = self._found, []
-        return sorted(found, key=itemgetter(0))
+        return found
 
     def rest(self) -> list[Placed]:
         """What became of those under way; no others are sent."""

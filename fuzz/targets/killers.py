@@ -1,4 +1,5 @@
-"""Cases that ended the process, counted by kind: who is likely to do so again, and who says nothing new."""
+"""Cases that ended the process, counted by kind, or made it hang: who is likely to do so again, and who says
+nothing new."""
 
 from __future__ import annotations
 
@@ -21,15 +22,21 @@ class Killers:
     def __init__(self) -> None:
         self._kinds: Counter[tuple[int, int, str]] = Counter()
         self._apis: Counter[int] = Counter()
+        self._hung: set[int] = set()
 
     def killed(self, case: Case) -> None:
         """A case has ended the process."""
         self._kinds[_kind(case)] += 1
         self._apis[case.recipe.seed.key] += 1
 
+    def hung(self, case: Case) -> None:
+        """A case has left it without an answer to a probe."""
+        self._hung.add(case.recipe.seed.key)
+
     def likely(self, case: Case) -> bool:
-        """Whether others of its API did."""
-        return self._apis[case.recipe.seed.key] > 0
+        """Whether others of its API did either."""
+        key = case.recipe.seed.key
+        return self._apis[key] > 0 or key in self._hung
 
     def enough(self, case: Case) -> bool:
         """Whether so many of its kind, or of its API, did that it is not sent."""

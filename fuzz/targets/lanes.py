@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from fuzz.case import Case
 from fuzz.observation import Observation
@@ -40,4 +41,5 @@ class Lanes:
 
     def run(self, cases: Sequence[Case], patience: float | None = None) -> list[Observation]:
         """One observation a case, in order."""
-        return [found for _, found in self.flow(cases, patience).some(len(cases))]
+        placed = self.flow(cases, patience).some(len(cases))
+        return [found for _, found in sorted(placed, key=itemgetter(0))]

@@ -151,3 +151,17 @@ def test_what_is_shown_twice_is_one_case(database: Findings) -> None:
     assert [(f.name, f.cases, f.first_case) for f in database.findings(late.id)] == [
         (f.name, f.cases, f.first_case) for f in database.findings(plain.id)
     ]
+
+
+def test_a_target_is_asked_before_each_batch_how_many_cases_it_likes() -> None:
+    class Growing(FakeTarget):
+        """Likes more each time."""
+
+        at_once = 10
+
+        def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+            yield from super().run(cases)
+            self.at_once *= 2
+
+    batches = run_range(Growing(), FakeMaker("s"), ORACLES, range(5, 100))
+    assert [batch.end for batch in batches] == [15, 35, 75, 100]

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 import pytest
 
 from fuzz.case import Case
-from fuzz.observation import Death, Observation
+from fuzz.observation import Death, Observation, Probe
 from fuzz.oracles.amplified import AMPLIFIED
-from fuzz.targets.blame import Trouble, settle
+from fuzz.targets.blame import Trouble, searched, settle
 from specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
 ASK = request(METADATA, 1, {"topics": None})
 DEAD = Trouble(death=Death(3, "gone"))
+HANGS = Trouble(Probe(False, 5000.0, "no answer within 5 s"))
+NOISY = Trouble(Probe(True, 1.0), log=("ERROR something",))
 
 
 class Fake:
@@ -90,6 +92,86 @@ def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
     found = settle(cases(64), fake.perform, fake.trouble, lambda case: case.number == 41)
     assert [one.case.number for one in found if one.death] == [41]
     assert fake.runs == 3
+
+
+class Alone(Fake):
+    """Is asked which of many cases it was."""
+
+    def __init__(self, guilty: Sequence[int], trouble: Trouble = DEAD, together: int = 1) -> None:
+        super().__init__(guilty, together)
+        self.wrong = trouble
+
+    def perform(self, cases: Sequence[Case]) -> list[Observation]:
+        self.seen.append([one.number for one in cases])
+        return super().perform(cases)
+
+    def trouble(self) -> Trouble | None:
+        return self.wrong if super().trouble() else None
+
+
+def died() -> list[Observation]:
+    """Four were answered, then three were under way, and nobody was there for the last two."""
+    endings = ["open"] * 4 + ["closed", "reset", "closed"] + ["refused"] * 2
+    return [Observation(one, ending=end) for one, end in zip(cases(9), endings, strict=True)]  # type: ignore[arg-type]
+
+
+def hung() -> list[Observation]:
+    """Three of six were not answered."""
+    waited = (("waited_ms", 400),)
+    return [Observation(one, facts=waited if one.number % 2 else ()) for one in cases(6)]
+
+
+def test_behind_a_death_those_under_way_are_tried_alone_the_last_one_first() -> None:
+    fake = Alone([5])
+    found = searched(died(), DEAD, fake.perform, fake.trouble)
+    assert fake.seen == [[6], [5]]
+    assert [one.case.number for one in found] == [0, 1, 2, 3, 5, 6]  # the others are sent again
+    assert [one.case.number for one in found if one.death] == [5]
+
+
+def test_kinds_that_ended_it_before_are_tried_first() -> None:
+    fake = Alone([4])
+    searched(died(), DEAD, fake.perform, fake.trouble, lambda case: case.number == 4)
+    assert fake.seen == [[4]]
+
+
+def test_behind_a_hang_those_are_tried_that_were_not_answered_in_their_order() -> None:
+    fake = Alone([3], HANGS)
+    found = searched(hung(), HANGS, fake.perform, fake.trouble)
+    assert fake.seen == [[1], [3]]
+    assert [one.case.number for one in found] == [0, 1, 2, 3, 4]
+    assert [one.case.number for one in found if one.probe] == [3]
+
+
+def test_a_hang_of_an_answered_case_is_found_by_halving() -> None:
+    fake = Alone([2], HANGS)
+    found = searched(hung(), HANGS, fake.perform, fake.trouble)
+    assert fake.seen[:3] == [[1], [3], [5]]
+    assert [one.case.number for one in found] == list(range(6))
+    assert [one.case.number for one in found if one.probe] == [2]
+
+
+def test_a_death_that_takes_two_names_all_that_were_reached() -> None:
+    fake = Alone([4, 6], together=2)
+    found = searched(died(), DEAD, fake.perform, fake.trouble)
+    (blamed,) = (one for one in found if one.death)
+    assert blamed.shared
+    assert [one.case.number for one in found] == list(range(7))
+
+
+def test_where_nobody_was_reached_all_are_halved() -> None:
+    nobody = [Observation(one, ending="refused") for one in cases(4)]
+    fake = Alone([1])
+    found = searched(nobody, DEAD, fake.perform, fake.trouble)
+    assert [one.case.number for one in found] == list(range(4))
+    assert [one.case.number for one in found if one.death] == [1]
+
+
+def test_what_is_only_logged_is_halved() -> None:
+    fake = Alone([1, 2], NOISY)
+    found = searched([Observation(one) for one in cases(4)], NOISY, fake.perform, fake.trouble)
+    assert fake.seen[0] == [0, 1]
+    assert [one.case.number for one in found if one.log] == [1, 2]
 
 
 def test_what_only_several_do_together_names_them_all() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain
 
 import pytest
 
@@ -106,8 +107,8 @@ def test_others_go_on_while_one_is_waited_for(target: BrokerTarget) -> None:
     assert not flow.over
     assert flow.under_way(*about(flow, 0))
     rest = flow.rest()
-    assert rest[0][0] == 0
-    assert dict(rest[0][1].facts)["waited_ms"]
+    assert rest[-1][0] == 0
+    assert dict(rest[-1][1].facts)["waited_ms"]
     assert len(some) + len(rest) < 30  # nothing was sent any more
     assert flow.over
 
@@ -155,6 +156,66 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     )
     found = run(target, *(case(ASK)._replace(number=number) for number in range(4)), guilty)
     assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
+
+
+def test_what_was_only_busy_is_waited_for_and_not_started_again(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(target, case(ASK))
+    unanswered = iter([False, False])  # one behind the case, one behind those under way beside it
+    again = iter([True, True, False, True, True, True, True])
+    answers = chain(unanswered, again)
+    asked: list[Probe] = []
+
+    def probe(*asks: object) -> Probe:
+        asked.append(Probe(next(answers, True), 5.0))
+        return asked[-1]
+
+    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr(target, "_start_s", 1000.0)
+    monkeypatch.setattr(target.prober, "probe", probe)
+    restarts = target.restarts
+    (one,) = run(target, case(ASK))
+    assert one.probe is not None
+    assert not one.probe.answered
+    assert run(target, case(ASK))[0].replies
+    assert len(asked) == 2 + 7 + 1  # until four in a row, then behind the case
+    assert target.restarts == restarts
+
+
+def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = [True]
+    start, probe = target.service.start, target.prober.probe
+
+    def again() -> None:
+        hung.clear()
+        start()
+
+    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr(target, "_start_s", 0.0)
+    monkeypatch.setattr(target.service, "start", again)
+    monkeypatch.setattr(
+        target.prober, "probe", lambda *asks: Probe(False, 5.0, "") if hung else probe(*asks)
+    )
+    restarts = target.restarts
+    run(target, case(ASK))
+    assert run(target, case(ASK))[0].replies
+    assert target.restarts == restarts + 1
+
+
+def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_death() -> None:
+    with BrokerTarget(EmbeddedService(), batch=100, lanes=4, limit=20) as target:
+        given = [target.at_once]
+        for _ in range(4):
+            run(target, *(case(ASK, number=number) for number in range(target.at_once)))
+            given.append(target.at_once)
+        assert given == [64, 128, 256, 400, 400]
+        pid = target.service.pid  # type: ignore[attr-defined]
+        os.kill(pid, 6)
+        run(target, *(case(ASK, number=number) for number in range(10)))
+        assert target.at_once == 200
 
 
 def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:
