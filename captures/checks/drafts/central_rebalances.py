@@ -73,8 +73,7 @@ def central_rebalances(_: NoSettings) -> See:
             return
         one = found.consumers[seen.connection]
         if one.passed is not None and seen.ts > one.passed[0]:
-            at, other, before = one.passed
-            one.passed = None
+            (_, other, before), one.passed = one.passed, None
             yield Finding(
                 "error",
                 f"group {found.name}: {other} was started before {one.name} had stopped",
