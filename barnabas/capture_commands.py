@@ -16,6 +16,16 @@ capture_app = typer.Typer()
 """They stand beside the other commands, not below a name of their own."""
 
 
+DraftName = Annotated[
+    str | None,
+    typer.Option(
+        "--draft",
+        metavar="NAME",
+        help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
+    ),
+]
+
+
 @capture_app.command(
     "decode",
     epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
@@ -55,13 +65,7 @@ def decode_command(
     release: Annotated[
         str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
     ] = None,
-    draft: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
-        ),
-    ] = None,
+    draft: DraftName = None,
 ) -> None:
     """Print a capture as the live log would, or decode one frame."""
     given = [source for source in (files or None, request, response) if source is not None]
@@ -293,18 +297,24 @@ def check_command(
         typer.Option("--checks", metavar="MODULE:TUPLE", help="Checks of your own beside ours."),
     ] = None,
     tls_keys: TlsKeys = None,
+    draft: DraftName = None,
     list_them: Annotated[
         bool, typer.Option("--list", help="What is checked, for which versions, which thresholds.")
     ] = False,
 ) -> None:
     """Say what a capture shows to be wrong. Exit code 1: errors or warnings (notes are none)."""
+    from barnabas.capture_input import opened, spoken
     from barnabas.check import check, listing
     from barnabas.own_checks import chosen, own_checks
+    from captures.checks.drafts import DRAFT_CHECKS
 
-    wanted = chosen(own_checks(checks), only or (), skip or (), settings or ())
+    keys = read_keys(tls_keys)
+    dialect = None if file is None else spoken(opened(file, keys=keys), draft)
+    known = own_checks(checks) + (() if dialect is None else DRAFT_CHECKS)
+    wanted = chosen(known, only or (), skip or (), settings or ())
     if list_them:
         listing(wanted)
         return
     if file is None:
         raise Trouble("check takes a capture, or --list; see --help")
-    raise typer.Exit(check(file, wanted, form=form, keys=read_keys(tls_keys)))
+    raise typer.Exit(check(file, wanted, form=form, keys=keys, dialect=dialect))

@@ -16,6 +16,7 @@ from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import Trouble
 from captures.context import Context
 from captures.conversations import Conversations
+from captures.dialects import Dialects
 from captures.events import Event
 from captures.exchange import Exchange
 from captures.pcapng import CaptureError
@@ -167,7 +168,9 @@ def with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Even
 
 
 def exchanges(
-    reader: CaptureReader, events: Iterable[Event], conversations: Conversations | None = None
+    reader: CaptureReader,
+    events: Iterable[Event],
+    conversations: Conversations | Dialects | None = None,
 ) -> Iterator[Exchange]:
     """The exchanges of a reader's events (itself, or as they are `watched`).
 

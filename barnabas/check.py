@@ -18,9 +18,11 @@ from barnabas.trouble import FINDINGS, FINE
 from captures.checks.finding import SEVERITIES, Check, Finding
 from captures.checks.running import run
 from captures.conversations import Conversations
+from captures.dialects import Dialects
 from captures.exchange import Exchange
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable
+from specs.drafts import Draft
 
 Format = Literal["text", "json", "sarif", "junit"]
 
@@ -36,22 +38,26 @@ def check(
     *,
     form: Format = "text",
     keys: KeyLog | None = None,
+    dialect: Draft | None = None,
     output: Output | None = None,
 ) -> int:
     """Print what the checks find in a capture; returns the exit code. Raises Trouble.
 
+    dialect: what is spoken in it, if that is a draft.
     Notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
     reader = opened(path, keys=keys)
     conversations = Conversations(strays=True)
+    dialects = None if dialect is None else Dialects(dialect)
     found: list[tuple[Check, Finding]] = []
     counts: Counter[str] = Counter()
     total = 0
 
     def counted() -> Iterator[Exchange]:
         nonlocal total
-        for exchange in exchanges(reader, watched(reader, output, "checking"), conversations):
+        events = watched(reader, output, "checking")
+        for exchange in exchanges(reader, events, dialects or conversations):
             total += 1
             yield exchange
 
@@ -65,6 +71,8 @@ def check(
     _print(checked, form, output)
     for remark in remarks(reader):
         output.note(remark)
+    if dialects is not None:
+        output.note(f"read as {dialects.draft.name}, a protocol that never shipped")
     if conversations.losses:
         output.note(
             f"{path} has {plural(conversations.losses, 'gap')}: what depends on what is missing is not judged"

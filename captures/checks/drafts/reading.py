@@ -1,20 +1,29 @@
-"""Exchanges of the consumer rewrite: their bodies as the draft has them, not as Kafka does."""
+"""Exchanges of the drafts: their bodies as the draft has them, not as Kafka does.
+
+A capture that is read as of a draft (`captures.dialects`) has their APIs under keys of their own; one of
+the rewrite may also be read as Kafka's traffic, since its headers are Kafka's.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
 from captures.checks.finding import answered
+from captures.dialects import DraftExchange
 from captures.exchange import Exchange
+from specs.drafts.central_coordination import CENTRAL_COORDINATION
+from specs.drafts.keys import own_key
 from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
 from specs.groups.table import NONE
 from specs.malformed import Malformed
 
 _APIS: Final = {
-    api.key: api
+    key: api
     for api in REWRITE_0_8_2.apis
     if api.name in ("JoinGroup", "Heartbeat", "OffsetCommit", "LeaveGroup")
+    for key in (api.key, own_key(REWRITE_0_8_2, api))
 }
+_CENTRAL: Final = frozenset(own_key(CENTRAL_COORDINATION, api) for api in CENTRAL_COORDINATION.apis)
 _NAMES: Final = {error.code: error.name for error in REWRITE_0_8_2.errors} | {0: NONE}
 
 
@@ -48,3 +57,8 @@ def step(exchange: Exchange) -> Step | None:
         codes = [came["error_code"]]
     code = next(filter(None, codes), 0)
     return Step(api.name, asked, came, _NAMES.get(code, "Unknown"), end)
+
+
+def central_step(exchange: Exchange) -> DraftExchange | None:
+    """An exchange as one of central coordination; None: it is none."""
+    return DraftExchange.of(exchange) if exchange.key in _CENTRAL else None

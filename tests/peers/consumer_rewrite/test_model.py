@@ -161,6 +161,15 @@ class Group(RuleBasedStateMachine):
         world.until(world.settled, limit=8_000)
         self.end()
         world.until(world.settled, limit=8_000)
+        self.strangers()
+
+    def strangers(self) -> None:
+        """All is well, and somebody commits who is not in it: one that was removed, and one of nobody's."""
+        world = self.world
+        of_today = {one.core.consumer_id for one in world.applications.values() if not one.dead}
+        for name in sorted({"nobody", self.former} - of_today):
+            world.confuse(name, world.applications["y"].core.generation)
+            world.run(2 * world.write_ms)
 
     def end(self) -> None:
         """One thing that happens to a group of at least two in which all is well."""
@@ -170,6 +179,7 @@ class Group(RuleBasedStateMachine):
         world.until(world.settled)
         x = world.applications["x"]
         assert x.link is not None
+        self.former = x.core.consumer_id
         match self.ending:
             case "kill":
                 world.kill("x")

@@ -16,6 +16,8 @@ MUTANTS = (
     Mutant("a commit of a generation to come is taken", group,
         "        elif generation != self.record.generation:\n",
         "        elif generation < self.record.generation:\n"),
+    Mutant("a commit of who is no member is taken", group,
+        "        elif name not in self._members:\n", "        elif name is None:\n"),
     Mutant("a commit is answered and not kept", group,
         "            actions.append(self._write(self.record))\n", "            pass\n"),
     Mutant("a stale heartbeat is taken", group,

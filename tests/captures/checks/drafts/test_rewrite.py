@@ -11,6 +11,7 @@ from captures.checks.drafts.rewrite_states import reachable
 from captures.checks.finding import MS, Finding
 from captures.checks.running import run
 from captures.exchange import Exchange
+from specs.drafts.keys import own_key
 from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
 from specs.drafts.rewrite_states import DISCOVER, PART_OF_GROUP, STOPPED
 
@@ -94,6 +95,15 @@ def test_a_heartbeat_in_place_of_a_join() -> None:
     assert finding.severity == "error"
     assert "can only be in STOPPED_CONSUMPTION" in finding.what
     assert [one.packets for one in finding.evidence] == [(20, 21), (30, 31)]
+
+
+def test_a_capture_that_is_read_as_of_the_draft() -> None:
+    """There its APIs have keys of their own."""
+    seen = [join(10), beat(20, error=ILLEGAL_GENERATION), beat(30)]
+    for one in seen:
+        one.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api(one.key))
+    (finding,) = found(*seen)
+    assert "can only be in STOPPED_CONSUMPTION" in finding.what
 
 
 def test_a_heartbeat_that_was_under_way() -> None:

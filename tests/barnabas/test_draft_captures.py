@@ -1,4 +1,4 @@
-"""`barnabas decode` of captures in which a draft is spoken."""
+"""`barnabas decode` and `barnabas check` of captures in which a draft is spoken."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from barnabas.cli import app
 from barnabas.harness import Harness
 from barnabas.trouble import Trouble
+from captures.checks.drafts import DRAFT_CHECKS
+from captures.writer import CaptureWriter
 from peers.central_coordination.client import Client
 from peers.central_coordination.server import Cluster
 from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
@@ -83,3 +85,28 @@ def test_what_is_no_draft_is_said(capture: Path) -> None:
         decode(capture, "--draft", "klingon")
     with pytest.raises(Trouble, match="central-coordination is spoken here"):
         decode(capture, "--frames")
+
+
+def test_check_finds_nothing_in_it(capture: Path) -> None:
+    found = CliRunner().invoke(app, ["check", str(capture)], catch_exceptions=False)
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert "nothing wrong" in found.stderr
+    assert "read as central-coordination" in found.stderr
+
+
+def test_check_runs_the_checks_of_drafts(capture: Path) -> None:
+    """Not of a capture that says nothing, and `--draft` says it for one."""
+
+    def names(*arguments: str) -> list[str]:
+        asked = ["check", *arguments, "--format", "sarif"]
+        found = CliRunner().invoke(app, asked, catch_exceptions=False)
+        (run,) = json.loads(found.stdout)["runs"]
+        return [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+
+    plain = capture.with_name("plain.pcapng")
+    with CaptureWriter(plain, limit=None, meta={}):
+        pass
+    drafts = {check.name for check in DRAFT_CHECKS}
+    assert drafts <= set(names(str(capture)))
+    assert not drafts & set(names(str(plain)))
+    assert drafts <= set(names(str(plain), "--draft", "central-coordination"))

@@ -1,0 +1,122 @@
+"""`central_rebalances`: a coordinator starts fetchers when all of the group have stopped theirs.
+
+That is what `CENTRAL_GROUP` of `specs.drafts.central_states` has between STOPPING and STARTING, seen from
+outside. A consumer that was given up looks like one that was passed over, until the coordinator asks it
+something more: so that is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from captures.checks.drafts.reading import central_step
+from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.dialects import DraftExchange
+from captures.exchange import Exchange
+
+HOLDS: Final = "the draft central-coordination; groups all of whose RegisterConsumer were seen"
+
+Partition = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Consumer:
+    """Of one connection. Times are ns since the epoch."""
+
+    name: str
+    ready: int
+    """When it had last stopped; before that, when it had registered."""
+    started: int | None = None
+    """When it was last told to start."""
+    owns: frozenset[Partition] = frozenset()
+    evidence: Evidence | None = None
+    passed: tuple[int, str, Evidence] | None = None
+    """When another was started though this one ran, which one, and where that stands."""
+
+    def runs(self, other: _Consumer, at: int) -> bool:
+        """Whether its fetchers, started before another had stopped, run on at a time."""
+        began = self.started
+        return began is not None and began < other.ready and not began < self.ready < at
+
+
+@dataclass(slots=True)
+class _Group:
+    name: str
+    consumers: dict[int, _Consumer] = field(default_factory=dict)
+    """By connection."""
+    told: dict[Partition, int] = field(default_factory=dict)
+    """The farthest offset that answers to stop-fetcher had."""
+
+
+def central_rebalances(_: NoSettings) -> See:
+    """Fetchers started while others of the group run, partitions with two owners, offsets that go back."""
+    groups: Memory[tuple[str, str], _Group] = Memory()
+    by_connection: Memory[int, _Group] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        seen = central_step(exchange)
+        if seen is None:
+            return
+        if seen.api == "RegisterConsumer":
+            if seen.error == "" and seen.end is not None:
+                name = seen.request["group_id"]
+                group = groups.setdefault((exchange.server_address, name), _Group(name))
+                by_connection[seen.connection] = group
+                group.consumers[seen.connection] = _Consumer(seen.client, seen.end)
+            return
+        found = by_connection.get(seen.connection)
+        if found is None:
+            return
+        one = found.consumers[seen.connection]
+        if one.passed is not None and seen.ts > one.passed[0]:
+            (_, other, before), one.passed = one.passed, None
+            yield Finding(
+                "error",
+                f"group {found.name}: {other} was started before {one.name} had stopped",
+                "Start-fetcher is sent when all consumers of the group have answered stop-fetcher.",
+                (before, evidence(exchange)),
+            )
+        if seen.api == "StopFetcher" and seen.error == "" and seen.end is not None:
+            one.ready = seen.end
+            for row in (seen.response or {}).get("offset_info", ()):
+                place = row["topic"], row["partition"]
+                found.told[place] = max(found.told.get(place, row["offset"]), row["offset"])
+        elif seen.api == "StartFetcher":
+            yield from _started(exchange, seen, found, one)
+
+    return see
+
+
+def _started(
+    exchange: Exchange, seen: DraftExchange, group: _Group, one: _Consumer
+) -> Iterator[Finding]:
+    rows = seen.request["offset_info"]
+    one.started, one.evidence = seen.ts, evidence(exchange)
+    one.owns = frozenset((row["topic"], row["partition"]) for row in rows)
+    for other in group.consumers.values():
+        if other is one or other.started is None or other.evidence is None:
+            continue
+        if other.runs(one, seen.ts):
+            other.passed = other.passed or (seen.ts, one.name, one.evidence)
+        elif other.started > one.ready and other.started > other.ready:  # of the same rebalance
+            for topic, partition in sorted(one.owns & other.owns):
+                yield Finding(
+                    "error",
+                    f"group {group.name}: {other.name} and {one.name} both own {topic} {partition}",
+                    "A partition has one owner in a rebalance.",
+                    (other.evidence, one.evidence),
+                )
+    for row in rows:
+        told = group.told.get((row["topic"], row["partition"]))
+        if told is not None and row["offset"] < told:
+            yield Finding(
+                "warning",
+                f"group {group.name}: {row['topic']} {row['partition']} is started from {row['offset']}, and "
+                f"was stopped at {told}",
+                "What was fetched between is fetched twice: the offsets of stop-fetcher are to be stored.",
+                (one.evidence,),
+            )

@@ -1,0 +1,166 @@
+"""Steps and rebalances of central coordination, as captures of its peers show them, with and without bugs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from barnabas.harness import Harness
+from captures.checks.drafts import DRAFT_CHECKS
+from captures.checks.running import run
+from captures.dialects import Dialects
+from captures.exchange import Exchange
+from captures.reader import CaptureReader
+from peers.central_coordination import group, interest
+from peers.central_coordination.client import Client
+from peers.central_coordination.server import Cluster
+from peers.central_coordination.settings import ConsumerSettings
+from proxy.scenario import loads
+from specs.drafts import draft
+from specs.drafts.central_states import STOPPING
+from tests.peers.mutants import Mutant, mutated
+
+pytestmark = pytest.mark.timeout(90)
+
+SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
+TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
+NAMES = ("a", "b")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def pinged(seen: Iterable[Exchange]) -> bool:
+    """Whether each consumer was asked something more when all had been started for the last time."""
+    last: dict[str, dict[str | None, int]] = {"Ping": {}, "StartFetcher": {}}
+    for one in seen:
+        if one.api in last:
+            last[one.api][one.client_id] = one.ts
+    started = max(last["StartFetcher"].values(), default=0)
+    return all(last["Ping"].get(name, 0) > started for name in NAMES)
+
+
+async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
+    """Two consumers fetch; there is a partition more while one of them is slow to answer."""
+    clients = [
+        Client(ConsumerSettings("g", name, (proxy.proxy.address,), session_timeout_ms=1_500))
+        for name in NAMES
+    ]
+    try:
+        for one in clients:
+            one.start()
+        # with a bug they may share nothing, but they are started
+        await until(lambda: all(one.fetching for one in clients) and pinged(proxy.exchanges))
+        for one in clients:
+            for at in one.partitions:
+                one.consumed(at, 42)
+        quick, slow = clients
+        before = quick.starts
+        (server,) = cluster.servers.values()
+        known = server.core.groups["g"]
+        slow.pause()
+        cluster.grow("t", "0-4")
+        await until(
+            lambda: (
+                quick.starts > before
+                or (known.state == STOPPING and not known.consumers["a"].waits("StopFetcher"))
+            )
+        )
+        slow.resume()
+        await until(lambda: quick.starts > before and slow.fetching and pinged(proxy.exchanges))
+    finally:
+        for one in clients:
+            await one.stop()
+
+
+def exchanges(capture: Path) -> list[Exchange]:
+    """What the peers say through the proxy, as the capture has it."""
+
+    async def work() -> None:
+        async with Cluster(1, topics=TOPICS) as cluster:
+            host, port = cluster.bootstrap[0]
+            proxy = Harness(f"{host}:{port}", scenario=loads(SCENARIO), capture=capture)
+            await asyncio.to_thread(proxy.__enter__)
+            try:
+                await rebalanced(cluster, proxy)
+            finally:
+                await asyncio.to_thread(proxy.__exit__, None, None, None)
+
+    asyncio.run(work())
+    return list(Dialects(draft("central-coordination")).exchanges(CaptureReader(capture)))
+
+
+def found(seen: Iterable[Exchange]) -> list[tuple[str, str, str]]:
+    return [(check.name, one.severity, one.what) for check, one in run(seen, DRAFT_CHECKS)]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
+    return exchanges(tmp_path_factory.mktemp("central") / "f.pcapng")
+
+
+def test_nothing_is_wrong_with_peers(sound: list[Exchange]) -> None:
+    assert {one.api for one in sound} == {
+        *("ClusterMetadata", "RegisterConsumer", "Ping", "StopFetcher", "StartFetcher"),
+    }
+    assert found(sound) == []
+
+
+# fmt: off
+MUTANTS = (
+    (Mutant("two owners of a partition", interest,
+        "        at, end = _range(len(partitions), total, stream)",
+        "        at, end = 0, len(partitions)"),
+     "central_rebalances", "error", "group g: a and b both own t 0-0"),
+    (Mutant("it does not wait for all to stop", group,
+        'if self.state != STOPPING or any(\n            one.waits("StopFetcher") for one in '
+        "self.consumers.values()\n        ):",
+        "if self.state != STOPPING:"),
+     "central_rebalances", "error", "group g: a was started before b had stopped"),
+    (Mutant("only the first is stopped", group,
+        "for _, one in sorted(self.consumers.items())\n        ]",
+        "for _, one in sorted(self.consumers.items())[:1]\n        ]"),
+     "central_states", "error", "StartFetcher of consumer b (no answer), which can only be FETCHING"),
+    (Mutant("fetchers start from the beginning", group,
+        "offsets.get((topic, number), -1)", "-1"),
+     "central_rebalances", "warning", "group g: t 0-0 is started from -1, and was stopped at 42"),
+)
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("mutant", "check", "severity", "what"), MUTANTS, ids=[one[0].what for one in MUTANTS]
+)
+def test_a_bug_is_found(
+    tmp_path: Path, mutant: Mutant, check: str, severity: str, what: str
+) -> None:
+    with mutated(mutant):
+        seen = exchanges(tmp_path / "f.pcapng")
+    said = [(name, how, text) for name, how, text in found(seen) if name == check]
+    assert any(
+        (how, text) == (severity, what) or text.replace("b and a", "a and b") == what
+        for _, how, text in said
+    ), said
+
+
+def test_a_ping_that_is_refused(sound: list[Exchange]) -> None:
+    refused = next(one for one in sound if one.api == "Ping" and one.response_body is not None)
+    before = refused.response_body
+    refused.response_body, refused.note = None, "Unknown"
+    try:
+        ((name, severity, what),) = found(sound)
+    finally:
+        refused.response_body, refused.note = before, ""
+    assert (name, severity) == ("central_states", "error")
+    assert what.startswith(f"Ping of consumer {refused.client_id} (Unknown)")
+
+
+def test_of_whom_nothing_was_seen_nothing_is_said(sound: list[Exchange]) -> None:
+    later = [one for one in sound if one.api not in ("RegisterConsumer", "StopFetcher")]
+    assert found(later) == []
