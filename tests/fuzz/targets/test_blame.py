@@ -169,7 +169,8 @@ def test_where_nobody_was_reached_all_are_halved() -> None:
 
 def test_what_is_only_logged_is_halved() -> None:
     fake = Alone([1, 2], NOISY)
-    found = searched([Observation(one) for one in cases(4)], NOISY, fake.perform, fake.trouble)
+    closed = [Observation(one, ending="closed") for one in cases(4)]
+    found = searched(closed, NOISY, fake.perform, fake.trouble)
     assert fake.seen[0] == [0, 1]
     assert [one.case.number for one in found if one.log] == [1, 2]
 
