@@ -21,6 +21,9 @@ MAX_STRING = 0x7FFF
 MAX_ODDITIES = 1000
 """Oddities that are kept of one body; the rest is counted."""
 
+FOREIGN_TAG = "is of another version"
+"""How the reason ends for a tag that Kafka has in other versions only: older releases do not know it."""
+
 SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 """Half a surrogate pair in UTF-8: one wrong character to Java, three to Python."""
 
@@ -199,7 +202,7 @@ class Reader:
             before = tag if before is None else max(before, tag)
             slot = known.get(tag)
             if tag in layout.foreign_tags:
-                raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} is of another version")
+                raise Malformed(f"{dot}_tags", self.offset, f"tag {tag} {FOREIGN_TAG}")
             if slot is None:
                 if size < 0:
                     raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")

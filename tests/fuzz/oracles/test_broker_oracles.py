@@ -196,6 +196,34 @@ def test_answering_what_no_layout_reads_is_wrong() -> None:
     assert verdict.behaviour[:3] == ("Metadata", "answered", "topics")
 
 
+def test_answering_a_tag_that_only_newer_releases_know_is_right() -> None:
+    fetch = request(
+        FETCH,
+        12,
+        {
+            "replica_id": -1,
+            "max_wait_ms": 0,
+            "min_bytes": 0,
+            "max_bytes": 1,
+            "isolation_level": 0,
+            "session_id": 0,
+            "session_epoch": -1,
+            "topics": [],
+            "forgotten_topics_data": [],
+            "rack_id": "",
+        },
+    )
+    found = {"throttle_time_ms": 0, "error_code": 0, "session_id": 0, "responses": []}
+    answer = response(FETCH, 12, found)
+    # tag 1 is the replica state, from version 15 on; tag 9 announces more bytes than there are
+    newer, broken = (
+        (len(fetch) - 2).to_bytes(4, "big") + fetch[4:-1] + bytes(tags)
+        for tags in ((1, 1, 0), (1, 9, 7))
+    )
+    assert not judged("closing", observed(newer, replies=(answer,)))
+    assert judged("closing", observed(broken, replies=(answer,)))
+
+
 def test_closing_on_a_version_that_is_not_offered_is_right() -> None:
     assert not judged("closing", replace(FIRE["closing"], facts=(("unoffered", True),)))
 
