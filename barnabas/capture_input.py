@@ -49,15 +49,23 @@ def spoken(reader: CaptureReader, name: str | None) -> Draft | None:
     Raises Trouble for a name that is none of a draft's.
     """
     if name is None:
-        text = reader.meta.get("scenario")
-        document = yaml.safe_load(text) if isinstance(text, str) else None
-        name = document.get("dialect") if isinstance(document, dict) else None
+        name = _dialect(reader.meta.get("scenario"))
     if name is None:
         return None
     try:
         return draft(name)
     except LookupError as problem:
         raise Trouble(str(problem)) from None
+
+
+def _dialect(scenario: object) -> str | None:
+    """What a scenario in a capture says is spoken; None if it says nothing, or is no YAML."""
+    try:
+        document = yaml.safe_load(scenario) if isinstance(scenario, str) else None
+    except (yaml.YAMLError, ValueError, RecursionError):  # a date of month 13 is a ValueError
+        return None
+    name = document.get("dialect") if isinstance(document, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def apart(paths: Iterable[Path]) -> list[list[Path]]:

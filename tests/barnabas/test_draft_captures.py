@@ -110,3 +110,17 @@ def test_check_runs_the_checks_of_drafts(capture: Path) -> None:
     assert drafts <= set(names(str(capture)))
     assert not drafts & set(names(str(plain)))
     assert drafts <= set(names(str(plain), "--draft", "central-coordination"))
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [SCENARIO.replace("1", "2001-13-01"), "a: [", "dialect: [1]", "- 1", "[" * 100_000, ""],
+    ids=["no date", "no YAML", "no name", "a list", "deep", "empty"],
+)
+def test_a_scenario_that_says_nothing_leaves_it_kafka(tmp_path: Path, scenario: str) -> None:
+    path = tmp_path / "f.pcapng"
+    with CaptureWriter(path, limit=None, meta={"scenario": scenario}):
+        pass
+    code, lines, said = decode(path)
+    assert (code, lines) == (0, [])
+    assert "read as" not in said
