@@ -5,9 +5,10 @@ Bytes are URL-safe base64. Nothing is lost: what comes back is equal.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, PlainSerializer, TypeAdapter
 
 from fuzz.case import Recipe
 from fuzz.observation import Observation
@@ -15,13 +16,25 @@ from fuzz.observation import Observation
 _BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
 
+def _named(value: object) -> object:
+    """Named tuples and dataclasses as dicts, all the way down: pydantic would make lists of the former."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {name: _named(getattr(value, name)) for name in value._fields}
+    if is_dataclass(value):
+        return {field.name: _named(getattr(value, field.name)) for field in fields(value)}
+    return [_named(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+_NAMED: Final = PlainSerializer(_named, return_type=Any)
+
+
 # pydantic takes settings for neither a dataclass nor what it holds, but for what is around it
 class _Recipe(NamedTuple):
-    it: Recipe
+    it: Annotated[Recipe, _NAMED]
 
 
 class _Observation(NamedTuple):
-    it: Observation
+    it: Annotated[Observation, _NAMED]
 
 
 _RECIPE: Final = TypeAdapter(_Recipe, config=_BASE64)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fuzz.case import Case, Change, Live, Recipe, Seed
@@ -12,6 +14,18 @@ RECIPE = Recipe(SEED, (Change("null", "topics[0].name", 7, "null"), Change("cut"
 
 def test_a_recipe_comes_back_equal() -> None:
     assert recipe_of(recipe_json(RECIPE)) == RECIPE
+
+
+def test_all_in_it_is_named() -> None:
+    """`barnabas fuzz show --json` prints it."""
+    (said,) = json.loads(recipe_json(RECIPE))
+    assert (said["session"], said["seed"]["version"]) == ("join", 9)
+    assert said["changes"][1] == {"mutator": "cut", "path": "", "draws": 2, "detail": ""}
+    (seen,) = json.loads(observation_json(Observation(Case(5, RECIPE, (b"",)))))
+    assert seen["case"]["recipe"] == said
+    # as earlier databases have it
+    said["changes"] = [list(one.values()) for one in said["changes"]]
+    assert recipe_of(json.dumps([said])) == RECIPE
 
 
 def test_an_observation_comes_back_equal_with_all_that_it_can_have() -> None:
