@@ -8,7 +8,9 @@ What the document leaves open, and what is done here:
 
 - A change while the rebalance bit is set asks for nothing. So that it is not lost, a rebalance that is
   over looks whether consumers or partitions are others than those that it was about, and follows itself.
-- After FATAL the group stands still, with its fetchers stopped, until something about it changes.
+- After FATAL nothing is asked of the group until something about it changes. Who was started already
+  fetches on, the others stand still.
+- Consumers that fail at the same moment cost a rebalance one of its retries, not one each.
 - A connection that is closed is a failed consumer at once; pings are for those that are silent.
 - Who registers with a broker that does not coordinate gets Unknown and a closed connection.
 - Nothing fences an old coordinator: until it knows that its session in the registry is over, consumers

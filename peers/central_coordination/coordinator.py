@@ -232,10 +232,10 @@ class Broker:
             raise Malformed("header", 0, "nothing was asked")
         asked = one.asked.popleft()
         error, body = read_response(frame, asked.api, offsets=one.auto_commit)
-        if asked.api == "Ping":
-            one.lost_pings = 0
-        elif error != "NONE":
+        if error != "NONE":
             self._drop(one.connection, f"{asked.api} answered with {error}", now)
+        elif asked.api == "Ping":
+            one.lost_pings = 0
         elif asked.api == "StopFetcher":
             rows = body.get("offset_info", [])
             known = group.partitions(self._topics)

@@ -138,6 +138,18 @@ def test_a_response_that_nobody_asked_for() -> None:
     assert any(isinstance(action, Close) for action in actions)
 
 
+def test_an_error_is_no_answer_to_a_ping() -> None:
+    one = broker()
+    one.receive(1, REGISTER, 0)
+    one.receive(1, response("StopFetcher"), 1)
+    one.offsets("g", {}, 2)
+    one.receive(1, response("StartFetcher"), 3)
+    one.tick(1_000)  # it is pinged, and registers once more: 6 in the place of an error code
+    (_, close) = one.receive(1, REGISTER, 1_001)
+    assert isinstance(close, Close)
+    assert "Ping answered with" in close.why
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", "7", '{"t": 0}', '{"t": "1"}', "*1*(", "*1*(a+)+", "!1!a*b*c*d*", "*1*["]
 )
