@@ -12,6 +12,8 @@ What the document leaves open, and what is done here:
   fetches on, the others stand still.
 - Consumers that fail at the same moment cost a rebalance one of its retries, not one each.
 - A connection that is closed is a failed consumer at once; pings are for those that are silent.
+- After a round of known brokers none of which can be connected to a consumer logs the document's former
+  AllKnownBrokersNotAvailable, and goes on with the first, without end.
 - Who registers with a broker that does not coordinate gets Unknown and a closed connection.
 - Nothing fences an old coordinator: until it knows that its session in the registry is over, consumers
   of two coordinators may own the same partition. There are no generations that would tell them apart.

@@ -11,7 +11,7 @@ Times are ms.
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
+from peers.central_coordination.actions import ConsumerAction, Log, StartFetchers, StopFetchers
 from peers.central_coordination.interest import Partition
 from peers.central_coordination.settings import ConsumerSettings
 from peers.central_coordination.wire import read_request, read_response, request, response
@@ -55,6 +55,8 @@ class Consumer:
         self._coordinator: Address | None = None
         """Where to register, once it is known."""
         self._turn = 0
+        self._unreached = 0
+        """How many known brokers in a row could not be connected to."""
         self._pause = 0
         self._deadline = 0
         """When it has waited too long: for a connection, an answer, or any request."""
@@ -86,6 +88,7 @@ class Consumer:
         self._deadline = now + self.settings.request_timeout_ms
         settings = self.settings
         if self.state == CONSULTING:
+            self._unreached = 0
             self._out.append(Transmit(request("ClusterMetadata")))
         else:
             body = {
@@ -101,25 +104,26 @@ class Consumer:
 
     def lost(self, now: int) -> list[ConsumerAction]:
         """The connection is closed, or could not be made."""
-        if self._address is not None:
-            self._address = None
-            self._lose(now)
+        address, self._address = self._address, None
+        if address is not None:
+            why = "the connection is closed" if self._up else "no connection can be made"
+            self._lose(address, why, now)
         return self.tick(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
         """Bytes of the connection. What comes after too long a silence is not looked at."""
-        if not self._up:
+        address = self._address
+        if address is None or not self._up:
             return []
         if self._deadline <= now:
-            self._lose(now)
             return self.tick(now)
         try:
             for frame in self._frames.take(data):
                 self._frame(frame, now)
                 if self._address is None:
                     break
-        except (Refused, Malformed):
-            self._lose(now)
+        except (Refused, Malformed) as problem:
+            self._lose(address, f"no frame of this protocol: {problem}", now)
         return self.tick(now)
 
     def tick(self, now: int) -> list[ConsumerAction]:
@@ -127,7 +131,8 @@ class Consumer:
         if self.state == DOWN:
             return self._taken()
         if self._address is not None and self._deadline <= now:
-            self._lose(now)
+            why = "nothing comes any more" if self._up else "no connection within the timeout"
+            self._lose(self._address, why, now)
         if self._address is None and self._pause <= now:
             self._dial(now)
         return self._taken()
@@ -150,9 +155,17 @@ class Consumer:
         self._address, self._up = None, False
         self._frames = Frames(FRAME_LIMIT)
 
-    def _lose(self, now: int) -> None:
+    def _error(self, text: str) -> None:
+        self._out.append(Log("ERROR", f"{self.settings.consumer_id}: {text}"))
+
+    def _lose(self, address: Address, why: str, now: int) -> None:
         """Stop the fetchers, and go back to the known brokers."""
         self.losses += 1
+        self._error(f"{address[0]}:{address[1]}: {why}")
+        if self.state == CONSULTING and not self._up:
+            self._unreached += 1
+            if self._unreached % len(self.settings.bootstrap) == 0:
+                self._error("AllKnownBrokersNotAvailable")
         self._hang_up()
         self._coordinator = None
         self._pause = now + self.settings.backoff_ms
@@ -186,6 +199,7 @@ class Consumer:
             self._step("RegisterConsumer", self.refused)
             self._deadline = now + self.settings.silence
             if self.state == CONSULTING:
+                self._error(f"the registration is refused: {self.refused}")
                 self._hang_up()
                 self._coordinator = None
                 self._pause = now + self.settings.backoff_ms
