@@ -19,5 +19,7 @@ What the document leaves open, and what is done here:
   of two coordinators may own the same partition. There are no generations that would tell them apart.
 - `topic_count` is 0.7's: JSON of topic -> streams, `*2*regex` (whitelist) or `!2!regex` (blacklist).
 - Offsets stand in the registry, an entry a group; with auto_commit false the consumer writes them.
+- If they can't be read or stored, all connections of the group are closed, and what was told is lost: the
+  group starts from the offsets that stand there.
 - A request that a registered consumer sends, and an answer that nobody asked for, close the connection.
 """

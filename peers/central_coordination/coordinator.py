@@ -3,7 +3,8 @@
 broker.receive(connection, data, now) -> actions
 broker.closed(connection, now)        -> actions
 broker.tick(now)                      -> actions     (at `broker.wake`)
-broker.elected(topics, now), .resigned(), .topics(topics, now), .offsets(group, offsets, now)
+broker.elected(topics, now), .resigned(), .topics(topics, now)
+broker.offsets(group, offsets, now), .no_offsets(group, why, now)
 """
 
 from __future__ import annotations
@@ -104,6 +105,14 @@ class Broker:
         """What a `ReadOffsets` found."""
         if group in self.groups:
             self._out += self.groups[group].offsets(offsets, now)
+        self._work(now)
+        return self._taken()
+
+    def no_offsets(self, group: str, why: str, now: int) -> list[BrokerAction]:
+        """Offsets could not be read or stored: the group is let go, and its consumers register anew."""
+        if group in self.groups:
+            for one in tuple(self.groups[group].consumers.values()):
+                self._drop(one.connection, why, now)
         self._work(now)
         return self._taken()
 
