@@ -198,6 +198,26 @@ def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_cha
     world.until(world.settled)
 
 
+def test_fatal_while_fetchers_start_leaves_those_that_were_started() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 3)]
+    for name in names:
+        world.add(name)
+    world.until(world.settled)
+    world.grow("t", "2-0")
+    group = world.coordinator.groups["g"]
+    for name in reversed(names[2:]):
+        world.until(lambda: group.state == STARTING)
+        world.run(1)  # start-fetcher arrives, and its answers are under way
+        world.applications[name].dead = True
+        connection = group.consumers[name].connection
+        world._of_broker(1, world.coordinator.closed(connection, world.now))
+    assert "FATAL" in [action.level for _, _, action in world.log if isinstance(action, Log)]
+    world.run(1_000)
+    assert [world.applications[name].fetching for name in names[:2]] == [True, True]
+    assert not group.rebalancing
+
+
 def test_many_that_fail_at_once_are_one_retry() -> None:
     world = World(brokers=1)
     names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 4)]
