@@ -50,6 +50,10 @@ class Consumer:
         """The error of the last registration."""
         self.losses = 0
         """How often it took a connection for lost."""
+        self.brokers: dict[int, Address] = {}
+        """The brokers of the cluster by id, as ClusterMetadata told last."""
+        self.coordinator_id = -1
+        """Which of them coordinates, as it told last; -1: none."""
         self._address: Address | None = None
         self._up = False
         self._coordinator: Address | None = None
@@ -119,7 +123,7 @@ class Consumer:
             return self.tick(now)
         try:
             for frame in self._frames.take(data):
-                self._frame(frame, now)
+                self._frame(address, frame, now)
                 if self._address is None:
                     break
         except (Refused, Malformed) as problem:
@@ -181,16 +185,21 @@ class Consumer:
         self._deadline = now + self.settings.request_timeout_ms
         self._out.append(Connect(self._address))
 
-    def _frame(self, frame: bytes, now: int) -> None:
+    def _frame(self, address: Address, frame: bytes, now: int) -> None:
         """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
         if self.state == CONSULTING:
             error, body = read_response(frame, "ClusterMetadata")
-            brokers = {
-                one["id"]: (one["host"], one["port"]) for one in body.get("brokers_info", ())
-            }
-            self._coordinator = brokers.get(body.get("coordinator_id", -1))
+            if error == NONE:
+                self.brokers = {
+                    one["id"]: (one["host"], one["port"]) for one in body["brokers_info"]
+                }
+                self.coordinator_id = body["coordinator_id"]
+            told = self.brokers.get(self.coordinator_id) if error == NONE else None
+            self._coordinator = told
             self._hang_up()
-            if self._coordinator is None:
+            if told is None:
+                what = str(self.coordinator_id) if error == NONE else error
+                self._error(f"{address[0]}:{address[1]} knows no coordinator: {what}")
                 self._pause = now + self.settings.backoff_ms
                 error = "Unknown" if error == NONE else error
             self._step("ClusterMetadata", error)

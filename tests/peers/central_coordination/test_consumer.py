@@ -48,6 +48,32 @@ def test_a_broker_that_does_not_accept_in_time_is_logged_too() -> None:
     assert said(one.tick(3_000)) == ["c: a:1: no connection within the timeout"]
 
 
+def test_what_was_told_of_the_cluster_is_kept() -> None:
+    one = consumer()
+    one.start(0)
+    one.connected(0)
+    one.receive(response("ClusterMetadata", body=CLUSTER), 1)
+    assert (one.brokers, one.coordinator_id) == ({1: ("a", 1)}, 1)
+    one.lost(1)
+    one.tick(11)
+    one.connected(11)
+    assert said(one.receive(response("ClusterMetadata", "Unknown"), 12)) == [
+        "c: b:2 knows no coordinator: Unknown"
+    ]
+    assert (one.brokers, one.coordinator_id) == ({1: ("a", 1)}, 1)
+
+
+def test_a_cluster_without_a_coordinator_is_asked_again_at_the_next_broker() -> None:
+    one = consumer()
+    one.start(0)
+    one.connected(0)
+    nobody = CLUSTER | {"coordinator_id": -1}
+    actions = one.receive(response("ClusterMetadata", body=nobody), 1)
+    assert said(actions) == ["c: a:1 knows no coordinator: -1"]
+    (dial,) = one.tick(11)
+    assert dial == Connect(("b", 2))
+
+
 def test_a_refusal_is_logged() -> None:
     one = consumer()
     one.start(0)
