@@ -8,12 +8,18 @@ What the document leaves open, and what is done here:
 
 - A change while the rebalance bit is set asks for nothing. So that it is not lost, a rebalance that is
   over looks whether consumers or partitions are others than those that it was about, and follows itself.
-- After FATAL the group stands still, with its fetchers stopped, until something about it changes.
+- After FATAL nothing is asked of the group until something about it changes. Who was started already
+  fetches on, the others stand still.
+- Consumers that fail at the same moment cost a rebalance one of its retries, not one each.
 - A connection that is closed is a failed consumer at once; pings are for those that are silent.
+- After a round of known brokers none of which can be connected to a consumer logs the document's former
+  AllKnownBrokersNotAvailable, and goes on with the first, without end.
 - Who registers with a broker that does not coordinate gets Unknown and a closed connection.
 - Nothing fences an old coordinator: until it knows that its session in the registry is over, consumers
   of two coordinators may own the same partition. There are no generations that would tell them apart.
 - `topic_count` is 0.7's: JSON of topic -> streams, `*2*regex` (whitelist) or `!2!regex` (blacklist).
 - Offsets stand in the registry, an entry a group; with auto_commit false the consumer writes them.
+- If they can't be read or stored, all connections of the group are closed, and what was told is lost: the
+  group starts from the offsets that stand there.
 - A request that a registered consumer sends, and an answer that nobody asked for, close the connection.
 """

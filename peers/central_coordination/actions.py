@@ -26,7 +26,7 @@ class ReadOffsets:
 
 @dataclass(frozen=True)
 class Log:
-    """A line for the operator: level FATAL or INFO."""
+    """A line for the operator: level FATAL, ERROR or INFO."""
 
     level: str
     text: str
@@ -47,4 +47,4 @@ class StopFetchers:
     """The application stops to fetch."""
 
 
-ConsumerAction = Connect | Transmit | Disconnect | StartFetchers | StopFetchers
+ConsumerAction = Connect | Transmit | Disconnect | StartFetchers | StopFetchers | Log

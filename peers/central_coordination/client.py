@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from peers.central_coordination.actions import ConsumerAction, StartFetchers
+from peers.central_coordination.actions import ConsumerAction, Log, StartFetchers
 from peers.central_coordination.consumer import NOWHERE, Consumer
 from peers.central_coordination.interest import Partition
 from peers.central_coordination.settings import ConsumerSettings
@@ -36,6 +36,8 @@ class Client:
         self.fetching = False
         self.starts = 0
         """How often its fetchers were started."""
+        self.said: list[str] = []
+        """Lines of its log; the latest 100."""
         self._awake = asyncio.Event()
         self._awake.set()
         self._dialer = Dialer()
@@ -95,6 +97,8 @@ class Client:
                 self._watch(action)
             if isinstance(action, Connect | Transmit | Disconnect):
                 self._dialer.do(action)
+            elif isinstance(action, Log):
+                self.said = [*self.said[-99:], f"{action.level} {action.text}"]
             elif isinstance(action, StartFetchers):
                 self.fetching, self.starts = True, self.starts + 1
                 for at, offset in action.start.items():

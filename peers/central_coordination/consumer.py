@@ -11,7 +11,7 @@ Times are ms.
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
+from peers.central_coordination.actions import ConsumerAction, Log, StartFetchers, StopFetchers
 from peers.central_coordination.interest import Partition
 from peers.central_coordination.settings import ConsumerSettings
 from peers.central_coordination.wire import read_request, read_response, request, response
@@ -50,11 +50,17 @@ class Consumer:
         """The error of the last registration."""
         self.losses = 0
         """How often it took a connection for lost."""
+        self.brokers: dict[int, Address] = {}
+        """The brokers of the cluster by id, as ClusterMetadata told last."""
+        self.coordinator_id = -1
+        """Which of them coordinates, as it told last; -1: none."""
         self._address: Address | None = None
         self._up = False
         self._coordinator: Address | None = None
         """Where to register, once it is known."""
         self._turn = 0
+        self._unreached = 0
+        """How many known brokers in a row could not be connected to."""
         self._pause = 0
         self._deadline = 0
         """When it has waited too long: for a connection, an answer, or any request."""
@@ -86,6 +92,7 @@ class Consumer:
         self._deadline = now + self.settings.request_timeout_ms
         settings = self.settings
         if self.state == CONSULTING:
+            self._unreached = 0
             self._out.append(Transmit(request("ClusterMetadata")))
         else:
             body = {
@@ -101,25 +108,26 @@ class Consumer:
 
     def lost(self, now: int) -> list[ConsumerAction]:
         """The connection is closed, or could not be made."""
-        if self._address is not None:
-            self._address = None
-            self._lose(now)
+        address, self._address = self._address, None
+        if address is not None:
+            why = "the connection is closed" if self._up else "no connection can be made"
+            self._lose(address, why, now)
         return self.tick(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
         """Bytes of the connection. What comes after too long a silence is not looked at."""
-        if not self._up:
+        address = self._address
+        if address is None or not self._up:
             return []
         if self._deadline <= now:
-            self._lose(now)
             return self.tick(now)
         try:
             for frame in self._frames.take(data):
-                self._frame(frame, now)
+                self._frame(address, frame, now)
                 if self._address is None:
                     break
-        except (Refused, Malformed):
-            self._lose(now)
+        except (Refused, Malformed) as problem:
+            self._lose(address, f"no frame of this protocol: {problem}", now)
         return self.tick(now)
 
     def tick(self, now: int) -> list[ConsumerAction]:
@@ -127,7 +135,8 @@ class Consumer:
         if self.state == DOWN:
             return self._taken()
         if self._address is not None and self._deadline <= now:
-            self._lose(now)
+            why = "nothing comes any more" if self._up else "no connection within the timeout"
+            self._lose(self._address, why, now)
         if self._address is None and self._pause <= now:
             self._dial(now)
         return self._taken()
@@ -150,9 +159,17 @@ class Consumer:
         self._address, self._up = None, False
         self._frames = Frames(FRAME_LIMIT)
 
-    def _lose(self, now: int) -> None:
+    def _error(self, text: str) -> None:
+        self._out.append(Log("ERROR", f"{self.settings.consumer_id}: {text}"))
+
+    def _lose(self, address: Address, why: str, now: int) -> None:
         """Stop the fetchers, and go back to the known brokers."""
         self.losses += 1
+        self._error(f"{address[0]}:{address[1]}: {why}")
+        if self.state == CONSULTING and not self._up:
+            self._unreached += 1
+            if self._unreached % len(self.settings.bootstrap) == 0:
+                self._error("AllKnownBrokersNotAvailable")
         self._hang_up()
         self._coordinator = None
         self._pause = now + self.settings.backoff_ms
@@ -168,16 +185,21 @@ class Consumer:
         self._deadline = now + self.settings.request_timeout_ms
         self._out.append(Connect(self._address))
 
-    def _frame(self, frame: bytes, now: int) -> None:
+    def _frame(self, address: Address, frame: bytes, now: int) -> None:
         """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
         if self.state == CONSULTING:
             error, body = read_response(frame, "ClusterMetadata")
-            brokers = {
-                one["id"]: (one["host"], one["port"]) for one in body.get("brokers_info", ())
-            }
-            self._coordinator = brokers.get(body.get("coordinator_id", -1))
+            if error == NONE:
+                self.brokers = {
+                    one["id"]: (one["host"], one["port"]) for one in body["brokers_info"]
+                }
+                self.coordinator_id = body["coordinator_id"]
+            told = self.brokers.get(self.coordinator_id) if error == NONE else None
+            self._coordinator = told
             self._hang_up()
-            if self._coordinator is None:
+            if told is None:
+                what = str(self.coordinator_id) if error == NONE else error
+                self._error(f"{address[0]}:{address[1]} knows no coordinator: {what}")
                 self._pause = now + self.settings.backoff_ms
                 error = "Unknown" if error == NONE else error
             self._step("ClusterMetadata", error)
@@ -186,6 +208,7 @@ class Consumer:
             self._step("RegisterConsumer", self.refused)
             self._deadline = now + self.settings.silence
             if self.state == CONSULTING:
+                self._error(f"the registration is refused: {self.refused}")
                 self._hang_up()
                 self._coordinator = None
                 self._pause = now + self.settings.backoff_ms

@@ -3,7 +3,8 @@
 broker.receive(connection, data, now) -> actions
 broker.closed(connection, now)        -> actions
 broker.tick(now)                      -> actions     (at `broker.wake`)
-broker.elected(topics, now), .resigned(), .topics(topics, now), .offsets(group, offsets, now)
+broker.elected(topics, now), .resigned(), .topics(topics, now)
+broker.offsets(group, offsets, now), .no_offsets(group, why, now)
 """
 
 from __future__ import annotations
@@ -107,6 +108,14 @@ class Broker:
         self._work(now)
         return self._taken()
 
+    def no_offsets(self, group: str, why: str, now: int) -> list[BrokerAction]:
+        """Offsets could not be read or stored: the group is let go, and its consumers register anew."""
+        if group in self.groups:
+            for one in tuple(self.groups[group].consumers.values()):
+                self._drop(one.connection, why, now)
+        self._work(now)
+        return self._taken()
+
     def connected(self, connection: int) -> None:
         """Somebody has connected; the number is the caller's, and never used again."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit))
@@ -179,33 +188,34 @@ class Broker:
             known = {"coordinator_id": self._coordinator, "brokers_info": brokers}
             self._out.append(Send(connection, response(api, body=known)))
         elif api == "RegisterConsumer":
-            error = self._refuses(body)
+            error, why = self._refuses(body)
             self._out.append(Send(connection, response(api, error)))
             if error == "NONE":
                 self._register(connection, at, body, now)
             else:
-                self._drop(connection, f"{body['consumer_id']} is refused: {error}", now)
+                self._drop(connection, f"{body['consumer_id']} is refused: {error}: {why}", now)
         else:
             raise Malformed("request_type_id", 0, f"{api} is the coordinator's to ask")
 
-    def _refuses(self, body: dict[str, Any]) -> str:
-        """The two checks of a registration, and what makes no sense at all."""
+    def _refuses(self, body: dict[str, Any]) -> tuple[str, str]:
+        """The two checks of a registration, and what makes no sense at all: the error, and why."""
         if not self.coordinates:
-            return "Unknown"
+            return "Unknown", f"broker {self.node} does not coordinate"
         group = self.groups.get(body["group_id"])
         if group is not None and body["consumer_id"] in group.consumers:
-            return "DuplicateConsumerId"
-        if body["session_timeout_ms"] < self.settings.min_session_timeout_ms:
-            return "SessionTimeoutTooLow"
-        if body["session_timeout_ms"] > SESSION_LIMIT:
-            return "Unknown"
+            return "DuplicateConsumerId", f"{body['group_id']} has a consumer with this id"
+        session, least = body["session_timeout_ms"], self.settings.min_session_timeout_ms
+        if session < least:
+            return "SessionTimeoutTooLow", f"session_timeout_ms {session}, the least is {least}"
+        if session > SESSION_LIMIT:
+            return "Unknown", f"session_timeout_ms {session}, the most is {SESSION_LIMIT}"
         if body["auto_offset_reset"] not in AUTO_OFFSET_RESET:
-            return "Unknown"
+            return "Unknown", f"auto_offset_reset {body['auto_offset_reset'][:20]!r}"
         try:
             parse(body["topic_count"])
-        except ValueError:
-            return "Unknown"
-        return "NONE"
+        except ValueError as problem:
+            return "Unknown", f"topic_count: {problem}"
+        return "NONE", ""
 
     def _register(self, connection: int, at: _Connection, body: dict[str, Any], now: int) -> None:
         at.group = body["group_id"]
@@ -232,12 +242,14 @@ class Broker:
             raise Malformed("header", 0, "nothing was asked")
         asked = one.asked.popleft()
         error, body = read_response(frame, asked.api, offsets=one.auto_commit)
-        if asked.api == "Ping":
-            one.lost_pings = 0
-        elif error != "NONE":
+        if error != "NONE":
             self._drop(one.connection, f"{asked.api} answered with {error}", now)
+        elif asked.api == "Ping":
+            one.lost_pings = 0
         elif asked.api == "StopFetcher":
             rows = body.get("offset_info", [])
+            if any(row["offset"] < 0 for row in rows):
+                raise Malformed("offset_info.offset", 0, "an offset below 0")
             known = group.partitions(self._topics)
             offsets = {
                 (row["topic"], row["partition"]): row["offset"]

@@ -73,6 +73,8 @@ class Group:
         """How many were brought to their end."""
         self._retries = retries
         self._left = retries
+        self._began = 0
+        """When all were last asked to stop."""
         self._topics: Mapping[str, Sequence[str]] = {}
         self._about: tuple[object, ...] = ()
         """The consumers and partitions that the rebalance is about."""
@@ -107,7 +109,10 @@ class Group:
         return was_quiet
 
     def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
-        """A consumer is out; a rebalance under way begins again without it."""
+        """A consumer is out; a rebalance under way begins again without it.
+
+        Consumers that fail at the same moment cost one retry, not one each.
+        """
         gone = self.consumers.pop(consumer_id)
         actions: list[BrokerAction] = [
             Log("INFO", f"{self.name}: {consumer_id} failed: {why}"),
@@ -118,7 +123,7 @@ class Group:
         if not self.consumers:
             self._step(EMPTIED)
             return actions
-        self._left -= 1
+        self._left -= self._began != now
         if self._left < 0:
             self._step(EXHAUSTED)
             self._about = self._now()  # as it is, it is not to be tried again
@@ -181,6 +186,7 @@ class Group:
         return (*connections, *sorted(self.partitions(self._topics).items()))
 
     def _stop_all(self, now: int) -> list[BrokerAction]:
+        self._began = now
         return [
             one.ask("StopFetcher", request("StopFetcher"), now)
             for _, one in sorted(self.consumers.items())

@@ -44,13 +44,24 @@ class BrokerServer:
         elif isinstance(action, Close):
             self._say(action.why)
             self.listener.close(action)
-        elif isinstance(action, StoreOffsets):
-            await asyncio.to_thread(store, self._registry, action.group, action.offsets)
-        elif isinstance(action, ReadOffsets):
-            found = await asyncio.to_thread(load, self._registry, action.group)
-            self.listener.do(self.core.offsets(action.group, found, now_ms()))
+        elif isinstance(action, StoreOffsets | ReadOffsets):
+            await self._ask_registry(action)
         else:
             self._say(f"{action.level} {action.text}")
+
+    async def _ask_registry(self, action: StoreOffsets | ReadOffsets) -> None:
+        """Store or read offsets. What fails is that group's failure; the broker goes on with the others."""
+        group = action.group
+        try:
+            if isinstance(action, StoreOffsets):
+                await asyncio.to_thread(store, self._registry, group, action.offsets)
+                return
+            found = await asyncio.to_thread(load, self._registry, group)
+        except Exception as problem:  # noqa: BLE001 - registries have errors of their own
+            why = f"offsets of {group} in the registry: {problem}"
+            self.listener.do(self.core.no_offsets(group, why, now_ms()))
+            return
+        self.listener.do(self.core.offsets(group, found, now_ms()))
 
     def _say(self, line: str) -> None:
         self.said = [*self.said[-99:], line]

@@ -28,6 +28,10 @@ class BrokerSettings:
     def __post_init__(self) -> None:
         if self.rebalance_threads < 1:
             raise ValueError(f"{self.rebalance_threads} threads for rebalances")
+        if self.min_session_timeout_ms < 3:
+            raise ValueError("min_session_timeout_ms: a ping comes every third, so 3 is the least")
+        if self.max_failed_pings < 0 or self.rebalance_retries < 0:
+            raise ValueError("max_failed_pings and rebalance_retries are not below 0")
 
 
 @dataclass(frozen=True)

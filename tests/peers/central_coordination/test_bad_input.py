@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from peers.central_coordination.actions import StoreOffsets
 from peers.central_coordination.consumer import Consumer
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.interest import parse
@@ -17,17 +18,15 @@ from peers.dialer import Connect, Transmit
 from peers.listener import Close, Send
 from specs.drafts.central_states import DOWN, FETCHING
 
-REGISTER = request(
-    "RegisterConsumer",
-    {
-        "group_id": "g",
-        "consumer_id": "c",
-        "topic_count": '{"t": 1}',
-        "auto_commit": True,
-        "auto_offset_reset": "largest",
-        "session_timeout_ms": 3_000,
-    },
-)
+BODY: dict[str, object] = {
+    "group_id": "g",
+    "consumer_id": "c",
+    "topic_count": '{"t": 1}',
+    "auto_commit": True,
+    "auto_offset_reset": "largest",
+    "session_timeout_ms": 3_000,
+}
+REGISTER = request("RegisterConsumer", BODY)
 ROWS = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": 5}]}
 KNOWN = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "h", "port": 1}]}
 TO_BROKER = (
@@ -136,6 +135,47 @@ def test_a_response_that_nobody_asked_for() -> None:
     one.receive(1, REGISTER, 0)  # it is asked to stop its fetchers
     actions = one.receive(1, response("StopFetcher", body=ROWS) + response("Ping"), 1)
     assert any(isinstance(action, Close) for action in actions)
+
+
+def test_an_error_is_no_answer_to_a_ping() -> None:
+    one = broker()
+    one.receive(1, REGISTER, 0)
+    one.receive(1, response("StopFetcher"), 1)
+    one.offsets("g", {}, 2)
+    one.receive(1, response("StartFetcher"), 3)
+    one.tick(1_000)  # it is pinged, and registers once more: 6 in the place of an error code
+    (_, close) = one.receive(1, REGISTER, 1_001)
+    assert isinstance(close, Close)
+    assert "Ping answered with" in close.why
+
+
+def test_an_offset_below_0_is_not_stored() -> None:
+    one = broker()
+    one.receive(1, REGISTER, 0)
+    rows = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": -5}]}
+    actions = one.receive(1, response("StopFetcher", body=rows), 1)
+    assert [action.why for action in actions if isinstance(action, Close)]
+    assert not any(isinstance(action, StoreOffsets) for action in actions)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "error", "why"),
+    [
+        ("session_timeout_ms", 999, "SessionTimeoutTooLow", "999, the least is 1000"),
+        ("session_timeout_ms", 3_600_001, "Unknown", "3600001, the most is 3600000"),
+        ("auto_offset_reset", "latest", "Unknown", "auto_offset_reset 'latest'"),
+        ("topic_count", "[]", "Unknown", "topic_count: no topic_count"),
+    ],
+)
+def test_the_log_says_why_a_registration_is_refused(
+    field: str, value: object, error: str, why: str
+) -> None:
+    answer, close = broker().receive(1, request("RegisterConsumer", BODY | {field: value}), 0)
+    assert isinstance(answer, Send)
+    assert answer.data == response("RegisterConsumer", error)
+    assert isinstance(close, Close)
+    assert f"c is refused: {error}: " in close.why
+    assert why in close.why
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,8 @@ def test_a_silent_consumer_fails_after_too_many_lost_pings() -> None:
     world.until(lambda: "a" not in world.coordinator.groups["g"].consumers)
     # a third until the next ping at most; of three pings, a third apart, the last is late after two thirds
     assert 400 <= world.now - began <= 520
-    (line,) = [action for _, _, action in world.log if isinstance(action, Log)]
+    logged = [action for _, _, action in world.log if isinstance(action, Log)]
+    (line,) = [action for action in logged if action.level == "INFO"]
     assert "3 pings were lost" in line.text
     assert SETTINGS.max_failed_pings == 2
 
@@ -180,6 +181,7 @@ def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_cha
         return False
 
     for _ in range(SETTINGS.rebalance_retries + 1):
+        world.run(1)
         world.until(lambda: world.coordinator.groups["g"].active)
         fail_one()
     fatal = [
@@ -194,6 +196,43 @@ def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_cha
     assert not group.rebalancing
     world.add("late")
     world.until(world.settled)
+
+
+def test_fatal_while_fetchers_start_leaves_those_that_were_started() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 3)]
+    for name in names:
+        world.add(name)
+    world.until(world.settled)
+    world.grow("t", "2-0")
+    group = world.coordinator.groups["g"]
+    for name in reversed(names[2:]):
+        world.until(lambda: group.state == STARTING)
+        world.run(1)  # start-fetcher arrives, and its answers are under way
+        world.applications[name].dead = True
+        connection = group.consumers[name].connection
+        world._of_broker(1, world.coordinator.closed(connection, world.now))
+    assert "FATAL" in [action.level for _, _, action in world.log if isinstance(action, Log)]
+    world.run(1_000)
+    assert [world.applications[name].fetching for name in names[:2]] == [True, True]
+    assert not group.rebalancing
+
+
+def test_many_that_fail_at_once_are_one_retry() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 4)]
+    for name in names:
+        world.add(name)
+    world.until(world.settled)
+    for name in names[:-2]:
+        one = world.applications[name]
+        assert one.link is not None
+        one.link.lossy = one.dead = True
+    world.grow("t", "2-0")
+    world.until(world.settled)
+    told = [action.level for _, _, action in world.log if isinstance(action, Log)]
+    assert "FATAL" not in told
+    assert set(world.coordinator.groups["g"].consumers) == set(names[-2:])
 
 
 def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:

@@ -11,9 +11,12 @@ import pytest
 
 from barnabas.harness import Harness
 from peers.central_coordination.client import Client
+from peers.central_coordination.offsets import path_of
 from peers.central_coordination.server import Cluster
 from peers.central_coordination.settings import ConsumerSettings
 from peers.listener import Address
+from peers.registry import MemoryRegistry
+from peers.registry.interface import ABSENT
 
 LIMIT = 30
 """Seconds."""
@@ -101,6 +104,29 @@ def test_noise_closes_its_connection_and_no_other() -> None:
             writer.close()
             assert shared(clients)
             assert clients[0].starts == 1
+
+    asyncio.run(run())
+
+
+def test_offsets_that_can_not_be_read_hold_up_their_group_and_no_other() -> None:
+    async def run() -> None:
+        registry = MemoryRegistry()
+        registry.write(path_of("g"), b"no offsets", ABSENT)
+        async with (
+            Cluster(1, topics=TOPICS, registry=registry) as cluster,
+            consumers(cluster.bootstrap, "a") as clients,
+        ):
+            await until(lambda: clients[0].core.losses > 0)
+            other = Client(ConsumerSettings("h", "b", cluster.bootstrap))
+            other.start()
+            try:
+                await until(lambda: shared([other]))
+            finally:
+                await other.stop()
+            assert not clients[0].partitions
+            assert any("offsets of g in the registry" in one for one in cluster.servers[1].said)
+            registry.write(path_of("g"), b"[]", 0)
+            await until(lambda: shared(clients))
 
     asyncio.run(run())
 

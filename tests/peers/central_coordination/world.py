@@ -350,7 +350,7 @@ class World:
                 assert application.link is not None
                 application.term = application.link.term
                 self._one_fetches(application.core.settings.group_id, application.term)
-            else:
+            elif not isinstance(action, Log):
                 assert isinstance(action, StopFetchers)
                 application.fetching = False
 
