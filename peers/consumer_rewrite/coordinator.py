@@ -92,6 +92,11 @@ class Broker:
         times = (group.wake for group in self.groups.values())
         return min((time for time in times if time is not None), default=None)
 
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Slots that this broker leads, as far as it knows."""
+        return tuple(self._slots)
+
     def state(self, group: str) -> str:
         """The state that a group is in at this broker, of `REWRITE_COORDINATOR`."""
         slot = self._slots.get(slot_of(group, self.settings.slots), DOWN)
