@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
@@ -28,6 +30,7 @@ from specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
     LOST,
+    NOT_COMPLETE,
     NOT_COORDINATOR,
     PART_OF_GROUP,
     REDISCOVER,
@@ -44,6 +47,8 @@ from specs.malformed import Malformed
 FRAME_LIMIT: Final = 8 << 20
 """Bytes of the largest response."""
 
+NOTHING: Final[Mapping[Partition, int]] = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class _Pending:
@@ -51,6 +56,8 @@ class _Pending:
     api: str
     due: int
     """When it is too late for the response."""
+    offsets: Mapping[Partition, int]
+    """What an OffsetCommit has."""
 
 
 class Consumer:
@@ -136,6 +143,8 @@ class Consumer:
             times += [] if self._waits("JoinGroup", "OffsetCommit") else [self._pause]
         elif not self._waits("Heartbeat"):
             times.append(max(self._beat, self._pause))
+        if self._flush and self._found and self._looked and self.state == PART_OF_GROUP:
+            times.append(self._pause)
         return min(times, default=None)
 
     def connected(self, now: int) -> list[ConsumerAction]:
@@ -208,6 +217,9 @@ class Consumer:
             self._out.append(Disconnect())
         self._address, self._up = None, False
         self._frames = Frames(FRAME_LIMIT)
+        self._flush |= any(
+            one.offsets for one in self._pending
+        )  # nobody said whether they are kept
         self._pending.clear()
 
     def _lose(self, now: int) -> None:
@@ -277,9 +289,10 @@ class Consumer:
 
     def _commit(self, now: int) -> None:
         self._flush = False
-        new = {
-            at: offset for at, offset in self.positions.items() if self._committed.get(at) != offset
-        }
+        sent = dict(self._committed)
+        for one in self._pending:
+            sent |= one.offsets
+        new = {at: offset for at, offset in self.positions.items() if sent.get(at) != offset}
         if not new or not self.consumer_id:
             return
         topics: dict[str, list[dict[str, Any]]] = {}
@@ -292,8 +305,7 @@ class Consumer:
             "consumer_id": self.consumer_id,
             "topics": [{"topic": topic, "partitions": rows} for topic, rows in topics.items()],
         }
-        self._committed |= new
-        self._ask("OffsetCommit", body, now)
+        self._ask("OffsetCommit", body, now, new)
 
     def _fetch_offsets(self, now: int) -> None:
         topics: dict[str, list[int]] = {}
@@ -307,14 +319,16 @@ class Consumer:
         }
         self._ask("OffsetFetch", body, now)
 
-    def _ask(self, api: str, body: dict[str, Any], now: int) -> None:
+    def _ask(
+        self, api: str, body: dict[str, Any], now: int, offsets: Mapping[Partition, int] = NOTHING
+    ) -> None:
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         limits = {
             "Heartbeat": self.settings.session_timeout_ms,
             "JoinGroup": self.settings.join_timeout_ms,
         }
         due = now + limits.get(api, self.settings.request_timeout_ms)
-        self._pending.append(_Pending(self._correlation_id, api, due))
+        self._pending.append(_Pending(self._correlation_id, api, due, offsets))
         data = request(api, self._correlation_id, self.settings.client_id, body)
         self._out.append(Transmit(data))
 
@@ -338,8 +352,7 @@ class Consumer:
         elif pending.api == "OffsetFetch":
             self._offsets_answered(body, now)
         elif pending.api == "OffsetCommit":
-            codes = [p["error_code"] for t in body["responses"] for p in t["partition_responses"]]
-            self._answered("OffsetCommit", next(filter(None, codes), 0), now)
+            self._commit_answered(pending.offsets, body, now)
         else:
             self._answered(pending.api, body["error_code"], now)
 
@@ -387,6 +400,21 @@ class Consumer:
         self.positions, self._committed, self._flush = {}, {}, False
         self._starting = bool(self.owns)
         self._beat = now + self.settings.heartbeat_interval_ms
+
+    def _commit_answered(
+        self, offsets: Mapping[Partition, int], body: dict[str, Any], now: int
+    ) -> None:
+        codes = {
+            (topic["topic"], one["partition"]): one["error_code"]
+            for topic in body["responses"]
+            for one in topic["partition_responses"]
+        }
+        self._committed |= {at: to for at, to in offsets.items() if codes.get(at) == 0}
+        answer = self._answered("OffsetCommit", next(filter(None, codes.values()), 0), now)
+        if answer == NOT_COMPLETE:
+            self._flush, self._pause = True, now + self.settings.backoff_ms
+        elif answer == NOT_COORDINATOR and self.state == REDISCOVER:
+            self._flush = True  # for the next coordinator
 
     def _offsets_answered(self, body: dict[str, Any], now: int) -> None:
         rows = [(topic["name"], one) for topic in body["topics"] for one in topic["partitions"]]

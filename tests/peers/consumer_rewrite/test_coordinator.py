@@ -165,6 +165,7 @@ def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
     assert table.state == REBALANCING
     table.actions, held = [], table.actions
     assert table.commit(3, "g-0", 2) == "IllegalGeneration"
+    assert table.commit(3, "g-9", 2) == "UnknownConsumerId"
     assert table.beat(3, "g-0", 2) == "IllegalGeneration"
     assert table.beat(3, "g-9", 2) == "UnknownConsumerId"
     table.actions = held
