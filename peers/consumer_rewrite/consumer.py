@@ -12,9 +12,8 @@ call it is a slow consumer. Times are ms.
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -74,6 +73,9 @@ class Consumer:
         """The next offset of each partition that the application consumes: it sets them."""
         self.topics = frozenset(settings.topics)
         """What it subscribes to, wildcard and all."""
+        self._named = self.topics
+        """Without those of the wildcard."""
+        self._matched: frozenset[str] = frozenset()
         self.failure: str | None = None
         """Why it was unable to join."""
         self.losses = 0
@@ -97,7 +99,7 @@ class Consumer:
         """When the next heartbeat is due."""
         self._look = 0
         """When topics are to be looked for again."""
-        self._looked = settings.pattern is None
+        self._looked = not settings.wildcard
         self._joined_for = self.topics
         """The topics of the last JoinGroup."""
         self._starting = False
@@ -135,7 +137,7 @@ class Consumer:
         times = [one.due for one in self._pending]
         if not self._found:
             times += [] if self._pending else [self._pause]
-        elif self.settings.pattern is not None and not self._waits("Metadata"):
+        elif self.settings.wildcard and not self._waits("Metadata"):
             times.append(max(self._look, self._pause))
         elif not self._looked:
             pass
@@ -176,6 +178,11 @@ class Consumer:
         """Commit all positions, with the next poll."""
         self._flush = True
         return self.poll(now)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Subscribe to these, beside those of a wildcard. If that is a change, the next poll joins anew."""
+        self._named = frozenset(topics)
+        self.topics = self._named | self._matched
 
     def poll(self, now: int) -> list[ConsumerAction]:
         """Send what is due."""
@@ -247,7 +254,7 @@ class Consumer:
             if not self._pending:
                 self._ask("ConsumerMetadata", {"group_id": self.settings.group_id}, now)
             return
-        if self.settings.pattern is not None and now >= self._look and not self._waits("Metadata"):
+        if self.settings.wildcard and now >= self._look and not self._waits("Metadata"):
             self._look = now + self.settings.metadata_interval_ms
             self._ask("Metadata", {"topics": []}, now)
         if not self._looked:
@@ -430,7 +437,6 @@ class Consumer:
 
     def _matching(self, body: dict[str, Any]) -> None:
         """Metadata of all topics: subscribe to those that the wildcard matches."""
-        assert self.settings.pattern is not None  # noqa: S101 - only then it asks
-        pattern = re.compile(self.settings.pattern)
-        found = {one["name"] for one in body["topics"] if pattern.fullmatch(one["name"])}
-        self._looked, self.topics = True, frozenset(self.settings.topics) | found
+        names = (one["name"] for one in body["topics"])
+        self._matched = frozenset(name for name in names if self.settings.matches(name))
+        self._looked, self.topics = True, self._named | self._matched

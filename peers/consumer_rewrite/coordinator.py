@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from peers.consumer_rewrite.actions import BrokerAction, Load, Write
-from peers.consumer_rewrite.answers import Answer, Asked, Body, refusal
+from peers.consumer_rewrite.answers import UNKNOWN_TOPIC, Answer, Asked, Body, refusal
 from peers.consumer_rewrite.group import Action, Group
 from peers.consumer_rewrite.record import Record, decode
 from peers.consumer_rewrite.settings import BrokerSettings
@@ -300,8 +300,6 @@ class Broker:
 
 
 NO_ERROR: Final = 0
-UNKNOWN_TOPIC: Final = 3
-"""UnknownTopicOrPartition, of the 0.8 protocol guide."""
 
 
 def _step(state: str, event: str) -> str:

@@ -33,6 +33,27 @@ def test_a_wildcard_follows_the_topics_there_are() -> None:
     assert one.core.topics == {"logs-a", "logs-b"}
 
 
+def test_a_blacklist_takes_all_topics_but_those() -> None:
+    world = World(topics={"logs-a": 2, "logs-b": 1, "other": 1})
+    one = world.add("a", topics=(), blacklist="logs-.*")
+    two = world.add("b", topics=(), pattern="logs-.*", blacklist=".*-a", group_id="h")
+    world.until(lambda: one.partitions == {("other", 0)} and two.partitions == {("logs-b", 0)})
+
+
+def test_subscribing_to_other_topics_is_a_rebalance_with_the_next_poll() -> None:
+    world = World(topics={"t": 1, "u": 1})
+    one = world.add("a")
+    world.until(world.settled)
+    world.pause("a")
+    one.core.subscribe(("t", "u"))
+    generation = one.core.generation
+    world.run(50)
+    assert one.core.generation == generation
+    world.resume("a")
+    world.until(lambda: one.partitions == {("t", 0), ("u", 0)})
+    assert one.core.generation == generation + 1
+
+
 def test_topics_that_are_made_later_are_taken_up() -> None:
     world = World(topics={})
     one = world.add("a", topics=("t",))
@@ -138,6 +159,8 @@ def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
 def test_settings_that_can_not_be() -> None:
     with pytest.raises(ValueError, match="pattern"):
         ConsumerSettings("g", (("h", 1),), pattern="(")
+    with pytest.raises(ValueError, match="blacklist"):
+        ConsumerSettings("g", (("h", 1),), blacklist="(")
     with pytest.raises(ValueError, match="heartbeats"):
         ConsumerSettings("g", (("h", 1),), heartbeat_frequency=0)
     with pytest.raises(ValueError, match="no broker"):
