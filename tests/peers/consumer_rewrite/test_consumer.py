@@ -263,3 +263,21 @@ def test_a_commit_without_an_answer_goes_to_the_next_coordinator() -> None:
     by_hand.now += 100
     by_hand.reach()
     assert by_hand.offsets == [5]
+
+
+def test_while_its_join_waits_it_sends_no_heartbeat_and_when_that_is_late_it_joins_anew() -> None:
+    by_hand = Coordinator(join_timeout_ms=50_000)
+    by_hand.pass_time(2_000)
+    by_hand.answer("Heartbeat", error_code=CODES["IllegalGeneration"])
+    assert [(api, body["consumer_id"]) for _, api, body in by_hand.asked] == [("JoinGroup", "g-0")]
+    by_hand.pass_time(49_999)
+    assert len(by_hand.asked) == 1
+    assert by_hand.core.wake == 52_000
+    by_hand.pass_time(1)
+    assert by_hand.core.state == DISCOVER
+    by_hand.asked.clear()
+    by_hand.now += 100
+    by_hand.take(by_hand.core.poll(by_hand.now))
+    by_hand.take(by_hand.core.connected(by_hand.now))
+    by_hand.answer("ConsumerMetadata", error_code=0, node_id=1, host="h", port=1)
+    assert [(api, body["consumer_id"]) for _, api, body in by_hand.asked] == [("JoinGroup", "g-0")]
