@@ -65,10 +65,14 @@ def now_ms() -> int:
 
 
 class Listener(Generic[Action]):
-    """Runs a core. carry_out: does one action; the next one waits until it has returned."""
+    """Runs a core. carry_out: does one action; the next one waits until it has returned.
+
+    If it raises an Exception, that is the end of this broker (`failure`): it could answer nobody.
+    """
 
     def __init__(self, core: Core[Action], carry_out: Callable[[Action], Awaitable[None]]) -> None:
         self.address: Address = ("", 0)
+        self.failure: Exception | None = None
         self._core = core
         self._carry_out = carry_out
         self._writers: dict[int, asyncio.StreamWriter] = {}
@@ -86,11 +90,7 @@ class Listener(Generic[Action]):
 
     async def stop(self) -> None:
         """Die: everything is closed at once."""
-        self._stopped = True
-        self._server.close()
-        if self._timer is not None:
-            self._timer.cancel()
-        self.abort()
+        self._end()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -130,11 +130,21 @@ class Listener(Generic[Action]):
         for writer in self._writers.values():
             writer.transport.abort()
 
+    def _end(self) -> None:
+        self._stopped = True
+        self._server.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        self.abort()
+
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._stopped:  # it came while everything was closed
+            writer.transport.abort()
+            return
         task = asyncio.current_task()
         assert task is not None  # noqa: S101
         self._keep(task)
@@ -154,5 +164,9 @@ class Listener(Generic[Action]):
                 self.do(self._core.closed(number, now_ms()))
 
     async def _work(self) -> None:
-        while True:
-            await self._carry_out(await self._queue.get())
+        try:
+            while True:
+                await self._carry_out(await self._queue.get())
+        except Exception as problem:  # noqa: BLE001 - whatever it is, nothing more will be done
+            self.failure = problem
+            self._end()

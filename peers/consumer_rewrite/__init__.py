@@ -6,6 +6,8 @@ coordinator (`coordinator`, `group`) and the consumer (`consumer`) have no socke
 
 Where the page contradicts itself, or says nothing, this is what is done here:
 
+- A consumer that starts sends JoinGroup without an id (state diagram), not a heartbeat (section Consumer,
+  2): it has no id yet. Heartbeats come first after a failover.
 - A JoinGroup during catch-up gets IllegalProtocolState (failover, 1), not CoordinatorStartupNotComplete.
 - A JoinGroup with an id that the group does not have gets UnknownConsumerId and causes no rebalance
   (consumer id assignment, 4); that failover's phase 2 counts it among the causes of one is overruled.
@@ -17,5 +19,9 @@ Where the page contradicts itself, or says nothing, this is what is done here:
 - A session timeout below 1 ms gets Unknown: the page has a maximum only.
 - What a coordinator writes depends on the version that it read, and a new one writes all its groups
   once before it serves: so one that was demoted and does not know it can change nothing.
+- A commit that is put off, or whose answer is lost, is asked again; other refused ones are not.
+- A consumer's host name, which the page wants stored, is not: JoinGroup has none.
+- A consumer's id has 200 characters of the group's name at most, so that it fits a string.
+- A broker that can't read a group's entry, or loses the registry, is gone: the page has no error for it.
 - Committed offsets stand in the registry beside the group, for the lack of an offsets topic.
 """

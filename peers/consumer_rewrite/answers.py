@@ -9,7 +9,6 @@ from typing import Any, Final
 from peers.consumer_rewrite.record import Committed, Consumer, Record
 from peers.consumer_rewrite.strategies import Partition
 from peers.consumer_rewrite.wire import CODES
-from specs.drafts.rewrite_states import UNKNOWN
 from specs.groups.table import NONE
 
 Body = dict[str, Any]
@@ -37,6 +36,9 @@ METADATA_LIMIT: Final = 4096
 
 METADATA_TOO_LARGE: Final = 12
 """OffsetMetadataTooLarge, of the 0.8 protocol guide."""
+
+UNKNOWN_TOPIC: Final = 3
+"""UnknownTopicOrPartition, of the 0.8 protocol guide."""
 
 NO_OFFSET: Final[Body] = {"committed_offset": -1, "metadata": "", "error_code": 0}
 
@@ -115,5 +117,5 @@ def committed(
             elif 0 <= at[1] < topics.get(at[0], 0):
                 offsets[at] = Committed(one["offset"], one["timestamp"], one["metadata"])
             else:
-                said["error_code"] = CODES[UNKNOWN]
+                said["error_code"] = UNKNOWN_TOPIC
     return offsets

@@ -10,7 +10,7 @@ await client.stop()
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from peers.consumer_rewrite.actions import Consume, ConsumerAction
 from peers.consumer_rewrite.consumer import Consumer
@@ -42,6 +42,10 @@ class Client:
     def start(self) -> None:
         """Begin; what is to be done is done in `poll`."""
         self._do(self.core.start(now_ms()))
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Subscribe to other topics, with the next poll."""
+        self.core.subscribe(topics)
 
     async def poll(self, seconds: float) -> None:
         """Do what is due, and take what comes within so many seconds."""

@@ -12,9 +12,10 @@ call it is a slow consumer. Times are ms.
 
 from __future__ import annotations
 
-import re
 from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
@@ -28,6 +29,7 @@ from specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
     LOST,
+    NOT_COMPLETE,
     NOT_COORDINATOR,
     PART_OF_GROUP,
     REDISCOVER,
@@ -44,6 +46,8 @@ from specs.malformed import Malformed
 FRAME_LIMIT: Final = 8 << 20
 """Bytes of the largest response."""
 
+NOTHING: Final[Mapping[Partition, int]] = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class _Pending:
@@ -51,6 +55,8 @@ class _Pending:
     api: str
     due: int
     """When it is too late for the response."""
+    offsets: Mapping[Partition, int]
+    """What an OffsetCommit has."""
 
 
 class Consumer:
@@ -67,6 +73,9 @@ class Consumer:
         """The next offset of each partition that the application consumes: it sets them."""
         self.topics = frozenset(settings.topics)
         """What it subscribes to, wildcard and all."""
+        self._named = self.topics
+        """Without those of the wildcard."""
+        self._matched: frozenset[str] = frozenset()
         self.failure: str | None = None
         """Why it was unable to join."""
         self.losses = 0
@@ -90,7 +99,7 @@ class Consumer:
         """When the next heartbeat is due."""
         self._look = 0
         """When topics are to be looked for again."""
-        self._looked = settings.pattern is None
+        self._looked = not settings.wildcard
         self._joined_for = self.topics
         """The topics of the last JoinGroup."""
         self._starting = False
@@ -128,7 +137,7 @@ class Consumer:
         times = [one.due for one in self._pending]
         if not self._found:
             times += [] if self._pending else [self._pause]
-        elif self.settings.pattern is not None and not self._waits("Metadata"):
+        elif self.settings.wildcard and not self._waits("Metadata"):
             times.append(max(self._look, self._pause))
         elif not self._looked:
             pass
@@ -136,6 +145,8 @@ class Consumer:
             times += [] if self._waits("JoinGroup", "OffsetCommit") else [self._pause]
         elif not self._waits("Heartbeat"):
             times.append(max(self._beat, self._pause))
+        if self._flush and self._found and self._looked and self.state == PART_OF_GROUP:
+            times.append(self._pause)
         return min(times, default=None)
 
     def connected(self, now: int) -> list[ConsumerAction]:
@@ -167,6 +178,11 @@ class Consumer:
         """Commit all positions, with the next poll."""
         self._flush = True
         return self.poll(now)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Subscribe to these, beside those of a wildcard. If that is a change, the next poll joins anew."""
+        self._named = frozenset(topics)
+        self.topics = self._named | self._matched
 
     def poll(self, now: int) -> list[ConsumerAction]:
         """Send what is due."""
@@ -208,6 +224,9 @@ class Consumer:
             self._out.append(Disconnect())
         self._address, self._up = None, False
         self._frames = Frames(FRAME_LIMIT)
+        self._flush |= any(
+            one.offsets for one in self._pending
+        )  # nobody said whether they are kept
         self._pending.clear()
 
     def _lose(self, now: int) -> None:
@@ -235,7 +254,7 @@ class Consumer:
             if not self._pending:
                 self._ask("ConsumerMetadata", {"group_id": self.settings.group_id}, now)
             return
-        if self.settings.pattern is not None and now >= self._look and not self._waits("Metadata"):
+        if self.settings.wildcard and now >= self._look and not self._waits("Metadata"):
             self._look = now + self.settings.metadata_interval_ms
             self._ask("Metadata", {"topics": []}, now)
         if not self._looked:
@@ -277,9 +296,10 @@ class Consumer:
 
     def _commit(self, now: int) -> None:
         self._flush = False
-        new = {
-            at: offset for at, offset in self.positions.items() if self._committed.get(at) != offset
-        }
+        sent = dict(self._committed)
+        for one in self._pending:
+            sent |= one.offsets
+        new = {at: offset for at, offset in self.positions.items() if sent.get(at) != offset}
         if not new or not self.consumer_id:
             return
         topics: dict[str, list[dict[str, Any]]] = {}
@@ -292,8 +312,7 @@ class Consumer:
             "consumer_id": self.consumer_id,
             "topics": [{"topic": topic, "partitions": rows} for topic, rows in topics.items()],
         }
-        self._committed |= new
-        self._ask("OffsetCommit", body, now)
+        self._ask("OffsetCommit", body, now, new)
 
     def _fetch_offsets(self, now: int) -> None:
         topics: dict[str, list[int]] = {}
@@ -307,14 +326,16 @@ class Consumer:
         }
         self._ask("OffsetFetch", body, now)
 
-    def _ask(self, api: str, body: dict[str, Any], now: int) -> None:
+    def _ask(
+        self, api: str, body: dict[str, Any], now: int, offsets: Mapping[Partition, int] = NOTHING
+    ) -> None:
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         limits = {
             "Heartbeat": self.settings.session_timeout_ms,
             "JoinGroup": self.settings.join_timeout_ms,
         }
         due = now + limits.get(api, self.settings.request_timeout_ms)
-        self._pending.append(_Pending(self._correlation_id, api, due))
+        self._pending.append(_Pending(self._correlation_id, api, due, offsets))
         data = request(api, self._correlation_id, self.settings.client_id, body)
         self._out.append(Transmit(data))
 
@@ -338,8 +359,7 @@ class Consumer:
         elif pending.api == "OffsetFetch":
             self._offsets_answered(body, now)
         elif pending.api == "OffsetCommit":
-            codes = [p["error_code"] for t in body["responses"] for p in t["partition_responses"]]
-            self._answered("OffsetCommit", next(filter(None, codes), 0), now)
+            self._commit_answered(pending.offsets, body, now)
         else:
             self._answered(pending.api, body["error_code"], now)
 
@@ -388,6 +408,21 @@ class Consumer:
         self._starting = bool(self.owns)
         self._beat = now + self.settings.heartbeat_interval_ms
 
+    def _commit_answered(
+        self, offsets: Mapping[Partition, int], body: dict[str, Any], now: int
+    ) -> None:
+        codes = {
+            (topic["topic"], one["partition"]): one["error_code"]
+            for topic in body["responses"]
+            for one in topic["partition_responses"]
+        }
+        self._committed |= {at: to for at, to in offsets.items() if codes.get(at) == 0}
+        answer = self._answered("OffsetCommit", next(filter(None, codes.values()), 0), now)
+        if answer == NOT_COMPLETE:
+            self._flush, self._pause = True, now + self.settings.backoff_ms
+        elif answer == NOT_COORDINATOR and self.state == REDISCOVER:
+            self._flush = True  # for the next coordinator
+
     def _offsets_answered(self, body: dict[str, Any], now: int) -> None:
         rows = [(topic["name"], one) for topic in body["topics"] for one in topic["partitions"]]
         codes = [one["error_code"] for _, one in rows]
@@ -402,7 +437,6 @@ class Consumer:
 
     def _matching(self, body: dict[str, Any]) -> None:
         """Metadata of all topics: subscribe to those that the wildcard matches."""
-        assert self.settings.pattern is not None  # noqa: S101 - only then it asks
-        pattern = re.compile(self.settings.pattern)
-        found = {one["name"] for one in body["topics"] if pattern.fullmatch(one["name"])}
-        self._looked, self.topics = True, frozenset(self.settings.topics) | found
+        names = (one["name"] for one in body["topics"])
+        self._matched = frozenset(name for name in names if self.settings.matches(name))
+        self._looked, self.topics = True, self._named | self._matched

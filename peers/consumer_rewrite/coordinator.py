@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from peers.consumer_rewrite.actions import BrokerAction, Load, Write
-from peers.consumer_rewrite.answers import Answer, Asked, Body, refusal
+from peers.consumer_rewrite.answers import UNKNOWN_TOPIC, Answer, Asked, Body, refusal
 from peers.consumer_rewrite.group import Action, Group
 from peers.consumer_rewrite.record import Record, decode
 from peers.consumer_rewrite.settings import BrokerSettings
@@ -91,6 +91,11 @@ class Broker:
         """When `tick` has something to do, in ms."""
         times = (group.wake for group in self.groups.values())
         return min((time for time in times if time is not None), default=None)
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Slots that this broker leads, as far as it knows."""
+        return tuple(self._slots)
 
     def state(self, group: str) -> str:
         """The state that a group is in at this broker, of `REWRITE_COORDINATOR`."""
@@ -295,8 +300,6 @@ class Broker:
 
 
 NO_ERROR: Final = 0
-UNKNOWN_TOPIC: Final = 3
-"""UnknownTopicOrPartition, of the 0.8 protocol guide."""
 
 
 def _step(state: str, event: str) -> str:

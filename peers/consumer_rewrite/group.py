@@ -312,10 +312,10 @@ class Group:
     def _commit(self, asked: Asked, body: Body) -> list[Action]:
         name, generation = body["consumer_id"], body["group_generation_id"]
         answer = NONE
-        if self.state == REBALANCING:
-            answer = ILLEGAL_GENERATION  # until they have their responses, nobody is to commit
-        elif name not in self._members:
+        if name not in self._members:
             answer = UNKNOWN_CONSUMER
+        elif self.state == REBALANCING:
+            answer = ILLEGAL_GENERATION  # until they have their responses, nobody is to commit
         elif generation != self.record.generation:
             answer = ILLEGAL_GENERATION
         self._step("OffsetCommit", answer)

@@ -62,12 +62,14 @@ class BrokerServer:
         if await asyncio.to_thread(self._registry.write, path, action.data, action.version):
             self.listener.do(self.core.written(action.group, now_ms()))
             return
-        # Somebody else coordinates this group: nothing of what was to follow may be said. The slot is
-        # loaded anew if this broker still leads it; if not, the controller will tell.
+        # Somebody else coordinates this group: nothing of what was to follow may be said. That may be of
+        # other groups and slots, too: all are loaded anew, until the controller tells who leads.
         self.listener.abort()
-        slot = slot_of(action.group, self.core.settings.slots)
-        self.core.resigned(slot, now_ms())
-        self.listener.do(self.core.elected(slot))
+        slots = self.core.slots
+        for slot in slots:
+            self.core.resigned(slot, now_ms())
+        for slot in slots:
+            self.listener.do(self.core.elected(slot))
 
     async def _load(self, action: Load) -> None:
         def claim() -> dict[str, Entry] | None:

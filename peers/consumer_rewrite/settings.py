@@ -12,7 +12,7 @@ from peers.listener import Address
 
 @dataclass(frozen=True)
 class BrokerSettings:
-    """A broker's configuration."""
+    """A broker's configuration. Raises ValueError for what can't be."""
 
     max_session_timeout_ms: int = field(default=30_000, metadata={"option": "max.session.timeout"})
     strategies: Mapping[str, Strategy] = field(
@@ -26,18 +26,28 @@ class BrokerSettings:
     waiting_limit: int = 4 << 20
     """Bytes that a connection may have sent behind a request that waits."""
 
+    def __post_init__(self) -> None:
+        if self.max_session_timeout_ms < 1:
+            raise ValueError(f"max.session.timeout of {self.max_session_timeout_ms} ms")
+        if not self.strategies:
+            raise ValueError("partition.assignment.strategies: there is none")
+        if self.slots < 1:
+            raise ValueError(f"{self.slots} slots for groups")
+
 
 @dataclass(frozen=True)
 class ConsumerSettings:
     """A consumer's configuration. Raises ValueError for what can't be.
 
-    topics, or `pattern`: a regular expression that all of a topic's name must match (a wildcard).
+    topics, or a wildcard: topics of which all of the name matches the regular expression `pattern` (a
+    whitelist), and does not match `blacklist`.
     """
 
     group_id: str
     bootstrap: tuple[Address, ...] = field(metadata={"option": "bootstrap.brokers"})
     topics: tuple[str, ...] = ()
     pattern: str | None = None
+    blacklist: str | None = None
     client_id: str = "consumer-rewrite"
     session_timeout_ms: int = field(default=6_000, metadata={"option": "session.timeout.ms"})
     heartbeat_frequency: int = field(default=3, metadata={"option": "heartbeat.frequency"})
@@ -51,7 +61,7 @@ class ConsumerSettings:
     join_timeout_ms: int = 60_000
     """Longer than a round takes: others have a session timeout to hear of it, and another to join."""
     metadata_interval_ms: int = 1_000
-    """With a pattern: how often topics are looked for."""
+    """With a wildcard: how often topics are looked for."""
 
     def __post_init__(self) -> None:
         if not self.bootstrap:
@@ -60,11 +70,24 @@ class ConsumerSettings:
             raise ValueError(
                 f"{self.heartbeat_frequency} heartbeats in a session of {self.session_timeout_ms} ms"
             )
-        if self.pattern is not None:
+        for name in ("pattern", "blacklist"):
             try:
-                re.compile(self.pattern)
+                re.compile(getattr(self, name) or "")
             except re.error as problem:
-                raise ValueError(f"the pattern {self.pattern!r}: {problem}") from None
+                raise ValueError(f"the {name} {getattr(self, name)!r}: {problem}") from None
+
+    @property
+    def wildcard(self) -> bool:
+        """Whether topics are looked for."""
+        return self.pattern is not None or self.blacklist is not None
+
+    def matches(self, topic: str) -> bool:
+        """Whether the wildcard has this topic."""
+        return bool(
+            self.wildcard
+            and (self.pattern is None or re.fullmatch(self.pattern, topic))
+            and (self.blacklist is None or not re.fullmatch(self.blacklist, topic))
+        )
 
     @property
     def heartbeat_interval_ms(self) -> int:

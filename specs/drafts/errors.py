@@ -22,6 +22,7 @@ REWRITE_ERRORS: Final = (
     DraftError(16, "NotCoordinatorForGroup", _ERROR_MAPPING),
     DraftError(22, "IllegalGeneration", _ERROR_MAPPING),
     DraftError(23, "InconsistentPartitioningStrategy", _ERROR_MAPPING),
+    # in section Configs UnknownPartitionAssignmentStrategyException
     DraftError(24, "UnknownPartitioningStrategy", _ERROR_MAPPING),
     # the page spells it UnknownConsumer and UnknownConsumerId
     DraftError(25, "UnknownConsumerId", _ERROR_MAPPING),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from peers.consumer_rewrite.actions import Fail
 from peers.consumer_rewrite.consumer import Consumer
 from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.consumer_rewrite.wire import read_request, response
+from peers.consumer_rewrite.wire import CODES, read_request, response
 from peers.dialer import Connect, Disconnect, Transmit
 from specs.drafts.rewrite_states import (
     DISCOVER,
@@ -29,6 +31,27 @@ def test_a_wildcard_follows_the_topics_there_are() -> None:
     assert world.settled()
     assert ("logs-b", 0) in one.partitions
     assert one.core.topics == {"logs-a", "logs-b"}
+
+
+def test_a_blacklist_takes_all_topics_but_those() -> None:
+    world = World(topics={"logs-a": 2, "logs-b": 1, "other": 1})
+    one = world.add("a", topics=(), blacklist="logs-.*")
+    two = world.add("b", topics=(), pattern="logs-.*", blacklist=".*-a", group_id="h")
+    world.until(lambda: one.partitions == {("other", 0)} and two.partitions == {("logs-b", 0)})
+
+
+def test_subscribing_to_other_topics_is_a_rebalance_with_the_next_poll() -> None:
+    world = World(topics={"t": 1, "u": 1})
+    one = world.add("a")
+    world.until(world.settled)
+    world.pause("a")
+    one.core.subscribe(("t", "u"))
+    generation = one.core.generation
+    world.run(50)
+    assert one.core.generation == generation
+    world.resume("a")
+    world.until(lambda: one.partitions == {("t", 0), ("u", 0)})
+    assert one.core.generation == generation + 1
 
 
 def test_topics_that_are_made_later_are_taken_up() -> None:
@@ -136,6 +159,8 @@ def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
 def test_settings_that_can_not_be() -> None:
     with pytest.raises(ValueError, match="pattern"):
         ConsumerSettings("g", (("h", 1),), pattern="(")
+    with pytest.raises(ValueError, match="blacklist"):
+        ConsumerSettings("g", (("h", 1),), blacklist="(")
     with pytest.raises(ValueError, match="heartbeats"):
         ConsumerSettings("g", (("h", 1),), heartbeat_frequency=0)
     with pytest.raises(ValueError, match="no broker"):
@@ -149,3 +174,110 @@ def test_each_step_of_a_long_life_is_in_the_table() -> None:
     assert any(isinstance(action, Fail) for _, who, action in world.log if who == "x")
     failed.dead = True
     assert REWRITE_CONSUMER.step(DOWN, "start", "NONE") == DISCOVER
+
+
+class Coordinator:
+    """Who answers a consumer by hand; at first it is in the group and has begun to consume t-0."""
+
+    def __init__(self, **options: Any) -> None:
+        self.core = Consumer(ConsumerSettings("g", (("h", 1),), topics=("t",), **options))
+        self.now = 0
+        self.asked: list[tuple[int, str, dict[str, Any]]] = []
+        self.core.start(0)
+        self.reach()
+
+    def reach(self) -> None:
+        """It connects, finds its coordinator, and joins if it wants to."""
+        self.take(self.core.poll(self.now))
+        self.take(self.core.connected(self.now))
+        self.answer("ConsumerMetadata", error_code=0, node_id=1, host="h", port=1)
+        if self.waits("JoinGroup"):
+            owns = [{"topic": "t", "partitions": [0]}]
+            given = {"group_generation_id": 1, "consumer_id": "g-0", "assigned_partitions": owns}
+            self.answer("JoinGroup", error_code=0, **given)
+            row = {"partition_index": 0, "committed_offset": -1, "metadata": "", "error_code": 0}
+            self.answer("OffsetFetch", topics=[{"name": "t", "partitions": [row]}])
+
+    def take(self, actions: list[Any]) -> None:
+        self.asked += [read_request(a.data[4:]) for a in actions if isinstance(a, Transmit)]
+
+    def waits(self, api: str) -> bool:
+        return bool(self.asked) and self.asked[0][1] == api
+
+    def answer(self, api: str, **body: Any) -> None:
+        number, asked, _ = self.asked.pop(0)
+        assert asked == api
+        self.take(self.core.receive(response(api, number, body), self.now))
+
+    def pass_time(self, ms: int) -> None:
+        self.now += ms
+        self.take(self.core.poll(self.now))
+
+    def commit(self, offset: int) -> None:
+        """The application has reached this offset, and commits."""
+        self.core.positions["t", 0] = offset
+        self.take(self.core.commit(self.now))
+
+    def committed(self, error: str = "NONE") -> None:
+        row = {"partition": 0, "error_code": CODES[error]}
+        self.answer("OffsetCommit", responses=[{"topic": "t", "partition_responses": [row]}])
+
+    @property
+    def offsets(self) -> list[int]:
+        """Of the OffsetCommits that wait for their answer."""
+        return [
+            body["topics"][0]["partitions"][0]["offset"]
+            for _, api, body in self.asked
+            if api == "OffsetCommit"
+        ]
+
+
+def test_a_commit_that_a_coordinator_puts_off_is_asked_again_after_the_backoff() -> None:
+    by_hand = Coordinator()
+    by_hand.commit(5)
+    by_hand.commit(5)
+    assert by_hand.offsets == [5]  # it is under way
+    by_hand.committed("CoordinatorStartupNotComplete")
+    by_hand.pass_time(99)
+    assert by_hand.offsets == []
+    assert by_hand.core.wake == 100
+    by_hand.pass_time(1)
+    assert by_hand.offsets == [5]
+    by_hand.committed()
+    by_hand.commit(5)
+    assert by_hand.offsets == []
+
+
+def test_a_commit_without_an_answer_goes_to_the_next_coordinator() -> None:
+    by_hand = Coordinator()
+    by_hand.commit(5)
+    by_hand.core.lost(by_hand.now)
+    assert by_hand.core.state == REDISCOVER
+    by_hand.asked.clear()
+    by_hand.now += 100
+    by_hand.reach()
+    assert by_hand.offsets == [5]
+    by_hand.committed("NotCoordinatorForGroup")
+    assert by_hand.core.state == REDISCOVER
+    by_hand.asked.clear()
+    by_hand.now += 100
+    by_hand.reach()
+    assert by_hand.offsets == [5]
+
+
+def test_while_its_join_waits_it_sends_no_heartbeat_and_when_that_is_late_it_joins_anew() -> None:
+    by_hand = Coordinator(join_timeout_ms=50_000)
+    by_hand.pass_time(2_000)
+    by_hand.answer("Heartbeat", error_code=CODES["IllegalGeneration"])
+    assert [(api, body["consumer_id"]) for _, api, body in by_hand.asked] == [("JoinGroup", "g-0")]
+    by_hand.pass_time(49_999)
+    assert len(by_hand.asked) == 1
+    assert by_hand.core.wake == 52_000
+    by_hand.pass_time(1)
+    assert by_hand.core.state == DISCOVER
+    by_hand.asked.clear()
+    by_hand.now += 100
+    by_hand.take(by_hand.core.poll(by_hand.now))
+    by_hand.take(by_hand.core.connected(by_hand.now))
+    by_hand.answer("ConsumerMetadata", error_code=0, node_id=1, host="h", port=1)
+    assert [(api, body["consumer_id"]) for _, api, body in by_hand.asked] == [("JoinGroup", "g-0")]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from peers.consumer_rewrite.actions import Load, Write
-from peers.consumer_rewrite.answers import METADATA_LIMIT
+from peers.consumer_rewrite.answers import METADATA_LIMIT, METADATA_TOO_LARGE, UNKNOWN_TOPIC
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import Consumer as Known
 from peers.consumer_rewrite.record import Record, decode
@@ -61,12 +61,15 @@ class Table:
         return self.error(connection)
 
     def commit(self, connection: int, consumer_id: str, generation: int, **row: Any) -> str:
+        return error_name(self.commit_code(connection, consumer_id, generation, **row))
+
+    def commit_code(self, connection: int, consumer_id: str, generation: int, **row: Any) -> int:
         one = {"partition": 0, "offset": 7, "timestamp": 1, "metadata": ""} | row
         topics = [{"topic": "t", "partitions": [one]}]
         who = {"group_generation_id": generation, "consumer_id": consumer_id}
         self.ask(connection, "OffsetCommit", **who, topics=topics)
         body = self.response(connection)
-        return error_name(body["responses"][0]["partition_responses"][0]["error_code"])
+        return int(body["responses"][0]["partition_responses"][0]["error_code"])
 
     def response(self, connection: int) -> dict[str, Any]:
         """The next response of a connection."""
@@ -153,8 +156,8 @@ def test_generations_of_commits_and_heartbeats(table: Table) -> None:
 
 def test_commits_that_cannot_be_kept(table: Table) -> None:
     two(table)
-    assert table.commit(1, "g-0", 2, partition=2) == "Unknown"
-    assert table.commit(1, "g-0", 2, metadata="x" * (METADATA_LIMIT + 1)) == "Unknown"
+    assert table.commit_code(1, "g-0", 2, partition=2) == UNKNOWN_TOPIC
+    assert table.commit_code(1, "g-0", 2, metadata="x" * (METADATA_LIMIT + 1)) == METADATA_TOO_LARGE
     assert table.broker.groups["g"].record.offsets == {}
 
 
@@ -165,6 +168,7 @@ def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
     assert table.state == REBALANCING
     table.actions, held = [], table.actions
     assert table.commit(3, "g-0", 2) == "IllegalGeneration"
+    assert table.commit(3, "g-9", 2) == "UnknownConsumerId"
     assert table.beat(3, "g-0", 2) == "IllegalGeneration"
     assert table.beat(3, "g-9", 2) == "UnknownConsumerId"
     table.actions = held
@@ -411,3 +415,16 @@ def test_metadata_and_coordinators() -> None:
     assert [one["leader_id"] for one in body["topics"][0]["partitions"]] == [1, 2]
     table.ask(1, "Metadata", topics=[{"name": "x"}])
     assert table.response(1)["topics"][0]["error_code"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"max_session_timeout_ms": 0}, "max.session.timeout"),
+        ({"strategies": {}}, "partition.assignment.strategies"),
+        ({"slots": 0}, "slots"),
+    ],
+)
+def test_settings_that_can_not_be(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        BrokerSettings(**options)

@@ -101,6 +101,24 @@ def test_2_only_some_were_told() -> None:
     assert generation(world) == 4
 
 
+def test_2_a_consumer_that_is_back_before_the_failover_is_over_causes_no_rebalance() -> None:
+    world = three()
+    before = generation(world)
+    world.pause("a")
+    dies_before(world, told, 1)
+    node = world.coordinator()
+    world.until(
+        lambda: world.brokers[node] is None
+    )  # it would have told the first one of a's death
+    assert world.now > 300
+    world.resume("a")
+    world.crash_before = lambda broker, action: False
+    world.until(world.settled)
+    world.run(1_000)
+    assert world.settled()
+    assert generation(world) == before
+
+
 def test_3_only_some_had_joined() -> None:
     world = three()
     dies_before(world, lambda action: isinstance(action, Write) and action.generation == 4, 1)

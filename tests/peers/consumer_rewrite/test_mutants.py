@@ -17,7 +17,7 @@ MUTANTS = (
         "        elif generation != self.record.generation:\n",
         "        elif generation < self.record.generation:\n"),
     Mutant("a commit of who is no member is taken", group,
-        "        elif name not in self._members:\n", "        elif name is None:\n"),
+        "        if name not in self._members:\n", "        if name is None:\n"),
     Mutant("a commit is answered and not kept", group,
         "            actions.append(self._write(self.record))\n", "            pass\n"),
     Mutant("a stale heartbeat is taken", group,
