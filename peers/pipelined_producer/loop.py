@@ -319,8 +319,7 @@ class Loop:
         def too_old(event: Event) -> bool:
             return event.enqueued + expiry <= now
 
-        oldest = self.intake.oldest()
-        if oldest is not None and oldest + expiry <= now:
+        if min(self.intake.firsts(), default=math.inf) + expiry <= now:
             for event in self.intake.remove(too_old):
                 self._report(Outcome(event, problem=EXPIRED))
         if len(self.retries):

@@ -10,6 +10,7 @@ import pytest
 from peers.pipelined_producer.actions import METADATA
 from peers.pipelined_producer.batch import Serializers, plain
 from peers.pipelined_producer.loop import STEPS
+from peers.pipelined_producer.selecting import wake
 from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
 from specs.frames import Frame, encode_frame
 from specs.keys import API_VERSIONS, PRODUCE
@@ -169,6 +170,22 @@ def test_a_batch_waits_for_more_until_it_is_full_or_time_is_over() -> None:
     stage.loop.hurry = True
     stage.settle()
     assert stage.acknowledged == [b"a", b"b", b"c", b"d", b"e"]
+
+
+def test_a_batch_s_time_is_its_own_whatever_another_partition_waits_for() -> None:
+    stage = Stage(Settings(linger_ms=100, in_flight=1), Cluster(2, {"t": 2}))
+    stage.send(b"a", partition=0)
+    stage.send(b"b", partition=1)
+    stage.wait(300)
+    stage.cluster.brokers[1].answering = False
+    for value in (b"in flight", b"no room"):
+        stage.send(value, partition=0)
+        stage.wait(150)
+    stage.send(b"c", partition=1)
+    stage.settle()
+    assert wake(stage.loop) == pytest.approx(stage.now + 0.1)
+    stage.wait(101)
+    assert stage.acknowledged == [b"a", b"b", b"c"]
 
 
 @cut
