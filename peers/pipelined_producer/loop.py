@@ -98,20 +98,10 @@ class Loop:
         """Connections are made to brokers for which there is something; what is late is given up."""
         for node in self._ready.connected:
             self._connected(node)
-        for link in list(self.links.all()):
-            late = link.state != State.DOWN and link.until <= self._now
-            if late or any(sent.until <= self._now for sent in link.in_flight[:1]):
-                self._lose(link)
-        if self.standing_still:
-            return
-        wanted = self.places()
-        keyless = {topic for topic, partition in wanted if partition == UNDESIGNATED}
-        for node, places in self.refresher.led.items():
-            link = self.links.to(node)
-            if link.state == State.DOWN and any(
-                place in wanted or place[0] in keyless for place in places
-            ):
-                self._connect(link)
+        for link in self.late():
+            self._lose(link)
+        for node in self.unconnected():
+            self._connect(self.links.to(node))
 
     def handle_responses(self) -> None:
         """All answers that are whole; then the connections that ended."""
@@ -171,6 +161,28 @@ class Loop:
                 limit = self.settings.batch_messages
                 self._send(link, self.intake.take(places, limit, self.ripe))
 
+    def late(self) -> list[Link]:
+        """The connections that are given up; while metadata are waited for, nobody reads the others."""
+        return [
+            link
+            for link in self.links.all()
+            if (link.node == METADATA or not self.standing_still)
+            and link.state != State.DOWN
+            and min(link.until, *(sent.until for sent in link.in_flight[:1]), math.inf) <= self._now
+        ]
+
+    def unconnected(self) -> list[int]:
+        """The brokers for which there is something, and to which a connection may be made now."""
+        wanted = set() if self.standing_still else self.places()
+        keyless = {topic for topic, partition in wanted if partition == UNDESIGNATED}
+        return [
+            node
+            for node, places in self.refresher.led.items()
+            if self.links.to(node).state == State.DOWN
+            and self.links.to(node).not_before <= self._now
+            and any(place in wanted or place[0] in keyless for place in places)
+        ]
+
     def places(self) -> set[Place]:
         """The partitions for which there is something, and -1 of topics for what has none yet."""
         return set(self.intake.waiting()) | self.retries.held()
@@ -206,10 +218,9 @@ class Loop:
                 yield link
 
     def _connect(self, link: Link) -> None:
-        if link.not_before <= self._now:
-            link.address = self.refresher.view.brokers[link.node]
-            link.state, link.until = State.CONNECTING, self._later(self.settings.answer_timeout_ms)
-            self._actions.append(Connect(link.node, link.address))
+        link.address = self.refresher.view.brokers[link.node]
+        link.state, link.until = State.CONNECTING, self._later(self.settings.answer_timeout_ms)
+        self._actions.append(Connect(link.node, link.address))
 
     def _connected(self, node: int) -> None:
         link = self.links.get(node)

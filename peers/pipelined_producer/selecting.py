@@ -37,8 +37,8 @@ def wants_write(loop: Loop) -> set[int]:
 
 def wake(loop: Loop) -> float | None:
     """When the next turn is due although nothing comes; None: not before something does."""
-    if not loop.idle:
-        return loop.now
+    if not loop.idle or loop.late() or loop.unconnected():
+        return loop.now  # a turn has said so behind the step that would do it
     expiry = loop.settings.expiry_ms / 1e3
     times = [*loop.retries.times(expiry), *loop.links.busy(), loop.refresher.due]
     firsts = loop.intake.firsts()

@@ -9,6 +9,7 @@ import pytest
 
 from peers.pipelined_producer.actions import METADATA
 from peers.pipelined_producer.batch import Serializers, plain
+from peers.pipelined_producer.link import State
 from peers.pipelined_producer.loop import STEPS
 from peers.pipelined_producer.selecting import wake
 from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
@@ -354,6 +355,66 @@ def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_bl
     assert stage.acknowledged == [b"first", *heard]
     stage.cluster.brokers[1].answering = True
     stage.settle()
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+@pytest.mark.parametrize("metadata", ["blocking", "non-blocking"])
+def test_a_leader_is_connected_to_as_soon_as_it_is_known(metadata: str) -> None:
+    stage = Stage(Settings(metadata=metadata), Cluster(1, {"t": 1}))  # type: ignore[arg-type]
+    stage.send(b"v")
+    while not stage.loop.refresher.led:
+        stage.turn()
+    assert wake(stage.loop) == stage.now
+    stage.turn()
+    assert stage.loop.links.brokers[1].state == State.CONNECTING
+
+
+def test_an_old_broker_is_connected_to_again_at_once() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].offered = None
+    stage.send(b"v")
+    while stage.closes != [1]:
+        stage.turn()
+    assert wake(stage.loop) == stage.now
+
+
+def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
+    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.wait(500)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.wait(700)
+    assert stage.closes == []
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    assert wake(stage.loop) == stage.now
+    stage.turn()
+    assert stage.closes == [2]
+
+
+@pytest.mark.parametrize("silent_ms", [700, 1500], ids=["then answered", "then given up"])
+def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_ms: int) -> None:
+    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.wait(500)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.wait(silent_ms)
+    stage.cluster.brokers[1].answering = True
+    stage.wait(1000)
+    assert 2 not in stage.closes
+    assert stage.cluster.logs["t", 1] == [b"first", b"in flight"]
     assert stage.acknowledged == [b"first", b"in flight", b"u"]
 
 
