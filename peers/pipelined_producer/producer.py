@@ -204,7 +204,7 @@ class PipelinedProducer:
         try:
             with contextlib.suppress(BlockingIOError):
                 connection.connect(address)
-        except (OSError, OverflowError, UnicodeError):  # no such host, or no port
+        except (OSError, OverflowError, TypeError, ValueError):  # no such host, or no port
             connection.close()
             self._refused.add(node)
             return
