@@ -64,7 +64,6 @@ class Loop:
         for _, step in STEPS:
             step(self)
         actions, self._actions = self._actions, []
-        self.intake.over(sum(isinstance(action, Report) for action in actions))
         return actions
 
     def wrote(self, node: int, count: int) -> None:
@@ -91,7 +90,6 @@ class Loop:
         for event in (*self.retries.remove(_any), *self.intake.remove(_any)):
             self._report(Outcome(event, problem=CLOSED))
         actions, self._actions = self._actions, []
-        self.intake.over(sum(isinstance(action, Report) for action in actions))
         return actions
 
     def configure_connections(self) -> None:

@@ -191,6 +191,33 @@ def test_without_an_address_there_is_no_producer() -> None:
         PipelinedProducer([])
 
 
+def test_what_is_being_told_is_not_flushed_yet() -> None:
+    heard, go_on = threading.Event(), threading.Event()
+
+    def told(outcome: Outcome) -> None:
+        heard.set()
+        assert go_on.wait(20)
+
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
+        producer.send("t", b"v", told=told)
+        assert heard.wait(20)
+        left = producer.flush(0)
+        go_on.set()
+        assert (left, producer.flush(20)) == (1, 0)
+        producer.close()
+    assert producer.problems == []
+
+
+def test_the_send_thread_does_not_wait_for_itself() -> None:
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
+        producer.send("t", b"v", told=lambda _: producer.close())
+        assert producer.flush(20) == 0
+        producer.close()
+    assert [str(one) for one in producer.problems] == ["the send thread would wait for itself"]
+
+
 def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCluster) -> None:
     done = threading.Event()
 
