@@ -1,9 +1,9 @@
 """The send thread's event loop, without sockets and without a clock.
 
 `Loop.turn` goes once through the steps of the document's loop, which `STEPS` lists in its words and
-order; the two selects are the shell's and come in as `Ready`. What the document gives no place: what
-is too old is given up first of all, and answers that are late end their connection where new
-connections are made.
+order. The document selects twice in a round; here the shell does so once, before the turn, and what it
+finds comes in as `Ready`. What the document gives no place: what is too old is given up first of all,
+and answers that are late end their connection where new connections are made.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from specs.error_codes import ERROR_CODES
 from specs.keys import API_VERSIONS, PRODUCE
 
 LOST: Final = "the connection was lost"
+LATE: Final = "the broker did not answer in time"
 EXPIRED: Final = "expired"
 CLOSED: Final = "the producer was closed"
 
@@ -97,7 +98,7 @@ class Loop:
         for node in self._ready.connected:
             self._connected(node)
         for link in self.late():
-            self._lose(link)
+            self._lose(link, LATE)
         for node in self.unconnected():
             self._connect(self.links.to(node))
 
@@ -108,16 +109,16 @@ class Loop:
             if link is not None:
                 link.dialogue.feed(data)
         for link in list(self.links.all()):
-            gone = link.node in self._ready.lost
-            if self.standing_still and link.node != METADATA and not gone:
+            problem = LOST if link.node in self._ready.lost else ""
+            if self.standing_still and link.node != METADATA and not problem:
                 continue  # nobody reads while metadata are waited for
             try:
                 for answer in link.dialogue.answers():
                     self._answered(link, answer)
-            except Nonsense:
-                gone = True
-            if gone and link.state != State.DOWN:
-                self._lose(link)
+            except Nonsense as nonsense:
+                problem = str(nonsense)
+            if problem and link.state != State.DOWN:
+                self._lose(link, problem)
 
     def handle_metadata(self) -> None:
         """Ask who leads, if something waits for that or an answer said that it changed."""
@@ -308,7 +309,7 @@ class Loop:
         if again:
             self.retries.add(place, again, self._later(self.settings.retry_backoff_ms))
 
-    def _lose(self, link: Link) -> None:
+    def _lose(self, link: Link, problem: str = LOST) -> None:
         """A connection has ended, or can't be used any more; what was in flight may be written or not."""
         self._actions = [
             one for one in self._actions if not (isinstance(one, Write) and one.node == link.node)
@@ -319,7 +320,7 @@ class Loop:
         self.refresher.stale = True
         for sent in lost:
             for place, events in sent.batches.items():
-                self._failed(place, events, 0, LOST)
+                self._failed(place, events, 0, problem)
 
     def _expire(self) -> None:
         expiry = self.settings.expiry_ms / 1e3

@@ -1,6 +1,7 @@
 """How a pipelined producer works: the document's choices, and the limits that 0.8's producer had.
 
-Names in brackets are those of 0.8's producer configuration.
+Names in brackets are those of 0.8's producer configuration. Their defaults are 0.8's, too, but
+for acks (0 there) and linger_ms (5000). [queue.enqueue.timeout.ms] is `wait` of `PipelinedProducer.send`.
 """
 
 from __future__ import annotations

@@ -518,6 +518,31 @@ def test_an_answer_for_other_partitions_ends_the_connection() -> None:
     assert stage.acknowledged == [b"0", b"1"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (None, "the connection was lost"),
+        (b"", "the broker did not answer in time"),
+        (b"\0\0\0\1", "the broker sends a frame of 1 bytes"),
+    ],
+)
+def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
+    answer: bytes | None, says: str
+) -> None:
+    stage = Stage(Settings(retries=0, answer_timeout_ms=1000), Cluster(1, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    if answer is None:
+        stage.cut(1)
+    else:
+        stage.wires[1].answers += answer
+    stage.wait(1000)
+    assert stage.problems == {b"1": says}
+
+
 # retries and expiry
 
 
