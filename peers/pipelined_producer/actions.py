@@ -34,7 +34,7 @@ class Close(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Tell whoever sent it what became of an event."""
+    """Tell whoever sent it what became of an event, and `Intake.over` that there is room again."""
 
     outcome: Outcome
 

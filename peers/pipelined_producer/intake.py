@@ -111,10 +111,10 @@ class Intake:
         with self.changed:
             return list(self._queues.waiting())
 
-    def oldest(self) -> float | None:
-        """When the first event of all was enqueued."""
+    def firsts(self) -> Collection[float]:
+        """When the first event of each queue was enqueued; the earliest is the oldest of all."""
         with self.changed:
-            return self._queues.oldest()
+            return self._queues.firsts()
 
     def over(self, count: int) -> None:
         """So many events have been reported."""

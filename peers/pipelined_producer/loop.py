@@ -1,9 +1,9 @@
 """The send thread's event loop, without sockets and without a clock.
 
 `Loop.turn` goes once through the steps of the document's loop, which `STEPS` lists in its words and
-order; the two selects are the shell's and come in as `Ready`. What the document gives no place: what
-is too old is given up first of all, and answers that are late end their connection where new
-connections are made.
+order. The document selects twice in a round; here the shell does so once, before the turn, and what it
+finds comes in as `Ready`. What the document gives no place: what is too old is given up first of all,
+and answers that are late end their connection where new connections are made.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from specs.error_codes import ERROR_CODES
 from specs.keys import API_VERSIONS, PRODUCE
 
 LOST: Final = "the connection was lost"
+LATE: Final = "the broker did not answer in time"
 EXPIRED: Final = "expired"
 CLOSED: Final = "the producer was closed"
 
@@ -64,7 +65,6 @@ class Loop:
         for _, step in STEPS:
             step(self)
         actions, self._actions = self._actions, []
-        self.intake.over(sum(isinstance(action, Report) for action in actions))
         return actions
 
     def wrote(self, node: int, count: int) -> None:
@@ -91,27 +91,16 @@ class Loop:
         for event in (*self.retries.remove(_any), *self.intake.remove(_any)):
             self._report(Outcome(event, problem=CLOSED))
         actions, self._actions = self._actions, []
-        self.intake.over(sum(isinstance(action, Report) for action in actions))
         return actions
 
     def configure_connections(self) -> None:
         """Connections are made to brokers for which there is something; what is late is given up."""
         for node in self._ready.connected:
             self._connected(node)
-        for link in list(self.links.all()):
-            late = link.state != State.DOWN and link.until <= self._now
-            if late or any(sent.until <= self._now for sent in link.in_flight[:1]):
-                self._lose(link)
-        if self.standing_still:
-            return
-        wanted = self.places()
-        keyless = {topic for topic, partition in wanted if partition == UNDESIGNATED}
-        for node, places in self.refresher.led.items():
-            link = self.links.to(node)
-            if link.state == State.DOWN and any(
-                place in wanted or place[0] in keyless for place in places
-            ):
-                self._connect(link)
+        for link in self.late():
+            self._lose(link, LATE)
+        for node in self.unconnected():
+            self._connect(self.links.to(node))
 
     def handle_responses(self) -> None:
         """All answers that are whole; then the connections that ended."""
@@ -120,16 +109,16 @@ class Loop:
             if link is not None:
                 link.dialogue.feed(data)
         for link in list(self.links.all()):
-            gone = link.node in self._ready.lost
-            if self.standing_still and link.node != METADATA and not gone:
+            problem = LOST if link.node in self._ready.lost else ""
+            if self.standing_still and link.node != METADATA and not problem:
                 continue  # nobody reads while metadata are waited for
             try:
                 for answer in link.dialogue.answers():
                     self._answered(link, answer)
-            except Nonsense:
-                gone = True
-            if gone and link.state != State.DOWN:
-                self._lose(link)
+            except Nonsense as nonsense:
+                problem = str(nonsense)
+            if problem and link.state != State.DOWN:
+                self._lose(link, problem)
 
     def handle_metadata(self) -> None:
         """Ask who leads, if something waits for that or an answer said that it changed."""
@@ -171,6 +160,28 @@ class Loop:
                 limit = self.settings.batch_messages
                 self._send(link, self.intake.take(places, limit, self.ripe))
 
+    def late(self) -> list[Link]:
+        """The connections that are given up; while metadata are waited for, nobody reads the others."""
+        return [
+            link
+            for link in self.links.all()
+            if (link.node == METADATA or not self.standing_still)
+            and link.state != State.DOWN
+            and min(link.until, *(sent.until for sent in link.in_flight[:1]), math.inf) <= self._now
+        ]
+
+    def unconnected(self) -> list[int]:
+        """The brokers for which there is something, and to which a connection may be made now."""
+        wanted = set() if self.standing_still else self.places()
+        keyless = {topic for topic, partition in wanted if partition == UNDESIGNATED}
+        return [
+            node
+            for node, places in self.refresher.led.items()
+            if self.links.to(node).state == State.DOWN
+            and self.links.to(node).not_before <= self._now
+            and any(place in wanted or place[0] in keyless for place in places)
+        ]
+
     def places(self) -> set[Place]:
         """The partitions for which there is something, and -1 of topics for what has none yet."""
         return set(self.intake.waiting()) | self.retries.held()
@@ -206,10 +217,9 @@ class Loop:
                 yield link
 
     def _connect(self, link: Link) -> None:
-        if link.not_before <= self._now:
-            link.address = self.refresher.view.brokers[link.node]
-            link.state, link.until = State.CONNECTING, self._later(self.settings.answer_timeout_ms)
-            self._actions.append(Connect(link.node, link.address))
+        link.address = self.refresher.view.brokers[link.node]
+        link.state, link.until = State.CONNECTING, self._later(self.settings.answer_timeout_ms)
+        self._actions.append(Connect(link.node, link.address))
 
     def _connected(self, node: int) -> None:
         link = self.links.get(node)
@@ -299,7 +309,7 @@ class Loop:
         if again:
             self.retries.add(place, again, self._later(self.settings.retry_backoff_ms))
 
-    def _lose(self, link: Link) -> None:
+    def _lose(self, link: Link, problem: str = LOST) -> None:
         """A connection has ended, or can't be used any more; what was in flight may be written or not."""
         self._actions = [
             one for one in self._actions if not (isinstance(one, Write) and one.node == link.node)
@@ -310,7 +320,7 @@ class Loop:
         self.refresher.stale = True
         for sent in lost:
             for place, events in sent.batches.items():
-                self._failed(place, events, 0, LOST)
+                self._failed(place, events, 0, problem)
 
     def _expire(self) -> None:
         expiry = self.settings.expiry_ms / 1e3
@@ -319,8 +329,7 @@ class Loop:
         def too_old(event: Event) -> bool:
             return event.enqueued + expiry <= now
 
-        oldest = self.intake.oldest()
-        if oldest is not None and oldest + expiry <= now:
+        if min(self.intake.firsts(), default=math.inf) + expiry <= now:
             for event in self.intake.remove(too_old):
                 self._report(Outcome(event, problem=EXPIRED))
         if len(self.retries):

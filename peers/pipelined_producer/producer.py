@@ -7,7 +7,7 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, Self
 
 from peers.leaders import Address
@@ -32,7 +32,8 @@ class Stopped(RuntimeError):
 class PipelinedProducer:
     """Sends messages, asynchronously: `told` hears in the send thread what became of each, once.
 
-    bootstrap: where to ask for metadata first. What `told` raises is kept in `problems`.
+    bootstrap: where to ask for metadata first. What `told` raises is kept in `problems`. It may send,
+    but not wait (flush, close): RuntimeError.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class PipelinedProducer:
         self._bell.setblocking(False)
         self._selector.register(self._bell, selectors.EVENT_READ, _BELL)
         self._flushing = 0
+        self._untold = 0
+        """Events that are no longer in the producer's hands, and whose `told` may not have heard it."""
         self._stop = False
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="send thread", daemon=True)
@@ -93,14 +96,20 @@ class PipelinedProducer:
 
     def flush(self, timeout: float | None = None) -> int:
         """Send what waits at once, and wait until all is reported; how much is not, in that time."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("the send thread would wait for itself")
         with self.intake.changed:
             self._flushing += 1
             self._wake()
             self.intake.changed.wait_for(
-                lambda: not self.intake.outstanding or self._failure is not None, timeout
+                lambda: not self._unreported or self._failure is not None, timeout
             )
             self._flushing -= 1
-            return self.intake.outstanding
+            return self._unreported
+
+    @property
+    def _unreported(self) -> int:
+        return self.intake.outstanding + self._untold
 
     def close(self, timeout: float | None = None) -> None:
         """Flush; what is not sent in that time is reported as such. Raises Stopped after a fault."""
@@ -185,7 +194,10 @@ class PipelinedProducer:
         arrived[node] = data
         return bool(data)
 
-    def _perform(self, actions: Iterable[Action]) -> None:
+    def _perform(self, actions: Collection[Action]) -> None:
+        with self.intake.changed:  # there is room before it is told, for what `told` may send
+            self._untold = sum(isinstance(action, Report) for action in actions)
+            self.intake.over(self._untold)
         for action in actions:
             match action:
                 case Connect(node, address):
@@ -196,6 +208,9 @@ class PipelinedProducer:
                     self._close(node)
                 case Report(outcome):
                     self._tell(outcome)
+        with self.intake.changed:
+            self._untold = 0
+            self.intake.changed.notify_all()
 
     def _connect(self, node: int, address: Address) -> None:
         connection = socket.socket()
@@ -204,7 +219,7 @@ class PipelinedProducer:
         try:
             with contextlib.suppress(BlockingIOError):
                 connection.connect(address)
-        except (OSError, OverflowError, UnicodeError):  # no such host, or no port
+        except (OSError, OverflowError, TypeError, ValueError):  # no such host, or no port
             connection.close()
             self._refused.add(node)
             return

@@ -43,8 +43,8 @@ class Queues(Protocol):
     def waiting(self) -> Iterable[Place]:
         """The places with something that waits; partition -1 for what has none."""
 
-    def oldest(self) -> float | None:
-        """When the first event of all was enqueued."""
+    def firsts(self) -> Collection[float]:
+        """When the first event of each queue was enqueued; the earliest is the oldest of all."""
 
     def __len__(self) -> int: ...
 
@@ -110,9 +110,9 @@ class PartitionQueues:
         """See Queues."""
         return self._queues.keys()
 
-    def oldest(self) -> float | None:
+    def firsts(self) -> Collection[float]:
         """See Queues. All queues are asked: the document's "complicates the code to some extent"."""
-        return min((queue[0].enqueued for queue in self._queues.values() if queue), default=None)
+        return [queue[0].enqueued for queue in self._queues.values()]
 
     def __len__(self) -> int:
         return sum(map(len, self._queues.values()))
@@ -213,9 +213,9 @@ class OneQueue:
         """See Queues."""
         return self._counts.keys()
 
-    def oldest(self) -> float | None:
+    def firsts(self) -> Collection[float]:
         """See Queues."""
-        return self._queue[0].enqueued if self._queue else None
+        return [self._queue[0].enqueued] if self._queue else []
 
     def __len__(self) -> int:
         return len(self._queue)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from peers.dialogue import Dialogue
+from peers.dialogue import Dialogue, Nonsense
 from peers.leaders import Address, Cluster, Place, cluster, metadata
 from peers.pipelined_producer.actions import METADATA
 from peers.pipelined_producer.event import UNDESIGNATED
@@ -25,11 +25,13 @@ RETRIABLE: Final = frozenset(one.code for one in ERROR_CODES if one.retriable)
 
 
 class Refresher:
-    """The producer's view of the cluster. Times in seconds."""
+    """The producer's view of the cluster. Times in seconds. Raises ValueError without any address."""
 
     def __init__(self, bootstrap: Iterable[Address], settings: Settings) -> None:
         self._settings = settings
         self._bootstrap = tuple(bootstrap)
+        if not self._bootstrap:
+            raise ValueError("no address to ask for metadata")
         self._next = 0
         self._due = math.inf
         self.link = Link(METADATA, ("", 0), Dialogue(settings.client_id))
@@ -75,8 +77,10 @@ class Refresher:
         return self.link.dialogue.ask(METADATA_KEY, 0, metadata(sorted(self.topics)))
 
     def adopt(self, body: Mapping[str, Any], now: float) -> dict[str, int]:
-        """Take an answer; gives the topics that can't be, with their errors."""
+        """Take an answer; gives the topics that can't be, with their errors. Raises Nonsense."""
         found = cluster(body)
+        if min(found.brokers, default=0) < 0:  # such numbers are connections of our own
+            raise Nonsense(f"there is no broker {min(found.brokers)}")
         brokers = found.brokers or self.view.brokers  # 0.8 may know none until a topic exists
         self.view = found._replace(brokers=brokers)
         self.stale = False

@@ -37,11 +37,12 @@ def wants_write(loop: Loop) -> set[int]:
 
 def wake(loop: Loop) -> float | None:
     """When the next turn is due although nothing comes; None: not before something does."""
-    if not loop.idle:
-        return loop.now
+    if not loop.idle or loop.late() or loop.unconnected():
+        return loop.now  # a turn has said so behind the step that would do it
     expiry = loop.settings.expiry_ms / 1e3
     times = [*loop.retries.times(expiry), *loop.links.busy(), loop.refresher.due]
-    oldest = loop.intake.oldest()
-    if oldest is not None:
-        times += (oldest + expiry, oldest + loop.settings.linger_ms / 1e3)
+    firsts = loop.intake.firsts()
+    times.append(min(firsts, default=math.inf) + expiry)
+    # of each queue: the oldest may be one that is ripe for long and has no room, or no leader
+    times += (first + loop.settings.linger_ms / 1e3 for first in firsts)
     return min((time for time in times if loop.now < time < math.inf), default=None)

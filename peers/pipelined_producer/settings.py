@@ -1,12 +1,15 @@
 """How a pipelined producer works: the document's choices, and the limits that 0.8's producer had.
 
-Names in brackets are those of 0.8's producer configuration.
+Names in brackets are those of 0.8's producer configuration. Their defaults are 0.8's, too, but
+for acks (0 there) and linger_ms (5000). [queue.enqueue.timeout.ms] is `wait` of `PipelinedProducer.send`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal
+
+from specs.records import CODECS
 
 NEWEST_PRODUCE: Final = 12
 """The newest Produce that names topics; v13 has ids, which Metadata v0 does not tell."""
@@ -59,6 +62,22 @@ class Settings:
         for name in ("in_flight", "queue_messages", "outstanding", "batch_messages"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} of {getattr(self, name)}: at least 1")
+        for name, known in (
+            ("queueing", ("partition", "one")),
+            ("metadata", ("blocking", "non-blocking")),
+            ("compression", CODECS),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} of {getattr(self, name)!r}: one of {', '.join(known)}")
+        for name in (*(name for name in self.__slots__ if name.endswith("_ms")), "retries"):
+            if not getattr(self, name) >= 0:  # nan is not, either
+                raise ValueError(f"{name} of {getattr(self, name)}: at least 0")
+        if not -(1 << 15) <= self.acks < 1 << 15:
+            raise ValueError(f"acks of {self.acks}: an int16")
+        if self.request_timeout_ms >= 1 << 31:
+            raise ValueError(f"request_timeout_ms of {self.request_timeout_ms}: an int32")
+        if len(self.client_id.encode()) >= 1 << 15:
+            raise ValueError("client_id: at most 32767 bytes")
         if self.in_flight_total is not None and self.in_flight_total < 1:
             raise ValueError(f"in_flight_total of {self.in_flight_total}: at least 1, or None")
         if self.produce_version is not None and not 0 <= self.produce_version <= NEWEST_PRODUCE:

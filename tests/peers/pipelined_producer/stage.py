@@ -219,6 +219,7 @@ class Stage:
                 self._connecting.pop(node, None)
                 self.closes.append(node)
             case Report(outcome):
+                self.intake.over(1)
                 self.outcomes.append(outcome)
 
     def settle(self) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from peers.pipelined_producer.actions import METADATA
 from peers.pipelined_producer.batch import Serializers, plain
+from peers.pipelined_producer.link import State
 from peers.pipelined_producer.loop import STEPS
+from peers.pipelined_producer.selecting import wake
 from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
 from specs.frames import Frame, encode_frame
 from specs.keys import API_VERSIONS, PRODUCE
@@ -169,6 +171,22 @@ def test_a_batch_waits_for_more_until_it_is_full_or_time_is_over() -> None:
     stage.loop.hurry = True
     stage.settle()
     assert stage.acknowledged == [b"a", b"b", b"c", b"d", b"e"]
+
+
+def test_a_batch_s_time_is_its_own_whatever_another_partition_waits_for() -> None:
+    stage = Stage(Settings(linger_ms=100, in_flight=1), Cluster(2, {"t": 2}))
+    stage.send(b"a", partition=0)
+    stage.send(b"b", partition=1)
+    stage.wait(300)
+    stage.cluster.brokers[1].answering = False
+    for value in (b"in flight", b"no room"):
+        stage.send(value, partition=0)
+        stage.wait(150)
+    stage.send(b"c", partition=1)
+    stage.settle()
+    assert wake(stage.loop) == pytest.approx(stage.now + 0.1)
+    stage.wait(101)
+    assert stage.acknowledged == [b"a", b"b", b"c"]
 
 
 @cut
@@ -340,6 +358,66 @@ def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_bl
     assert stage.acknowledged == [b"first", b"in flight", b"u"]
 
 
+@pytest.mark.parametrize("metadata", ["blocking", "non-blocking"])
+def test_a_leader_is_connected_to_as_soon_as_it_is_known(metadata: str) -> None:
+    stage = Stage(Settings(metadata=metadata), Cluster(1, {"t": 1}))  # type: ignore[arg-type]
+    stage.send(b"v")
+    while not stage.loop.refresher.led:
+        stage.turn()
+    assert wake(stage.loop) == stage.now
+    stage.turn()
+    assert stage.loop.links.brokers[1].state == State.CONNECTING
+
+
+def test_an_old_broker_is_connected_to_again_at_once() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].offered = None
+    stage.send(b"v")
+    while stage.closes != [1]:
+        stage.turn()
+    assert wake(stage.loop) == stage.now
+
+
+def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
+    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.wait(500)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.wait(700)
+    assert stage.closes == []
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    assert wake(stage.loop) == stage.now
+    stage.turn()
+    assert stage.closes == [2]
+
+
+@pytest.mark.parametrize("silent_ms", [700, 1500], ids=["then answered", "then given up"])
+def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_ms: int) -> None:
+    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.wait(500)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.wait(silent_ms)
+    stage.cluster.brokers[1].answering = True
+    stage.wait(1000)
+    assert 2 not in stage.closes
+    assert stage.cluster.logs["t", 1] == [b"first", b"in flight"]
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
 def test_metadata_are_asked_of_one_address_after_the_other() -> None:
     stage = Stage(Settings(reconnect_backoff_ms=10), Cluster(3, {"t": 1}), bootstrap=(2, 1, 3))
     stage.refused |= {2, 3}
@@ -438,6 +516,31 @@ def test_an_answer_for_other_partitions_ends_the_connection() -> None:
     stage.cluster.brokers[1].answering = True
     stage.wait(500)
     assert stage.acknowledged == [b"0", b"1"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (None, "the connection was lost"),
+        (b"", "the broker did not answer in time"),
+        (b"\0\0\0\1", "the broker sends a frame of 1 bytes"),
+    ],
+)
+def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
+    answer: bytes | None, says: str
+) -> None:
+    stage = Stage(Settings(retries=0, answer_timeout_ms=1000), Cluster(1, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    if answer is None:
+        stage.cut(1)
+    else:
+        stage.wires[1].answers += answer
+    stage.wait(1000)
+    assert stage.problems == {b"1": says}
 
 
 # retries and expiry

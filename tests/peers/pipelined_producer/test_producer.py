@@ -186,6 +186,38 @@ def test_the_end_reports_what_was_not_sent_and_takes_nothing_more() -> None:
         producer.send("t", b"v")
 
 
+def test_without_an_address_there_is_no_producer() -> None:
+    with pytest.raises(ValueError, match="no address to ask for metadata"):
+        PipelinedProducer([])
+
+
+def test_what_is_being_told_is_not_flushed_yet() -> None:
+    heard, go_on = threading.Event(), threading.Event()
+
+    def told(outcome: Outcome) -> None:
+        heard.set()
+        assert go_on.wait(20)
+
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
+        producer.send("t", b"v", told=told)
+        assert heard.wait(20)
+        left = producer.flush(0)
+        go_on.set()
+        assert (left, producer.flush(20)) == (1, 0)
+        producer.close()
+    assert producer.problems == []
+
+
+def test_the_send_thread_does_not_wait_for_itself() -> None:
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
+        producer.send("t", b"v", told=lambda _: producer.close())
+        assert producer.flush(20) == 0
+        producer.close()
+    assert [str(one) for one in producer.problems] == ["the send thread would wait for itself"]
+
+
 def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCluster) -> None:
     done = threading.Event()
 
@@ -205,7 +237,8 @@ def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCl
 
 def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:
     told: list[Outcome] = []
-    addresses = [("127.0.0.1", 99999), ("no..host", 9), cluster.brokers[1]]
+    hosts = ["no..host", "no\0host", "\ud800", "ü" * 100]
+    addresses = [("127.0.0.1", 99999), *((host, 9) for host in hosts), cluster.brokers[1]]
     with PipelinedProducer(addresses) as producer:
         producer.send("hosts", b"v", told=told.append)
         assert producer.flush(20) == 0
