@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from barnabas.harness import Harness
@@ -151,12 +158,17 @@ def send(
     sent = Sent()
     begun = time.monotonic()
     for place, value in enumerate(values):
-        producer.produce(
-            topic,
-            value,
-            partition=place % partitions,
-            on_delivery=lambda error, _, value=value: sent.told(value, error),
-        )
+        try:
+            producer.produce(
+                topic,
+                value,
+                partition=place % partitions,
+                on_delivery=lambda error, _, value=value: sent.told(value, error),
+            )
+        except KafkaException as problem:
+            if problem.args[0].code() == KafkaError._FATAL:
+                producer.poll(SOON)  # raises what it was
+            raise
         due = begun + seconds * place / len(values)
         while producer.poll(max(due - time.monotonic(), 0)) and time.monotonic() < due:
             pass
