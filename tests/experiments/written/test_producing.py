@@ -45,4 +45,6 @@ rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100m
         assert found["seconds"] > 0.1
         exchanges = producing.produced(proxy.capture)["mine"]
     assert producing.most_under_way(exchanges, by_connection=True) == 3
-    assert 3 < producing.most_under_way(exchanges, by_connection=False) <= 6
+    leaders = len({one.broker for one in exchanges})  # librdkafka's mock draws them
+    assert 3 * (leaders - 1) < producing.most_under_way(exchanges, by_connection=False)
+    assert producing.most_under_way(exchanges, by_connection=False) <= 3 * leaders
