@@ -308,13 +308,13 @@ def check_command(
     from barnabas.own_checks import chosen, own_checks
     from captures.checks.drafts import DRAFT_CHECKS
 
-    keys = read_keys(tls_keys)
-    dialect = None if file is None else spoken(opened(file, keys=keys), draft)
+    reader = None if file is None else opened(file, keys=read_keys(tls_keys))
+    dialect = None if reader is None else spoken(reader, draft)
     known = own_checks(checks) + (() if dialect is None else DRAFT_CHECKS)
     wanted = chosen(known, only or (), skip or (), settings or ())
     if list_them:
         listing(wanted)
         return
-    if file is None:
+    if reader is None:
         raise Trouble("check takes a capture, or --list; see --help")
-    raise typer.Exit(check(file, wanted, form=form, keys=keys, dialect=dialect))
+    raise typer.Exit(check(reader, wanted, form=form, dialect=dialect))

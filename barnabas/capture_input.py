@@ -78,8 +78,8 @@ def apart(paths: Iterable[Path]) -> list[list[Path]]:
     return list(found.values())
 
 
-def remarks(reader: CaptureReader) -> Iterator[str]:
-    """What a capture that was read has, and was not shown: a line for each kind."""
+def remarks(reader: CaptureReader, dialect: Draft | None = None) -> Iterator[str]:
+    """What a capture that was read has, and was not shown: a line for each kind; and as what it was read."""
     name = named(reader)
     sliced = reader.meta.get("slice")
     if isinstance(sliced, list):
@@ -105,6 +105,8 @@ def remarks(reader: CaptureReader) -> Iterator[str]:
         yield f"{plural(packets.cut, 'segment')} cut short by the capture's snap length"
     if packets.fragments.given_up:
         yield f"{plural(packets.fragments.given_up, 'datagram')} of which a fragment is missing"
+    if dialect is not None:
+        yield f"read as {dialect.name}, a protocol that never shipped"
 
 
 def earlier(conversations: Conversations) -> str:

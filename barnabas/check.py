@@ -6,12 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Final, Literal
 
 from rich.text import Text
 
-from barnabas.capture_input import exchanges, opened, remarks, watched
+from barnabas.capture_input import exchanges, remarks, watched
 from barnabas.findings import Checked, as_json, as_junit, as_sarif, exchange_text, frames
 from barnabas.output import Output
 from barnabas.trouble import FINDINGS, FINE
@@ -20,7 +19,7 @@ from captures.checks.running import run
 from captures.conversations import Conversations
 from captures.dialects import Dialects
 from captures.exchange import Exchange
-from captures.tls.keylog import KeyLog
+from captures.reader import CaptureReader
 from captures.wording import plural, printable
 from specs.drafts import Draft
 
@@ -33,11 +32,10 @@ STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def check(
-    path: Path,
+    reader: CaptureReader,
     checks: Sequence[Check],
     *,
     form: Format = "text",
-    keys: KeyLog | None = None,
     dialect: Draft | None = None,
     output: Output | None = None,
 ) -> int:
@@ -47,7 +45,7 @@ def check(
     Notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
-    reader = opened(path, keys=keys)
+    (path,) = reader.given
     conversations = Conversations(strays=True)
     dialects = None if dialect is None else Dialects(dialect)
     found: list[tuple[Check, Finding]] = []
@@ -69,10 +67,8 @@ def check(
     left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
     checked = Checked(path, total, checks, found, left_out)
     _print(checked, form, output)
-    for remark in remarks(reader):
+    for remark in remarks(reader, dialect):
         output.note(remark)
-    if dialects is not None:
-        output.note(f"read as {dialects.draft.name}, a protocol that never shipped")
     if conversations.losses:
         output.note(
             f"{path} has {plural(conversations.losses, 'gap')}: what depends on what is missing is not judged"

@@ -12,10 +12,8 @@ from barnabas.parsing import parse_filter
 from barnabas.trouble import FINE, Trouble
 from captures.conversations import Conversations
 from captures.dialects import Dialects
-from captures.exchange import Exchange
 from captures.frames import SeenFrame, frames
 from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
 from captures.tls.keylog import KeyLog
 
 
@@ -43,55 +41,33 @@ def decode(
     dialect = spoken(reader, draft)
     if dialect is not None and frames_only:
         raise Trouble(f"--frames is for Kafka's own headers: {dialect.name} is spoken here")
-    if dialect is not None:
-        return _of_draft(reader, Dialects(dialect), as_json=as_json, output=output)
+    dialects = None if dialect is None else Dialects(dialect)
     conversations = Conversations(inferred=True)
     try:
         if frames_only:
             for frame in frames(watched(reader, output, "decoding")):
                 output.raw(json.dumps(frame.row()) if as_json else _text(frame))
         else:
-            for exchange in conversations.exchanges(watched(reader, output, "decoding")):
-                _print(exchange, output, as_json=as_json)
+            source = dialects or conversations
+            for exchange in source.exchanges(watched(reader, output, "decoding")):
+                if as_json:
+                    output.json(exchange)
+                else:
+                    output.exchange(exchange)
     except CaptureError as problem:
         raise Trouble(f"{named(reader)} is damaged: {problem}; shown up to there") from None
-    for remark in remarks(reader):
+    for remark in remarks(reader, dialect):
         output.note(remark)
     if conversations.earlier:
         output.note(earlier(conversations))
     if conversations.skipped:
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
-    _ended(output, conversations.undecoded)
-    return FINE
-
-
-def _of_draft(reader: CaptureReader, dialects: Dialects, *, as_json: bool, output: Output) -> int:
-    """The same of what is no Kafka: here who has been connected to may ask, too."""
-    try:
-        for exchange in dialects.exchanges(watched(reader, output, "decoding")):
-            _print(exchange, output, as_json=as_json)
-    except CaptureError as problem:
-        raise Trouble(f"{named(reader)} is damaged: {problem}; shown up to there") from None
-    for remark in remarks(reader):
-        output.note(remark)
-    output.note(f"read as {dialects.draft.name}, a protocol that never shipped")
-    _ended(output, dialects.undecoded)
-    return FINE
-
-
-def _print(exchange: Exchange, output: Output, *, as_json: bool) -> None:
-    if as_json:
-        output.json(exchange)
-    else:
-        output.exchange(exchange)
-
-
-def _ended(output: Output, undecoded: int) -> None:
     if output.hidden:
         output.note(f"{output.hidden} exchanges not shown: --filter")
-    undecoded += output.undecoded
+    undecoded = (dialects or conversations).undecoded + output.undecoded
     if undecoded:
         output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")
+    return FINE
 
 
 def _text(frame: SeenFrame) -> str:

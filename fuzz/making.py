@@ -104,7 +104,7 @@ def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) ->
     """
     by_name = {mutator.name: mutator for mutator in mutators}
     start = chart = _map_of(recipe.seed)
-    made = Mutated((_framed(recipe.seed.frame),), "")
+    made = Mutated((chart.framed,), "")
     done: list[Change] = []
     for change in recipe.changes:
         if done:
@@ -162,10 +162,6 @@ def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutat
     live = live_places(chart, changes, chunks, session)
     recipe = tuple_of(Recipe, (seed, changes, session))
     return tuple_of(Case, (number, recipe, chunks, live, delivery))
-
-
-def _framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 class _Heat:

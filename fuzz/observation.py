@@ -10,6 +10,9 @@ from fuzz.case import Case
 TOGETHER: Final = "together"
 """The fact of a case that is blamed for what only several showed: their numbers. It is the last of them."""
 
+WAITED: Final = "waited_ms"
+"""The fact of a case an answer to which was waited for in vain: for how many ms."""
+
 Ending = Literal["open", "closed", "reset", "refused"]
 """Of the connection, after the case: still there, closed by the other side, reset, or never made."""
 
@@ -60,3 +63,8 @@ class Observation:
     def shared(self) -> bool:
         """Whether it is blamed for what only several cases showed: it may be innocent."""
         return any(name == TOGETHER for name, _ in self.facts)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether an answer to it was waited for in vain."""
+        return any(name == WAITED for name, _ in self.facts)

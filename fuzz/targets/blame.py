@@ -97,12 +97,8 @@ def _suspects(
     if wrong.death is not None:
         left = [one.case for one in reversed(found) if one.ending in ("closed", "reset")]
     else:
-        left = [one.case for one in found if one.ending != "open" or _waited(one)]
+        left = [one.case for one in found if one.ending != "open" or one.overdue]
     return sorted(left, key=lambda case: not likely(case))
-
-
-def _waited(observation: Observation) -> bool:
-    return any(name == "waited_ms" for name, _ in observation.facts)
 
 
 def settle(

@@ -357,7 +357,7 @@ class BrokerTarget:
 
     def _confirm(self, observation: Observation) -> Observation:
         """An answer that is overdue is waited for again, alone."""
-        if not any(name == "waited_ms" for name, _ in observation.facts):
+        if not observation.overdue:
             return observation
         asked = question(observation.sent)
         due = [one for one in asked.requests if one.answered]

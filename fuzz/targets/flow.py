@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from fuzz.case import Case
-from fuzz.observation import Ending, Observation
+from fuzz.observation import WAITED, Ending, Observation
 from fuzz.sessions.live import filled
 from fuzz.targets import leading, writing
 from fuzz.targets.connections import Connections, Lane
@@ -307,7 +307,7 @@ class Flow:
         if lane.wire.garbled:
             facts += (("garbled", True),)
         if abandoned and blame:
-            facts += (("waited_ms", round(took)),)
+            facts += ((WAITED, round(took)),)
         if lane.cases > 1:
             facts += ((REUSED, True),)
         replies = tuple(lane.wire.replies)

@@ -378,7 +378,8 @@ def test_an_old_broker_is_connected_to_again_at_once() -> None:
     assert wake(stage.loop) == stage.now
 
 
-def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
+def standing_still() -> Stage:
+    """Broker 1 does not answer for metadata, nor broker 2 what is in flight to it, for 500 ms now."""
     settings = Settings(metadata="blocking", answer_timeout_ms=1000)
     stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
     stage.send(b"first", partition=1)
@@ -388,6 +389,11 @@ def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
     stage.wait(500)
     stage.cluster.brokers[1].answering = False
     stage.send(b"u", topic="u")
+    return stage
+
+
+def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
+    stage = standing_still()
     stage.wait(700)
     assert stage.closes == []
     stage.cluster.brokers[1].answering = True
@@ -399,15 +405,7 @@ def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
 
 @pytest.mark.parametrize("silent_ms", [700, 1500], ids=["then answered", "then given up"])
 def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_ms: int) -> None:
-    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
-    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
-    stage.send(b"first", partition=1)
-    stage.wait(200)
-    stage.cluster.brokers[2].answering = False
-    stage.send(b"in flight", partition=1)
-    stage.wait(500)
-    stage.cluster.brokers[1].answering = False
-    stage.send(b"u", topic="u")
+    stage = standing_still()
     stage.settle()
     stage.cluster.brokers[2].answering = True
     stage.wait(silent_ms)
