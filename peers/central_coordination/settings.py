@@ -47,10 +47,11 @@ class ConsumerSettings:
     auto_offset_reset: str = "largest"
     session_timeout_ms: int = 6_000
     silence_ms: int | None = None
-    """Without a request for so long it takes the connection for lost; None: two thirds of the session.
+    """Without a request for so long it takes the connection for lost; None: half the session.
 
-    A ping comes every third, so it has gone a third after one did not come, as the document has it. The
-    coordinator waits for two thirds before it gives partitions to others: by then it has stopped.
+    A ping comes every third, so it has gone within a third after one did not come, as the document has it.
+    The coordinator gives its partitions to others two thirds after it sent what was not answered: by then
+    it has stopped, though what was sent was up to a sixth of the session under way.
     """
     request_timeout_ms: int = 3_000
     """Of connecting, and of its two requests."""
@@ -63,4 +64,4 @@ class ConsumerSettings:
     @property
     def silence(self) -> int:
         """ms without a request after which the coordinator is taken for dead."""
-        return self.session_timeout_ms * 2 // 3 if self.silence_ms is None else self.silence_ms
+        return self.session_timeout_ms // 2 if self.silence_ms is None else self.silence_ms

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any, Final, NamedTuple
 
 import pytest
 from hypothesis import Phase, settings
-from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from specs.malformed import Malformed
+from tests.peers.models import SETTINGS, Machine, explore
 
 FOUND: Final = (AssertionError, LookupError, Malformed)
 """How a bug shows: a promise that was broken, or a peer that falls over something."""
@@ -66,15 +66,20 @@ def _functions(names: dict[str, Any], module: str) -> Iterator[tuple[str, Functi
                 yield f"{name}.{part}", found
 
 
-def assert_caught(mutant: Mutant, machine: type[RuleBasedStateMachine]) -> None:
+def assert_caught(mutant: Mutant, machine: Machine, endings: Iterable[str]) -> None:
     """The model test finds the bug with the examples that it has; the search is the same each time."""
     budget = settings(
-        machine.TestCase.settings,
+        SETTINGS,
         phases=(Phase.generate,),
         derandomize=True,
         database=None,
         print_blob=False,
         report_multiple_bugs=False,
     )
+
+    def all_of_them() -> None:
+        for ending in endings:
+            explore(machine, ending, budget)
+
     with mutated(mutant), pytest.raises(FOUND):
-        run_state_machine_as_test(machine, settings=budget)
+        all_of_them()

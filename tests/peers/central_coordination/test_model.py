@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
-from hypothesis import HealthCheck, settings
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from peers.central_coordination.actions import BrokerAction, Log
 from tests.peers.central_coordination.world import World
+from tests.peers.models import explore
 
 NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2))
 PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
 """ms that pass behind each step."""
-ENDINGS = st.sampled_from(
-    ("kill", "vanish", "silence", "one by one", "grow twice", "pause", "twin", "crash")
+ENDINGS: Final = (
+    "kill",
+    "vanish",
+    "silence",
+    "one by one",
+    "grow twice",
+    "pause",
+    "twin",
+    "crash",
 )
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
@@ -24,14 +33,17 @@ ENDINGS = st.sampled_from(
 class Group(RuleBasedStateMachine):
     """A group of up to four consumers, two brokers, and all that may befall them."""
 
+    def __init__(self, ending: str) -> None:
+        super().__init__()
+        self.ending = ending
+
     @initialize(
         latency=st.sampled_from((1, 7, 40)),
         names=st.sampled_from(("a", "ab", "abc")),
         settled=st.booleans(),
-        ending=ENDINGS,
     )
-    def begin(self, latency: int, names: str, settled: bool, ending: str) -> None:
-        self.world, self.ending = World(), ending
+    def begin(self, latency: int, names: str, settled: bool) -> None:
+        self.world = World()
         self.world.latency, self.world.consumes = latency, True
         for name in names:
             self.world.add(name)
@@ -161,9 +173,9 @@ class Group(RuleBasedStateMachine):
                 world.run(4)  # start-fetcher is under way: this change is another one
                 world.grow("t", "twice")
             case "pause":
-                world.pause("X")
+                world.pause("Y")  # what it says when it is back comes behind what X says
                 world.run(1_500)
-                world.resume("X")
+                world.resume("Y")
             case "twin":
                 world.add("twin", consumer_id="X")
                 world.run(500)
@@ -173,10 +185,6 @@ class Group(RuleBasedStateMachine):
         return 8_000
 
 
-Group.TestCase.settings = settings(
-    max_examples=80,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-TestGroup = Group.TestCase
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_group(ending: str) -> None:
+    explore(Group, ending)

@@ -88,13 +88,28 @@ def test_who_hears_nothing_has_stopped_before_others_start() -> None:
     for after_a_ping in range(0, 100, 10):
         world = settled("a", "b")
         world.run(after_a_ping)
-        silent = world.applications["a"]
+        silent, other = world.applications["a"], world.applications["b"]
         assert silent.link is not None
         silent.link.lossy = True
-        own = set(silent.owns)
+        starts = other.starts
         world.grow("t", "9-9")
-        world.until(lambda: own <= world.applications["b"].owns)  # noqa: B023
-        assert not own & silent.owns
+        world.until(lambda: other.starts > starts)  # noqa: B023
+        assert other.owns
+        assert not other.owns & silent.owns
+
+
+def test_so_has_who_was_started_by_what_was_long_under_way() -> None:
+    world = World()
+    world.latency = 40
+    for name in "ab":
+        world.add(name)
+    world.until(lambda: sent(world).count("StartFetcher") == 2)
+    late, other = world.applications["a"], world.applications["b"]
+    assert late.link is not None
+    late.link.lossy, world.latency = True, 1
+    world.until(lambda: late.fetching)
+    world.until(lambda: other.starts == 2)  # that both fetch the same would have failed
+    assert not late.fetching
 
 
 def test_without_auto_commit_the_registry_says_where() -> None:

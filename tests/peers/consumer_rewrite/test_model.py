@@ -7,21 +7,30 @@ partition owned after a rebalance, no commit of another generation taken.
 from __future__ import annotations
 
 import sys
+from typing import Final
 
-from hypothesis import HealthCheck, settings
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from peers.consumer_rewrite.actions import BrokerAction
 from specs.drafts.rewrite_states import REBALANCING
 from tests.peers.consumer_rewrite.world import World
+from tests.peers.models import explore
 
 NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2, 3))
 PAUSES = st.sampled_from((0, 1, 2, 5, 25, 110, 350))
 """ms that pass behind each step."""
-ENDINGS = st.sampled_from(
-    ("kill", "leave", "vanish", "grow", "grow twice", "pause", "crash", "none")
+ENDINGS: Final = (
+    "kill",
+    "leave",
+    "vanish",
+    "grow",
+    "grow twice",
+    "pause",
+    "crash",
+    "none",
 )
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
@@ -29,15 +38,18 @@ ENDINGS = st.sampled_from(
 class Group(RuleBasedStateMachine):
     """A group of up to four consumers, three brokers, and all that may befall them."""
 
+    def __init__(self, ending: str) -> None:
+        super().__init__()
+        self.ending = ending
+
     @initialize(
         latency=st.sampled_from((1, 7, 40)),
         write_ms=st.sampled_from((1, 30)),
         names=st.sampled_from(("a", "ab", "abc")),
         settled=st.booleans(),
-        ending=ENDINGS,
     )
-    def begin(self, latency: int, write_ms: int, names: str, settled: bool, ending: str) -> None:
-        self.world, self.ending = World(brokers=3, topics={"t": 3}), ending
+    def begin(self, latency: int, write_ms: int, names: str, settled: bool) -> None:
+        self.world = World(brokers=3, topics={"t": 3})
         self.world.latency, self.world.write_ms = latency, write_ms
         for name in names:
             self.world.add(name)
@@ -210,10 +222,6 @@ class Group(RuleBasedStateMachine):
                 assert x.core.generation == generation, "a rebalance without a reason"
 
 
-Group.TestCase.settings = settings(
-    max_examples=40,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-TestGroup = Group.TestCase
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_group(ending: str) -> None:
+    explore(Group, ending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from peers.consumer_rewrite import consumer, coordinator, group, joining, strategies
-from tests.peers.consumer_rewrite.test_model import Group
+from tests.peers.consumer_rewrite.test_model import ENDINGS, Group
 from tests.peers.mutants import Mutant, assert_caught
 
 # fmt: off
@@ -49,4 +49,4 @@ MUTANTS = (
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[one.what for one in MUTANTS])
 def test_it_is_found(mutant: Mutant) -> None:
-    assert_caught(mutant, Group)
+    assert_caught(mutant, Group, ENDINGS)
