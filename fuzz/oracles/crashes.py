@@ -10,10 +10,20 @@ _NUMBER: Final = re.compile(r"0x[0-9a-fA-F]+|-?\d+")
 _PANIC: Final = re.compile(r"^(panic|fatal error): (.*)$", re.MULTILINE)
 _GOROUTINE: Final = re.compile(r"^goroutine \d+.*\[running.*\]:$", re.MULTILINE)
 _ASSERTION: Final = re.compile(r"(\S+): Assertion [`'](.*?)['`] failed")
+_RDKAFKA: Final = re.compile(r"^\*\*\* \S+?:\d+:(\w+): (.*) \*\*\*$", re.MULTILINE)
+"""librdkafka's own way to abort (rd_kafka_crash): file, line, function, why."""
+_ALLOCATOR: Final = re.compile(
+    r"^(?:free|malloc|realloc|calloc|munmap_chunk)\(\): .*|^double free or corruption.*"
+    r"|^corrupted (?:size|double-linked).*|^\*\*\* stack smashing detected \*\*\*",
+    re.MULTILINE,
+)
+"""What glibc says before it aborts."""
 _FAULT: Final = re.compile(r"^Fatal Python error: (.*)$", re.MULTILINE)
 _PYTHON: Final = re.compile(r'^  File "(.*)", line \d+ in (.*)$', re.MULTILINE)
 _NOT_THEIRS: Final = ("runtime.", "runtime/", "panic(", "main.", "internal/", "reflect.")
 _FRAMES: Final = 3
+_CONDITION: Final = 160
+"""Characters of what did not hold: macros of C can be pages."""
 
 
 class Crash(NamedTuple):
@@ -43,6 +53,10 @@ def crash(words: str) -> Crash | None:
     >>> crash("panic: runtime error: index out of range [5]\\n\\ngoroutine 7 [running]:\\n"
     ...       "github.com/a/b.(*C).read(0xc0)\\n\\t/b.go:3 +0x1\\nmain.main()\\n")
     Crash(reason='panic: runtime error: index out of range [N]', frames=('github.com/a/b.(*C).read',))
+    >>> crash("free(): invalid size\\nFatal Python error: Aborted\\n")
+    Crash(reason='free(): invalid size', frames=())
+    >>> crash("*** rdkafka_buf.h:812:rd_kafka_buf_read: assert: len > 4 ***")
+    Crash(reason='assert: len > N', frames=('rd_kafka_buf_read',))
     """
     panic = _PANIC.search(words)
     if panic is not None:
@@ -51,7 +65,13 @@ def crash(words: str) -> Crash | None:
         return Crash(reason, _of_go(words[running.end() :]) if running else ())
     assertion = _ASSERTION.search(words)
     if assertion is not None:
-        return Crash(f"assertion: {assertion[2]}", (assertion[1],))
+        return Crash(f"assertion: {assertion[2][:_CONDITION]}", (assertion[1],))
+    own = _RDKAFKA.search(words)
+    if own is not None:
+        return Crash(_NUMBER.sub("N", own[2]), (own[1],))
+    allocator = _ALLOCATOR.search(words)
+    if allocator is not None:
+        return Crash(allocator[0], ())
     fault = _FAULT.search(words)
     if fault is not None:
         found = _PYTHON.findall(words, fault.end())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from fuzz.observation import Observation
-from fuzz.oracles.crashes import how
+from fuzz.oracles.crashes import crash, how
+from fuzz.oracles.fields import about
 from fuzz.oracles.oracle import Oracle, Verdict
 from fuzz.oracles.stacks import raised
 
@@ -17,15 +17,16 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     if death is None:
         return
     ended = how(death.exit_code)
-    found = raised(death.last_words)
-    where = found[-1].signature if found else _native(death.last_words)
+    found, said = raised(death.last_words), crash(death.last_words)
+    if found:
+        where = found[-1].signature
+    elif said is not None:
+        where = (*said.frames, said.reason)
+    else:
+        where = ()
+    if death.exit_code < 0 and not found and (said is None or not said.frames):
+        where = (*where, *about(observation.case))  # a signal tells no place
     yield Verdict("died", f"the process ended: {ended}", (ended, *where))
-
-
-def _native(words: str) -> tuple[str, ...]:
-    """What an assertion of C says: the function, and what did not hold."""
-    found = re.search(r"(\S+): Assertion [`'](.*?)['`] failed", words)
-    return (found[1], found[2]) if found else ()
 
 
 DIED: Final = Oracle("died", "the process died, or was restarted", frozenset(("broker",)), _judge)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from fuzz.case import Case
+from specs.contents import NAMES
 
 
 def changed(case: Case) -> tuple[str, ...]:
     """The mutator and the name of the field that it was put to, without what that stands in; of the last
     change, since of two the first is often no matter."""
     return tuple(f"{one.mutator} {_last(one.path)}" for one in case.recipe.changes[-1:])
+
+
+def about(case: Case) -> tuple[str, ...]:
+    """The API, and the field that the last change was put to, whichever way it was changed."""
+    seed, changes = case.recipe.seed, case.recipe.changes
+    return (NAMES.get(seed.key, "an unknown API"), *(_last(one.path) for one in changes[-1:]))
 
 
 def _last(path: str) -> str:

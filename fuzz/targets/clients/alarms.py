@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fuzz.observation import Observation
+from fuzz.oracles.client_died import ended
 from fuzz.oracles.client_memory import LIMIT
-from fuzz.oracles.crashes import crash
 from fuzz.oracles.fields import changed
 
 
 def alarm(observation: Observation, memory: int = LIMIT) -> tuple[str, ...] | None:
     """What kind of alarm it is, None for none: equal ones need to be confirmed only once."""
-    facts: dict[str, Any] = dict(observation.facts)
-    death, probe = observation.death, observation.probe
-    if death is not None:
-        said = crash(death.last_words)
-        if said is not None:
-            return "died", said.reason, *said.frames
-        return (
-            None if facts.get("each") and death.exit_code >= 0 else ("died", str(death.exit_code))
-        )
+    if observation.death is not None:
+        verdict = ended(observation)
+        return None if verdict is None else ("died", *verdict.behaviour)
+    probe = observation.probe
     if probe is not None and not probe.answered:
         return "hung", *changed(observation.case)
     before, highest = observation.rss or (0, 0)

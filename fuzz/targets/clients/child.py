@@ -71,7 +71,7 @@ class Child:
         self._out = self._process.stdout.fileno()
         os.set_blocking(self._out, False)
         self._partial = b""
-        self._logged = 0
+        self._logged = self._looked_at = 0
         self.answers: list[dict[str, Any]] = []
         """What it said, a line each, as they came; taken out by who reads them."""
         self.ended = False
@@ -104,13 +104,14 @@ class Child:
     def log(self) -> tuple[str, ...]:
         """What it printed since it was last asked, an entry for each line that is not indented."""
         size = os.fstat(self._log.fileno()).st_size
+        self._looked_at = self._logged
         if size == self._logged:
             return ()
         data = os.pread(self._log.fileno(), min(size - self._logged, _LOG), self._logged)
         self._logged = size
         if size > _LOG_FULL:
             os.ftruncate(self._log.fileno(), 0)
-            self._logged = 0
+            self._logged = self._looked_at = 0
         entries: list[str] = []
         for line in data.decode(errors="replace").splitlines():
             if entries and line[:1].isspace():
@@ -156,13 +157,14 @@ class Child:
         return os.pread(self._log.fileno(), _LAST_WORDS, before).decode(errors="replace")
 
     def death(self, patience: float = 2.0) -> Death:
-        """How it ended: waits so many seconds for that, then makes it."""
+        """How it ended: waits so many seconds for that, then makes it. Its words may have begun before
+        `log` was last called."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         if self._process.poll() is None:
             self._kill()
         size = os.fstat(self._log.fileno()).st_size
-        first = min(self._logged, size)
+        first = min(self._looked_at, size)
         said = os.pread(self._log.fileno(), _LAST_WORDS, first)
         if size - first > _LAST_WORDS:
             said += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)

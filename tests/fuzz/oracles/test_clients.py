@@ -67,9 +67,20 @@ def test_a_panic_is_known_by_its_reason_and_the_clients_own_frames() -> None:
     assert list(CLIENT_DIED.judge(_seen(death=Death(2, other)))) == [verdict]
 
 
-def test_a_death_without_words_is_known_by_its_signal() -> None:
-    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-11, "")))
-    assert verdict.behaviour == ("signal SIGSEGV",)
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [("", "signal SIGSEGV"), ("free(): invalid size\n", "free(): invalid size")],
+)
+def test_a_death_that_names_no_place_is_known_by_the_api_and_the_field(
+    words: str, reason: str
+) -> None:
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(-11, words)))
+    assert verdict.behaviour == (reason, "Fetch", "_tags.count")
+
+
+def test_an_exit_code_without_words_is_known_by_itself() -> None:
+    (verdict,) = CLIENT_DIED.judge(_seen(death=Death(3, "")))
+    assert verdict.behaviour == ("exit code 3",)
 
 
 def test_a_fault_is_known_by_the_frames_that_are_not_the_programs() -> None:

@@ -90,7 +90,7 @@ def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
         "github.com/own/client.(*C).read",
     )
     (verdict,) = CLIENT_DIED.judge(found[3])
-    assert verdict.behaviour == ("signal SIGABRT",)
+    assert verdict.behaviour == ("signal SIGABRT", "Metadata")
 
 
 def test_a_late_death_is_put_down_to_the_case_before() -> None:
