@@ -61,7 +61,7 @@ def test_a_group_over_sockets_survives_its_coordinator() -> None:
             for one in clients:
                 for at in one.partitions:
                     one.consumed(at, 42)
-            cluster.grow("t", "0-4")
+            await cluster.grow("t", "0-4")
             await until(lambda: shared(clients, 5))
             assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
             first = cluster.coordinator
@@ -142,7 +142,7 @@ def test_through_the_proxy() -> None:
         cluster.tell()
         async with consumers((address,), "a", "b") as clients:
             await until(lambda: shared(clients))
-            cluster.grow("t", "0-4")
+            await cluster.grow("t", "0-4")
             await until(lambda: shared(clients, 5))
 
     async def all_of_it() -> None:

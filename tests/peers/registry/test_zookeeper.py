@@ -169,7 +169,7 @@ def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -
             one.start()
             await until(lambda: len(one.partitions) == 2)
             one.consumed(("t", "0-1"), 42)
-            cluster.grow("t", "1-0")
+            await cluster.grow("t", "1-0")
             await until(lambda: len(one.partitions) == 3)
             first = cluster.coordinator
             assert first is not None
