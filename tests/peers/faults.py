@@ -38,12 +38,12 @@ class Case(NamedTuple):
         return {do.strip("{").split(":")[0].split(",")[0].strip("} ") for _, do in self.rules}
 
 
-def scenario(dialect: str, case: Case | None = None) -> Scenario:
-    """Nothing, or a case's rules in their order."""
-    rules = [
-        f"  - {{name: r{at}, match: {{{match}}}, when: {{times: {case.times}, scope: rule}}, do: {do}}}\n"
-        for at, (match, do) in enumerate(case.rules if case is not None else ())
-    ]
+def scenario(dialect: str, case: Case = Case(())) -> Scenario:  # noqa: B008 - a tuple
+    """A case's rules in their order, or none."""
+    rules = []
+    for at, (match, do) in enumerate(case.rules):
+        when = f"{{times: {case.times}, scope: rule}}"
+        rules.append(f"  - {{name: r{at}, match: {{{match}}}, when: {when}, do: {do}}}\n")
     return loads(
         f"version: 1\ndialect: {dialect}\nrules:{'' if rules else ' []'}\n" + "".join(rules)
     )

@@ -11,7 +11,7 @@ import pytest
 
 from barnabas.harness import Harness
 from peers.central_coordination.client import Client
-from peers.central_coordination.offsets import path_of
+from peers.central_coordination.offsets import path_of, store
 from peers.central_coordination.server import Cluster
 from peers.central_coordination.settings import ConsumerSettings
 from peers.listener import Address
@@ -127,6 +127,27 @@ def test_offsets_that_can_not_be_read_hold_up_their_group_and_no_other() -> None
             assert any("offsets of g in the registry" in one for one in cluster.servers[1].said)
             registry.write(path_of("g"), b"[]", 0)
             await until(lambda: shared(clients))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("reset", "begun"), [("smallest", [5, 5, 5, 7]), ("largest", [7, 9, 9, 9])]
+)
+def test_an_offset_that_is_out_of_range_is_reset(reset: str, begun: list[int]) -> None:
+    async def run() -> None:
+        registry = MemoryRegistry()
+        known = {("t", "0-0"): 4, ("t", "0-1"): 7, ("t", "0-2"): 10}  # of 0-3 none is known
+        store(registry, "g", known)
+        async with Cluster(1, topics=TOPICS, registry=registry) as cluster:
+            settings = ConsumerSettings("g", "a", cluster.bootstrap, auto_offset_reset=reset)
+            one = Client(settings, ends=lambda at: (5, 9))
+            one.start()
+            try:
+                await until(lambda: shared([one]))
+                assert sorted(one.partitions.values()) == begun
+            finally:
+                await one.stop()
 
     asyncio.run(run())
 
