@@ -23,6 +23,8 @@ What the document leaves open, and what is done here:
 - Topics and partitions stand below /brokers/topics, a topic's partitions in its own entry. While they
   can't be read nobody new coordinates, and who does keeps to what it has read.
 - `topic_count` is 0.7's: JSON of topic -> streams, `*2*regex` (whitelist) or `!2!regex` (blacklist).
+- auto_offset_reset is the consumer's to follow, for offsets out of range and for none at all; the
+  coordinator only looks whether it is one of the document's two.
 - Offsets stand in the registry, an entry a group; with auto_commit false the consumer writes them.
 - If they can't be read or stored, all connections of the group are closed, and what was told is lost: the
   group starts from the offsets that stand there.
