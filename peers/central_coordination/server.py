@@ -62,8 +62,10 @@ class BrokerServer:
     async def stop(self) -> None:
         """Die: everything is closed at once."""
         self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
         await self.listener.stop()
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.result()  # it had ended by itself: raises why
 
     def told(self, nodes: Mapping[int, Address], leader: Leader | None) -> None:
         """The brokers with their addresses, and who leads, as this one's session knows."""
@@ -129,9 +131,8 @@ class BrokerServer:
             if term == self._term:
                 self.listener.do(self.core.no_offsets(group, why, now_ms()))
             return
-        if (
-            term == self._term
-        ):  # else the group that asked is gone, though there may be one of its name
+        # in another term the group that asked is gone, though there may be one of its name
+        if term == self._term:
             self.listener.do(self.core.offsets(group, found, now_ms()))
 
     def _say(self, line: str) -> None:

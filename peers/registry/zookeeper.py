@@ -172,10 +172,8 @@ class ZooKeeperElector:
     def _come_back(self) -> None:
         from kazoo.exceptions import KazooException
 
-        with (
-            contextlib.suppress(KazooException),
-            self._asking,
-        ):  # lost again: again with the next one
+        # what fails does so because the connection is lost again: the next one brings us back here
+        with contextlib.suppress(KazooException), self._asking:
             for candidate in tuple(self._nodes):
                 self._stand(candidate)
             self._look()

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import pytest
 
@@ -160,7 +159,8 @@ def test_who_is_cut_off_from_zookeeper_resigns_before_the_next_one_begins(
 def test_while_zookeeper_is_away_nobody_coordinates_and_all_is_answered(
     keeper: ZooKeeper, beside: list[set[int]]
 ) -> None:
-    process: Any = keeper.process
+    process = keeper.process
+    assert process is not None
 
     async def run() -> None:
         async with (
