@@ -98,7 +98,7 @@ async def _one(
 ) -> dict[str, Any]:
     """A partition more, and what the group makes of it; ms until those that live own all."""
     topic, armed, died = f"topic-{group}", asyncio.Event(), asyncio.Event()
-    cluster.grow(topic, *PARTITIONS)
+    await cluster.grow(topic, *PARTITIONS)
 
     def dies(action: ConsumerAction) -> None:
         if armed.is_set() and isinstance(action, StartFetchers):
@@ -131,7 +131,7 @@ async def _one(
             armed.set()
             lives = clients[1:]
         begun = time.time_ns()
-        cluster.grow(topic, "1-0")
+        await cluster.grow(topic, "1-0")
         if kind == CLOSED:
             await asyncio.wait_for(died.wait(), drafting.PATIENCE)
             await clients[0].stop()

@@ -169,6 +169,7 @@ def write(measured: Measured) -> str:
         )
     kept = [one for one in runs if not one["failed"]]
     stopped = sum(one["stopped_ms"] is not None for one in kept)
+    others = " In the others nothing happened." if stopped < len(kept) else ""
     drawn = sequence(measured["drawn"]) if measured["drawn"] else ""
     picture = f"\n## A pause of {DRAWN:g} sessions, as captured\n\n```mermaid\n{drawn}\n```\n"
     return (
@@ -179,7 +180,7 @@ def write(measured: Measured) -> str:
         + "\n\n## What follows\n\n"
         f"- The coordinator forgave the pause in {len(kept)} of {len(runs)} runs. In {stopped} of these the "
         "consumer itself found, when it went on, that it had heard nothing for too long: it stopped its "
-        "fetchers and registered again, which is a rebalance all the same. In the others nothing happened.\n"
+        f"fetchers and registered again, which is a rebalance all the same.{others}\n"
         "- A consumer that is taken for failed learns it when it goes on, not before: until then its "
         "fetchers count as running, and from the moment the other one is started two own a partition. "
         "What it does in that time is nothing, since it is paused; what is left when it goes on (last "

@@ -16,8 +16,15 @@ What the document leaves open, and what is done here:
   AllKnownBrokersNotAvailable, and goes on with the first, without end.
 - Who registers with a broker that does not coordinate gets Unknown and a closed connection.
 - Nothing fences an old coordinator: until it knows that its session in the registry is over, consumers
-  of two coordinators may own the same partition. There are no generations that would tell them apart.
+  of two coordinators may own the same partition. There are no generations that would tell them apart. So
+  one that loses its connection to ZooKeeper resigns at once, before its session can end; if the session
+  survives it is elected again, and its consumers register anew. A process that stands still meanwhile
+  learns it too late.
+- Topics and partitions stand below /brokers/topics, a topic's partitions in its own entry. While they
+  can't be read nobody new coordinates, and who does keeps to what it has read.
 - `topic_count` is 0.7's: JSON of topic -> streams, `*2*regex` (whitelist) or `!2!regex` (blacklist).
+- auto_offset_reset is the consumer's to follow, for offsets out of range and for none at all; the
+  coordinator only looks whether it is one of the document's two.
 - Offsets stand in the registry, an entry a group; with auto_commit false the consumer writes them.
 - If they can't be read or stored, all connections of the group are closed, and what was told is lost: the
   group starts from the offsets that stand there.

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from peers.central_coordination.actions import ConsumerAction, Log, StartFetchers
-from peers.central_coordination.consumer import NOWHERE, Consumer
+from peers.central_coordination.consumer import NOWHERE, Consumer, Ends, begin
 from peers.central_coordination.interest import Partition
 from peers.central_coordination.settings import ConsumerSettings
 from peers.dialer import Connect, Dialer, Disconnect, Transmit
@@ -28,11 +28,21 @@ class Client:
 
     If it raises asyncio.CancelledError, neither that one nor any behind it is: the consumer is dead, with
     its connection open until `stop`.
+
+    ends: of each partition's log, as the application knows them. Fetchers that are told to begin elsewhere,
+    or not told where, begin where auto_offset_reset says. Without it any offset will do, and who is not
+    told where begins at 0.
     """
 
-    def __init__(self, settings: ConsumerSettings, watch: Watcher | None = None) -> None:
+    def __init__(
+        self,
+        settings: ConsumerSettings,
+        watch: Watcher | None = None,
+        ends: Callable[[Partition], Ends] | None = None,
+    ) -> None:
         self.core = Consumer(settings)
         self._watch = watch
+        self._ends = ends
         self.fetching = False
         self.starts = 0
         """How often its fetchers were started."""
@@ -102,7 +112,11 @@ class Client:
             elif isinstance(action, StartFetchers):
                 self.fetching, self.starts = True, self.starts + 1
                 for at, offset in action.start.items():
-                    # there is no log here whose end `largest` could mean
-                    self.core.positions[at] = 0 if offset == NOWHERE else offset
+                    self.core.positions[at] = self._begin(at, offset)
             else:
                 self.fetching = False
+
+    def _begin(self, at: Partition, offset: int) -> int:
+        if self._ends is None:
+            return 0 if offset == NOWHERE else offset
+        return begin(offset, self._ends(at), self.core.settings.auto_offset_reset)

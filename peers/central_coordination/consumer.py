@@ -37,6 +37,21 @@ FRAME_LIMIT = 8 << 20
 NOWHERE = -1
 """The offset of a partition of which none is known: auto_offset_reset says where to go."""
 
+Ends = tuple[int, int]
+"""The smallest and the largest offset that a fetcher may begin at; the latter is the log's end."""
+
+
+def begin(offset: int, ends: Ends, reset: str) -> int:
+    """Where a fetcher begins: where it was told, or, if that is out of range, where `reset` says.
+
+    >>> begin(7, (5, 9), "largest"), begin(4, (5, 9), "largest"), begin(NOWHERE, (5, 9), "smallest")
+    (7, 9, 5)
+    """
+    smallest, largest = ends
+    if smallest <= offset <= largest:
+        return offset
+    return smallest if reset == "smallest" else largest
+
 
 class Consumer:
     """A consumer of one group."""

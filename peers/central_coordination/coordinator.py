@@ -224,7 +224,6 @@ class Broker:
             connection,
             parse(body["topic_count"]),
             bool(body["auto_commit"]),
-            body["auto_offset_reset"],
             body["session_timeout_ms"],
             ping_due=now + body["session_timeout_ms"] // 3,
         )

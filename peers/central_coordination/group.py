@@ -46,7 +46,6 @@ class Registered:
     connection: int
     interest: Interest
     auto_commit: bool
-    reset: str
     session_timeout_ms: int
     ping_due: int
     asked: deque[Asked] = field(default_factory=deque)

@@ -2,6 +2,7 @@
 
 async with Cluster(2, topics={"t": ("0-0", "0-1")}) as cluster:
     cluster.bootstrap        # ("127.0.0.1", port) of each
+    await cluster.grow("t", "1-0")    # in the registry; who coordinates hears of it
     await cluster.stop(1)    # it dies; if it coordinated, another one does
 """
 
@@ -10,31 +11,98 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import Final, NamedTuple, Self
 
 from peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.offsets import load, store
 from peers.central_coordination.settings import BrokerSettings
 from peers.listener import Address, Close, Listener, Send, now_ms
-from peers.registry import Elector, MemoryElector, MemoryRegistry, Registry
+from peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
+from peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
+
+AGAIN: Final = 1.0
+"""s until topics that could not be read are read again."""
+
+
+class Session(NamedTuple):
+    """What a broker has of ZooKeeper, or of what stands for it."""
+
+    registry: Registry
+    elector: Elector
 
 
 class BrokerServer:
     """One broker. `watch` hears of every action, right before it is carried out."""
 
     def __init__(
-        self, node: int, settings: BrokerSettings, registry: Registry, watch: Watcher | None = None
+        self, node: int, settings: BrokerSettings, session: Session, watch: Watcher | None = None
     ) -> None:
         self.node = node
+        self.session = session
         self.core = Broker(node, settings)
         self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
         self.said: list[str] = []
         """Lines of its log, and why connections were closed; the latest 100."""
-        self._registry = registry
         self._watch = watch
+        self._topics = Topics(session.registry, self._changed)
+        self._news = asyncio.Event()
+        """The topics are to be read."""
+        self._term: int | None = None
+        """In which it leads."""
+
+    async def start(self) -> None:
+        """Listen. Raises OSError."""
+        self._loop = asyncio.get_running_loop()
+        await self.listener.start()
+        self._task = asyncio.create_task(self._follow())
+
+    async def stop(self) -> None:
+        """Die: everything is closed at once."""
+        self._task.cancel()
+        await self.listener.stop()
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.result()  # it had ended by itself: raises why
+
+    def told(self, nodes: Mapping[int, Address], leader: Leader | None) -> None:
+        """The brokers with their addresses, and who leads, as this one's session knows."""
+        self.core.cluster(nodes, -1 if leader is None else leader.candidate)
+        term = leader.term if leader is not None and leader.candidate == self.node else None
+        if term == self._term:
+            return
+        self._term = term
+        if self.core.coordinates:
+            # at once: what is carried out now may wait for the registry
+            self.listener.abort()
+            self.listener.do(self.core.resigned())
+        if term is not None:
+            self._news.set()
+
+    def _changed(self) -> None:
+        """Topics or partitions are new. Called in any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    async def _follow(self) -> None:
+        """Who leads reads the topics before it coordinates, and again after each change."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            term = self._term
+            if term is None:
+                continue
+            try:
+                topics = await asyncio.to_thread(self._topics.read)
+            except Exception as problem:  # noqa: BLE001 - registries have errors of their own
+                self._say(f"ERROR topics in the registry: {problem}")
+                self._loop.call_later(AGAIN, self._news.set)
+                continue
+            if term == self._term:  # else it was told meanwhile
+                begin = self.core.topics if self.core.coordinates else self.core.elected
+                self.listener.do(begin(topics, now_ms()))
 
     async def _carry_out(self, action: BrokerAction) -> None:
         if self._watch is not None:
@@ -51,24 +119,32 @@ class BrokerServer:
 
     async def _ask_registry(self, action: StoreOffsets | ReadOffsets) -> None:
         """Store or read offsets. What fails is that group's failure; the broker goes on with the others."""
-        group = action.group
+        group, term = action.group, self._term
+        registry = self.session.registry
         try:
             if isinstance(action, StoreOffsets):
-                await asyncio.to_thread(store, self._registry, group, action.offsets)
+                await asyncio.to_thread(store, registry, group, action.offsets)
                 return
-            found = await asyncio.to_thread(load, self._registry, group)
+            found = await asyncio.to_thread(load, registry, group)
         except Exception as problem:  # noqa: BLE001 - registries have errors of their own
             why = f"offsets of {group} in the registry: {problem}"
-            self.listener.do(self.core.no_offsets(group, why, now_ms()))
+            if term == self._term:
+                self.listener.do(self.core.no_offsets(group, why, now_ms()))
             return
-        self.listener.do(self.core.offsets(group, found, now_ms()))
+        # in another term the group that asked is gone, though there may be one of its name
+        if term == self._term:
+            self.listener.do(self.core.offsets(group, found, now_ms()))
 
     def _say(self, line: str) -> None:
         self.said = [*self.said[-99:], line]
 
 
 class Cluster:
-    """Brokers 1 to n, from `async with` to its end."""
+    """Brokers 1 to n, from `async with` to its end.
+
+    topics: what the registry is to have from the beginning. sessions: brokers with a session of their own,
+    in a registry of the same contents; all others share `registry` and `elector`.
+    """
 
     def __init__(
         self,
@@ -78,15 +154,17 @@ class Cluster:
         settings: BrokerSettings | None = None,
         registry: Registry | None = None,
         elector: Elector | None = None,
+        sessions: Mapping[int, Session] | None = None,
         watch: Watcher | None = None,
     ) -> None:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self.topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
+        self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         self._count = brokers
         self._watch = watch
-        self._elector: Elector = elector or MemoryElector()
+        self._shared = Session(self.registry, elector or MemoryElector())
+        self._sessions = dict(sessions or {})
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -95,41 +173,43 @@ class Cluster:
 
     @property
     def coordinator(self) -> BrokerServer | None:
-        """Who coordinates."""
-        leader = self._elector.leader()
-        return None if leader is None else self.servers.get(leader.candidate)
+        """Who coordinates; None: nobody, as yet."""
+        acting = (server for server in self.servers.values() if server.core.coordinates)
+        return next(acting, None)
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        await asyncio.to_thread(self._elector.watch, self._changed)
+        for elector in {one.elector for one in (self._shared, *self._sessions.values())}:
+            await asyncio.to_thread(elector.watch, self._changed)
+        for topic, partitions in self._topics.items():
+            await self.grow(topic, *partitions)
         for node in range(1, self._count + 1):
             await self.start(node)
         return self
 
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
-            await server.listener.stop()
+            await server.stop()
 
     async def start(self, node: int) -> None:
         """Start a broker, which stands for election. Raises OSError."""
-        server = BrokerServer(node, self.settings, self.registry, self._watch)
-        await server.listener.start()
+        session = self._sessions.get(node, self._shared)
+        server = BrokerServer(node, self.settings, session, self._watch)
+        await server.start()
         self.servers[node] = server
-        await asyncio.to_thread(self._elector.enter, node)
+        await asyncio.to_thread(session.elector.enter, node)
         self.tell()
 
     async def stop(self, node: int) -> None:
         """A broker dies."""
-        await self.servers.pop(node).listener.stop()
-        await asyncio.to_thread(self._elector.leave, node)
+        server = self.servers.pop(node)
+        await server.stop()
+        await asyncio.to_thread(server.session.elector.leave, node)
         self.tell()
 
-    def grow(self, topic: str, *partitions: str) -> None:
-        """A topic, new or not, has these partitions, too."""
-        self.topics[topic] = (*self.topics.get(topic, ()), *partitions)
-        for server in self.servers.values():
-            if server.core.coordinates:
-                server.listener.do(server.core.topics(self.topics, now_ms()))
+    async def grow(self, topic: str, *partitions: str) -> None:
+        """A topic, new or not, has these partitions, too, in the registry: brokers hear of it there."""
+        await asyncio.to_thread(Topics(self.registry).grow, topic, *partitions)
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""
@@ -137,13 +217,7 @@ class Cluster:
             self._loop.call_soon_threadsafe(self.tell)
 
     def tell(self) -> None:
-        """All hear who coordinates, as the registry would tell them."""
-        leader = self._elector.leader()
-        node = -1 if leader is None else leader.candidate
-        nodes = {one: server.listener.address for one, server in self.servers.items()}
-        for one, server in self.servers.items():
-            server.core.cluster(nodes, node)
-            if server.core.coordinates and one != node:
-                server.listener.do(server.core.resigned())
-            elif one == node and not server.core.coordinates:
-                server.listener.do(server.core.elected(self.topics, now_ms()))
+        """All hear who the brokers are, and who coordinates."""
+        nodes = {node: server.listener.address for node, server in self.servers.items()}
+        for server in self.servers.values():
+            server.told(nodes, server.session.elector.leader())

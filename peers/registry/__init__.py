@@ -1,4 +1,4 @@
-"""What coordinators agree on outside of themselves: what is written down, and who leads."""
+"""What coordinators agree on outside of themselves: what is written down, topics, who leads."""
 
 from peers.registry.interface import Elector, Entry, Leader, Registry
 from peers.registry.memory import MemoryElector, MemoryRegistry

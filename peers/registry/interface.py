@@ -57,7 +57,10 @@ class Elector(Protocol):
         """Stand no longer, or have died: if it led, another one of those that stand leads."""
 
     def leader(self) -> Leader | None:
-        """Who leads."""
+        """Who leads, as far as is known here; it is not asked, so this takes no time.
+
+        None: nobody, or nobody knows, since what holds the election can't be reached.
+        """
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call back after each change, perhaps in another thread."""

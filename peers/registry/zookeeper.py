@@ -9,6 +9,8 @@ as the client's `connection_retry` says, and then raise kazoo's errors.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -72,17 +74,55 @@ class ZooKeeperRegistry:
 class ZooKeeperElector:
     """One election: ephemeral nodes in sequence, of which the first leads; its number is the term.
 
-    Who stands through a client stands until that client's session ends.
+    Who stands through a client stands until that client's session ends. Here nobody leads from the moment
+    on at which the connection is lost (SUSPENDED): ZooKeeper may end the session before its client can
+    hear of it, and who is elected then must not find that the one before still acts. A client notices a
+    lost connection within two thirds of the session. With the next connection it is asked again who
+    leads, and who has lost its node with the session (LOST) stands again, behind the others.
     """
 
     def __init__(self, client: KazooClient, path: str) -> None:
         self._client = client
         self._path = path
         self._nodes: dict[int, str] = {}
+        self._asking = threading.RLock()
+        """Held during questions to ZooKeeper, so that answers are used in their order."""
+        self._lock = threading.Lock()
+        """Held for moments only: kazoo's connection thread takes it."""
+        self._leader: Leader | None = None
+        self._losses = 0
+        """Of the connection: what was asked before one says nothing."""
+        self._watches: list[Callable[[], None]] = []
         client.ensure_path(path)
+        client.add_listener(self._connection)
+        client.ChildrenWatch(path, self._look)
 
     def enter(self, candidate: int) -> None:
         """See `Elector`. One whose node went with a session stands again, behind the others."""
+        with self._asking:
+            self._stand(candidate)
+            self._look()
+
+    def leave(self, candidate: int) -> None:
+        """See `Elector`."""
+        from kazoo.exceptions import NoNodeError
+
+        with self._asking:
+            node = self._nodes.pop(candidate, None)
+            if node is not None:
+                with contextlib.suppress(NoNodeError):  # it went with the session
+                    self._client.retry(self._client.delete, node)
+            self._look()
+
+    def leader(self) -> Leader | None:
+        """See `Elector`."""
+        return self._leader
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """See `Elector`; in a thread of kazoo's, or of who enters or leaves."""
+        self._watches.append(changed)
+
+    def _stand(self, candidate: int) -> None:
         client, node = self._client, self._nodes.get(candidate)
         if node is not None and client.retry(client.exists, node):
             return
@@ -91,19 +131,18 @@ class ZooKeeperElector:
             client.create, f"{self._path}/n-", data, ephemeral=True, sequence=True
         )
 
-    def leave(self, candidate: int) -> None:
-        """See `Elector`."""
-        from kazoo.exceptions import NoNodeError
+    def _look(self, _: object = None) -> None:
+        """Ask who leads."""
+        with self._asking:
+            losses = self._losses
+            leader = self._asked()
+            with self._lock:
+                if losses != self._losses or leader == self._leader:
+                    return
+                self._leader = leader
+        self._tell()
 
-        node = self._nodes.pop(candidate, None)
-        if node is not None:
-            try:
-                self._client.retry(self._client.delete, node)
-            except NoNodeError:
-                return  # it went with the session
-
-    def leader(self) -> Leader | None:
-        """See `Elector`."""
+    def _asked(self) -> Leader | None:
         from kazoo.exceptions import NoNodeError
 
         client = self._client
@@ -117,9 +156,31 @@ class ZooKeeperElector:
                 continue  # it has just left
             return Leader(int(data), int(standing[0].rpartition("-")[2]) + 1)
 
-    def watch(self, changed: Callable[[], None]) -> None:
-        """See `Elector`; in a thread of kazoo's, and after any change of who stands."""
-        self._client.ChildrenWatch(self._path, _but_first(changed))
+    def _connection(self, state: str) -> None:
+        """The connection has another state. In kazoo's connection thread, which must not wait."""
+        from kazoo.protocol.states import KazooState
+
+        if state == KazooState.CONNECTED:
+            self._client.handler.spawn(self._come_back)
+            return
+        with self._lock:
+            self._losses += 1
+            led, self._leader = self._leader, None
+        if led is not None:
+            self._tell()
+
+    def _come_back(self) -> None:
+        from kazoo.exceptions import KazooException
+
+        # what fails does so because the connection is lost again: the next one brings us back here
+        with contextlib.suppress(KazooException), self._asking:
+            for candidate in tuple(self._nodes):
+                self._stand(candidate)
+            self._look()
+
+    def _tell(self) -> None:
+        for call in tuple(self._watches):
+            call()
 
 
 def _but_first(changed: Callable[[], None]) -> Callable[..., None]:

@@ -11,7 +11,7 @@ import pytest
 
 from barnabas.harness import Harness
 from peers.central_coordination.client import Client
-from peers.central_coordination.offsets import path_of
+from peers.central_coordination.offsets import path_of, store
 from peers.central_coordination.server import Cluster
 from peers.central_coordination.settings import ConsumerSettings
 from peers.listener import Address
@@ -61,7 +61,7 @@ def test_a_group_over_sockets_survives_its_coordinator() -> None:
             for one in clients:
                 for at in one.partitions:
                     one.consumed(at, 42)
-            cluster.grow("t", "0-4")
+            await cluster.grow("t", "0-4")
             await until(lambda: shared(clients, 5))
             assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
             first = cluster.coordinator
@@ -131,6 +131,27 @@ def test_offsets_that_can_not_be_read_hold_up_their_group_and_no_other() -> None
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(
+    ("reset", "begun"), [("smallest", [5, 5, 5, 7]), ("largest", [7, 9, 9, 9])]
+)
+def test_an_offset_that_is_out_of_range_is_reset(reset: str, begun: list[int]) -> None:
+    async def run() -> None:
+        registry = MemoryRegistry()
+        known = {("t", "0-0"): 4, ("t", "0-1"): 7, ("t", "0-2"): 10}  # of 0-3 none is known
+        store(registry, "g", known)
+        async with Cluster(1, topics=TOPICS, registry=registry) as cluster:
+            settings = ConsumerSettings("g", "a", cluster.bootstrap, auto_offset_reset=reset)
+            one = Client(settings, ends=lambda at: (5, 9))
+            one.start()
+            try:
+                await until(lambda: shared([one]))
+                assert sorted(one.partitions.values()) == begun
+            finally:
+                await one.stop()
+
+    asyncio.run(run())
+
+
 def test_through_the_proxy() -> None:
     """The proxy does not know this protocol, in which the broker asks: it passes every byte on."""
 
@@ -142,7 +163,7 @@ def test_through_the_proxy() -> None:
         cluster.tell()
         async with consumers((address,), "a", "b") as clients:
             await until(lambda: shared(clients))
-            cluster.grow("t", "0-4")
+            await cluster.grow("t", "0-4")
             await until(lambda: shared(clients, 5))
 
     async def all_of_it() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +20,7 @@ from peers.consumer_rewrite.server import Cluster
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.registry import Entry
 from peers.registry.interface import ABSENT
+from peers.registry.topics import Topics
 from peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
 
 kazoo_client = pytest.importorskip(
@@ -74,6 +76,21 @@ def test_watches_hear_of_changes(connect: Connect) -> None:
     assert not heard.is_set()
     ZooKeeperRegistry(connect(), "/watches").write("/a/b", b"", ABSENT)
     assert heard.wait(LIMIT)
+
+
+def test_topics_and_partitions_that_others_add_are_heard_of(connect: Connect) -> None:
+    heard: queue.Queue[None] = queue.Queue()
+    listener = Topics(ZooKeeperRegistry(connect(), "/listens"), lambda: heard.put(None))
+    others = Topics(ZooKeeperRegistry(connect(), "/listens"))
+    assert listener.read() == {}
+    for topic, partition, known in (
+        ("t", "0", {"t": ("0",)}),
+        ("t", "1", {"t": ("0", "1")}),
+        ("a/b", "0", {"t": ("0", "1"), "a/b": ("0",)}),
+    ):
+        others.grow(topic, partition)
+        while listener.read() != known:
+            heard.get(timeout=LIMIT)
 
 
 def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) -> None:
@@ -152,7 +169,7 @@ def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -
             one.start()
             await until(lambda: len(one.partitions) == 2)
             one.consumed(("t", "0-1"), 42)
-            cluster.grow("t", "1-0")
+            await cluster.grow("t", "1-0")
             await until(lambda: len(one.partitions) == 3)
             first = cluster.coordinator
             assert first is not None

@@ -65,7 +65,7 @@ async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
         (server,) = cluster.servers.values()
         known = server.core.groups["g"]
         slow.pause()
-        cluster.grow("t", "0-4")
+        await cluster.grow("t", "0-4")
         await until(
             lambda: (
                 quick.starts > before

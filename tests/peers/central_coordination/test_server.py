@@ -1,0 +1,125 @@
+"""What a broker makes of its registry: topics that change, entries nobody can read, no answer at all."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from peers.central_coordination.client import Client
+from peers.central_coordination.server import Cluster
+from peers.central_coordination.settings import ConsumerSettings
+from peers.registry import Entry, MemoryElector, MemoryRegistry
+from peers.registry.interface import ABSENT
+from peers.registry.topics import Topics, path_of
+
+LIMIT = 30
+"""Seconds."""
+
+pytestmark = pytest.mark.timeout(90)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def client(cluster: Cluster, group: str, topic_count: str) -> Client:
+    settings = ConsumerSettings(group, "c", cluster.bootstrap, topic_count=topic_count)
+    one = Client(settings)
+    one.start()
+    return one
+
+
+def topics_of(one: Client) -> list[str]:
+    return sorted(topic for topic, _ in one.partitions)
+
+
+def test_what_the_registry_has_starts_the_rebalances_that_it_concerns() -> None:
+    async def run() -> None:
+        registry = MemoryRegistry()
+        async with Cluster(2, topics={"logs-a": ("0-0",)}, registry=registry) as cluster:
+            wild = client(cluster, "wild", "*1*logs-.*")
+            named = client(cluster, "named", '{"logs-a": 1}')
+            early = client(cluster, "early", '{"logs-b": 1}')
+            try:
+                await until(lambda: topics_of(wild) == topics_of(named) == ["logs-a"])
+                assert not early.starts
+                brokers = Topics(
+                    registry
+                )  # not through the cluster: who coordinates must hear of it
+                brokers.grow("logs-b", "0-0")
+                await until(lambda: topics_of(wild) == ["logs-a", "logs-b"])
+                await until(lambda: topics_of(early) == ["logs-b"])
+                assert named.starts == 1
+                brokers.grow("logs-b", "0-1")
+                await until(lambda: topics_of(wild) == ["logs-a", "logs-b", "logs-b"])
+                await until(lambda: topics_of(early) == ["logs-b", "logs-b"])
+                assert named.starts == 1
+            finally:
+                for one in (wild, named, early):
+                    await one.stop()
+
+    asyncio.run(run())
+
+
+def test_topics_that_nobody_can_read_are_said_and_read_again() -> None:
+    async def run() -> None:
+        registry = MemoryRegistry()
+        registry.write(path_of("t"), b"no partitions", ABSENT)
+        async with Cluster(1, topics={}, registry=registry) as cluster:
+            problem = "ERROR topics in the registry: no partitions"
+            one = client(cluster, "g", '{"t": 1}')
+            try:
+                await until(
+                    lambda: any(line.startswith(problem) for line in cluster.servers[1].said)
+                )
+                assert cluster.coordinator is None
+                registry.write(path_of("t"), b'["0-0"]', 0)
+                await until(lambda: topics_of(one) == ["t"])
+            finally:
+                await one.stop()
+
+    asyncio.run(run())
+
+
+class Deaf(MemoryRegistry):
+    """Does not answer questions about groups' offsets until it hears again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hears = threading.Event()
+        self.asked = threading.Event()
+
+    def read(self, path: str) -> Entry | None:
+        if path.startswith("/consumers"):
+            self.asked.set()
+            self.hears.wait(LIMIT)
+        return super().read(path)
+
+
+def test_who_resigns_closes_its_connections_though_the_registry_does_not_answer() -> None:
+    async def run() -> None:
+        registry, elector = Deaf(), MemoryElector()
+        async with Cluster(
+            1, topics={"t": ("0-0",)}, registry=registry, elector=elector
+        ) as cluster:
+            one = client(cluster, "g", '{"t": 1}')
+            try:
+                await until(registry.asked.is_set)
+                elector.leave(1)
+                await until(lambda: one.core.losses > 0)
+                assert "the connection is closed" in one.said[-1]  # it did not wait for pings
+                assert not registry.hears.is_set()
+                assert not cluster.servers[1].core.coordinates
+                registry.hears.set()
+                elector.enter(1)
+                await until(lambda: topics_of(one) == ["t"])
+            finally:
+                registry.hears.set()
+                await one.stop()
+
+    asyncio.run(run())
