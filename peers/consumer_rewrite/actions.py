@@ -30,7 +30,15 @@ class Load:
     slot: int
 
 
-BrokerAction = Send | Close | Write | Load
+@dataclass(frozen=True)
+class Log:
+    """A line for the operator."""
+
+    level: str
+    text: str
+
+
+BrokerAction = Send | Close | Write | Load | Log
 
 
 @dataclass(frozen=True)
