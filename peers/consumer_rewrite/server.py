@@ -26,20 +26,27 @@ Watcher = Callable[[int, BrokerAction], None]
 
 
 class BrokerServer:
-    """One broker. `watch` hears of every action, right before it is carried out.
+    """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end.
 
-    If it raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
+    If `watch` raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
     dead, and `Cluster.stop` closes its connections.
     """
 
     def __init__(
-        self, node: int, settings: BrokerSettings, registry: Registry, watch: Watcher | None = None
+        self,
+        node: int,
+        settings: BrokerSettings,
+        registry: Registry,
+        watch: Watcher | None = None,
+        ended: Callable[[int], None] = lambda node: None,
     ) -> None:
         self.node = node
         self.core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
-        self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
-        self.closed: list[str] = []
-        """Why connections were closed, the latest last; 100 of them."""
+        self.listener: Listener[BrokerAction] = Listener(
+            self.core, self._carry_out, lambda: ended(node)
+        )
+        self.said: list[str] = []
+        """Lines of its log, and why connections were closed; the latest 100."""
         self._registry = registry
         self._watch = watch
 
@@ -50,12 +57,17 @@ class BrokerServer:
         if isinstance(action, Send):
             self.listener.send(action)
         elif isinstance(action, Close):
-            self.closed = [*self.closed[-99:], action.why]
+            self._say(action.why)
             self.listener.close(action)
         elif isinstance(action, Write):
             await self._write(action)
-        else:
+        elif isinstance(action, Load):
             await self._load(action)
+        else:
+            self._say(f"{action.level} {action.text}")
+
+    def _say(self, line: str) -> None:
+        self.said = [*self.said[-99:], line]
 
     async def _write(self, action: Write) -> None:
         path = path_of(action.group)
@@ -109,12 +121,15 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
+        self.failures: dict[int, Exception | None] = {}
+        """Why brokers have ended themselves."""
         self.topics = dict(topics)
         self._count = brokers
         self._watch = watch
         self._electors = electors or {slot: MemoryElector() for slot in range(self.settings.slots)}
         self._terms: dict[tuple[int, int], int] = {}
         """(node, slot) -> the term in which it was told to lead."""
+        self._endings: set[asyncio.Task[None]] = set()
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -137,10 +152,13 @@ class Cluster:
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
             await server.listener.stop()
+        for task in self._endings:
+            task.cancel()
+        await asyncio.gather(*self._endings, return_exceptions=True)
 
     async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
         """Start a broker, which stands for all elections. Raises OSError."""
-        server = BrokerServer(node, self.settings, self.registry, self._watch)
+        server = BrokerServer(node, self.settings, self.registry, self._watch, self._ended)
         await server.listener.start(address)
         self.servers[node] = server
         server.listener.do(server.core.topics(self.topics, now_ms()))
@@ -150,11 +168,21 @@ class Cluster:
 
     async def stop(self, node: int) -> None:
         """A broker dies, and others are elected."""
-        server = self.servers.pop(node)
+        await self._leave(node, self.servers.pop(node))
+
+    async def _leave(self, node: int, server: BrokerServer) -> None:
         await server.listener.stop()
         for elector in self._electors.values():
             await asyncio.to_thread(elector.leave, node)
         self.tell()
+
+    def _ended(self, node: int) -> None:
+        """A broker has ended itself: it stands for election no longer."""
+        server = self.servers.pop(node)
+        self.failures[node] = server.listener.failure
+        task = asyncio.create_task(self._leave(node, server))
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
 
     def partitions(self, topic: str, count: int) -> None:
         """A topic has so many partitions from now on."""

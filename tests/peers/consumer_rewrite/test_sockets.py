@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,13 @@ from captures.checks.drafts.reading import step
 from captures.checks.running import run as run_checks
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
+from peers.consumer_rewrite.actions import BrokerAction
 from peers.consumer_rewrite.client import Client
 from peers.consumer_rewrite.record import decode, path_of
 from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.listener import Address
+from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from peers.consumer_rewrite.strategies import Partition, by_range
+from peers.listener import Address, Send
 from proxy.scenario import loads
 from specs.drafts.rewrite_states import DOWN
 
@@ -72,6 +74,11 @@ def committed(cluster: Cluster) -> list[int]:
     return [] if entry is None else [one.offset for one in decode(entry.data).offsets.values()]
 
 
+def hosts(cluster: Cluster) -> list[str]:
+    entry = cluster.registry.read(path_of("g"))
+    return [] if entry is None else [one.host for one in decode(entry.data).consumers]
+
+
 def test_a_group_over_sockets_survives_its_coordinator() -> None:
     async def run() -> None:
         async with Cluster(2, topics={"t": 4}) as cluster:
@@ -82,6 +89,7 @@ def test_a_group_over_sockets_survives_its_coordinator() -> None:
                 clients[0].consumed(next(iter(clients[0].partitions)), 42)
                 clients[0].commit()
                 await until(lambda: 42 in committed(cluster))
+                assert hosts(cluster) == ["127.0.0.1", "127.0.0.1"]
                 first = cluster.coordinator("g")
                 assert first is not None
                 await cluster.stop(first)
@@ -119,7 +127,65 @@ def test_noise_closes_its_connection_and_no_other() -> None:
                 await asyncio.sleep(0)
                 assert shared([one], 1)
                 assert one.generation == generation
-            assert len(cluster.servers[1].closed) == 1
+            assert len(cluster.servers[1].said) == 1
+
+    asyncio.run(run())
+
+
+def test_a_strategy_that_raises_once_costs_one_rebalance() -> None:
+    calls: list[int] = []
+
+    def sometimes(
+        consumers: Sequence[tuple[str, frozenset[str]]], topics: Mapping[str, int]
+    ) -> dict[str, list[Partition]]:
+        calls.append(len(consumers))
+        if sum(topics.values()) == 5:
+            raise ArithmeticError("five is too many")
+        return by_range(consumers, topics)
+
+    async def run() -> None:
+        settings = BrokerSettings(strategies={"mine": sometimes})
+        async with Cluster(1, topics={"t": 4}, settings=settings) as cluster:
+            clients = [client(cluster.bootstrap, strategy="mine") for _ in range(2)]
+            async with polling(clients):
+                await until(lambda: shared(clients, 4))
+                generation = clients[0].generation
+                cluster.partitions("t", 5)
+                await until(lambda: {one.core.state for one in clients} == {DOWN})
+                assert {one.core.failure for one in clients} == {"Unknown"}
+                (line,) = [one for one in cluster.servers[1].said if "ERROR" in one]
+                assert line == "ERROR g: strategy mine: ArithmeticError: five is too many"
+                cluster.partitions("t", 6)
+                for one in clients:
+                    one.start()
+                await until(lambda: shared(clients, 6))
+                assert clients[0].generation > generation + 1
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
+    def watch(node: int, action: BrokerAction) -> None:
+        if broken and node == broken[0] and isinstance(action, Send):
+            raise OSError("its disk is full")
+
+    broken: list[int] = []
+
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
+            one = client(cluster.bootstrap)
+            async with polling([one]):
+                await until(lambda: shared([one], 4))
+                first = cluster.coordinator("g")
+                assert first is not None
+                broken.append(first)
+                await until(lambda: cluster.coordinator("g") == 3 - first)
+                assert list(cluster.servers) == [3 - first]
+                assert str(cluster.failures[first]) == "its disk is full"
+                one.consumed(("t", 0), 42)
+                one.commit()
+                await until(lambda: 42 in committed(cluster))  # of the other broker
+                assert shared([one], 4)
 
     asyncio.run(run())
 
