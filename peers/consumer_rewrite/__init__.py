@@ -27,5 +27,7 @@ Where the page contradicts itself, or says nothing, this is what is done here:
   calls an unexpected error. Who starts again joins as a new one.
 - A consumer's id has 200 characters of the group's name at most, so that it fits a string.
 - A broker that can't read a group's entry, or loses the registry, is gone: the page has no error for it.
+- A broker that ends itself leaves its elections, as ZooKeeper would have it leave them.
+- Topics and their partitions stand in the registry below /brokers/topics; each broker watches them there.
 - Committed offsets stand in the registry beside the group, for the lack of an offsets topic.
 """

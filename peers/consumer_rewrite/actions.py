@@ -31,6 +31,11 @@ class Load:
 
 
 @dataclass(frozen=True)
+class ReadTopics:
+    """Read which topics there are, with their partitions, then call `Broker.topics`."""
+
+
+@dataclass(frozen=True)
 class Log:
     """A line for the operator."""
 
@@ -38,7 +43,7 @@ class Log:
     text: str
 
 
-BrokerAction = Send | Close | Write | Load | Log
+BrokerAction = Send | Close | Write | Load | ReadTopics | Log
 
 
 @dataclass(frozen=True)

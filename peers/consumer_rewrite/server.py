@@ -2,6 +2,7 @@
 
     async with Cluster(2, topics={"t": 4}) as cluster:
         cluster.bootstrap        # ("127.0.0.1", port) of each
+        await cluster.partitions("t", 5)    # in the registry: the brokers' watches tell them
         await cluster.stop(1)    # its connections are closed, others are elected
 
 The cores are in `coordinator`; here are sockets, timers, and what is carried out of actions.
@@ -15,12 +16,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from peers.consumer_rewrite.actions import BrokerAction, Load, Write
+from peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import PATH, group_of, path_of
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
+from peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
 
@@ -48,7 +50,19 @@ class BrokerServer:
         self.said: list[str] = []
         """Lines of its log, and why connections were closed; the latest 100."""
         self._registry = registry
+        self._topics = Topics(registry, self._topics_changed)
         self._watch = watch
+
+    async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
+        """Listen, and watch the topics in the registry. Raises OSError."""
+        self._loop = asyncio.get_running_loop()
+        await self.listener.start(address)
+        self.listener.do([ReadTopics()])
+
+    def _topics_changed(self) -> None:
+        """A topic or a partition is new. Called in any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(lambda: self.listener.do([ReadTopics()]))
 
     async def _carry_out(self, action: BrokerAction) -> None:
         """An answer leaves when what it speaks of is written: the next action waits for this one."""
@@ -63,8 +77,12 @@ class BrokerServer:
             await self._write(action)
         elif isinstance(action, Load):
             await self._load(action)
-        else:
+        elif isinstance(action, Log):
             self._say(f"{action.level} {action.text}")
+        else:
+            names = await asyncio.to_thread(self._topics.read)
+            topics = {topic: len(partitions) for topic, partitions in names.items()}
+            self.listener.do(self.core.topics(topics, now_ms()))
 
     def _say(self, line: str) -> None:
         self.said = [*self.said[-99:], line]
@@ -77,6 +95,7 @@ class BrokerServer:
         # Somebody else coordinates this group: nothing of what was to follow may be said. That may be of
         # other groups and slots, too: all are loaded anew, until the controller tells who leads.
         self.listener.abort()
+        self.listener.do([ReadTopics()])  # one that waited is gone with the others
         slots = self.core.slots
         for slot in slots:
             self.core.resigned(slot, now_ms())
@@ -106,7 +125,10 @@ class BrokerServer:
 
 
 class Cluster:
-    """Brokers 1 to n, from `async with` to its end; it is the controller, too."""
+    """Brokers 1 to n, from `async with` to its end; it is the controller, too.
+
+    topics: what the registry is to have from the beginning, with numbers of partitions.
+    """
 
     def __init__(
         self,
@@ -123,7 +145,7 @@ class Cluster:
         self.servers: dict[int, BrokerServer] = {}
         self.failures: dict[int, Exception | None] = {}
         """Why brokers have ended themselves."""
-        self.topics = dict(topics)
+        self._topics = dict(topics)
         self._count = brokers
         self._watch = watch
         self._electors = electors or {slot: MemoryElector() for slot in range(self.settings.slots)}
@@ -145,6 +167,8 @@ class Cluster:
         self._loop = asyncio.get_running_loop()
         for elector in self._electors.values():
             await asyncio.to_thread(elector.watch, self._changed)
+        for topic, count in self._topics.items():
+            await self.partitions(topic, count)
         for node in range(1, self._count + 1):
             await self.start(node)
         return self
@@ -159,9 +183,8 @@ class Cluster:
     async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
         """Start a broker, which stands for all elections. Raises OSError."""
         server = BrokerServer(node, self.settings, self.registry, self._watch, self._ended)
-        await server.listener.start(address)
+        await server.start(address)
         self.servers[node] = server
-        server.listener.do(server.core.topics(self.topics, now_ms()))
         for elector in self._electors.values():
             await asyncio.to_thread(elector.enter, node)
         self.tell()
@@ -184,11 +207,9 @@ class Cluster:
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
 
-    def partitions(self, topic: str, count: int) -> None:
-        """A topic has so many partitions from now on."""
-        self.topics[topic] = count
-        for server in self.servers.values():
-            server.listener.do(server.core.topics(self.topics, now_ms()))
+    async def partitions(self, topic: str, count: int) -> None:
+        """A topic has so many partitions from now on, in the registry: they never become less."""
+        await asyncio.to_thread(Topics(self.registry).grow, topic, *map(str, range(count)))
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""

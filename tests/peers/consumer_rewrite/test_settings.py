@@ -49,6 +49,7 @@ def mine(consumers: object, topics: object) -> Any:
         ({"heartbeat_frequency": 6_001}, "heartbeat.frequency of 6001: 1 to 6000"),
         ({"bootstrap": ()}, "no broker"),
         ({"pattern": "("}, "the pattern '[(]'"),
+        ({"blacklist": "("}, "the blacklist '[(]'"),
     ],
 )
 def test_what_a_consumer_can_not_have(wrong: dict[str, Any], says: str) -> None:

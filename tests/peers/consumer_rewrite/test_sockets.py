@@ -23,8 +23,9 @@ from peers.consumer_rewrite.server import Cluster
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.consumer_rewrite.strategies import Partition, by_range
 from peers.listener import Address, Send
+from peers.registry.topics import Topics
 from proxy.scenario import loads
-from specs.drafts.rewrite_states import DOWN
+from specs.drafts.rewrite_states import DOWN, PART_OF_GROUP
 
 LIMIT = 30
 """Seconds."""
@@ -56,8 +57,14 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def client(bootstrap: tuple[Address, ...], **options: object) -> Client:
-    settings: dict[str, object] = {"topics": ("t",), "session_timeout_ms": 1_500, "backoff_ms": 20}
-    one = Client(ConsumerSettings("g", bootstrap, **(settings | options)))  # type: ignore[arg-type]
+    settings: dict[str, object] = {
+        "group_id": "g",
+        "topics": ("t",),
+        "session_timeout_ms": 1_500,
+        "backoff_ms": 20,
+    }
+    made = ConsumerSettings(bootstrap=bootstrap, **(settings | options))  # type: ignore[arg-type]
+    one = Client(made)
     one.start()
     return one
 
@@ -93,7 +100,7 @@ def test_a_group_over_sockets_survives_its_coordinator() -> None:
                 first = cluster.coordinator("g")
                 assert first is not None
                 await cluster.stop(first)
-                cluster.partitions("t", 5)
+                await cluster.partitions("t", 5)
                 await until(lambda: shared(clients, 5))
                 assert clients[0].generation > generation
                 positions = [offset for one in clients for offset in one.partitions.values()]
@@ -150,12 +157,12 @@ def test_a_strategy_that_raises_once_costs_one_rebalance() -> None:
             async with polling(clients):
                 await until(lambda: shared(clients, 4))
                 generation = clients[0].generation
-                cluster.partitions("t", 5)
+                await cluster.partitions("t", 5)
                 await until(lambda: {one.core.state for one in clients} == {DOWN})
                 assert {one.core.failure for one in clients} == {"Unknown"}
                 (line,) = [one for one in cluster.servers[1].said if "ERROR" in one]
                 assert line == "ERROR g: strategy mine: ArithmeticError: five is too many"
-                cluster.partitions("t", 6)
+                await cluster.partitions("t", 6)
                 for one in clients:
                     one.start()
                 await until(lambda: shared(clients, 6))
@@ -186,6 +193,29 @@ def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
                 one.commit()
                 await until(lambda: 42 in committed(cluster))  # of the other broker
                 assert shared([one], 4)
+
+    asyncio.run(run())
+
+
+def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
+            of_t, of_u = (
+                client(cluster.bootstrap),
+                client(cluster.bootstrap, group_id="h", topics=("u",)),
+            )
+            waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
+            async with polling([of_t, of_u, waiting]):
+                await until(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
+                await until(lambda: waiting.core.state == PART_OF_GROUP)
+                # as anybody does who creates topics: nobody tells the brokers
+                topics = Topics(cluster.registry)
+                topics.grow("t", "1")
+                await until(lambda: shared([of_t], 2))
+                topics.grow("later", "0")
+                await until(lambda: list(waiting.partitions) == [("later", 0)])
+                assert of_u.generation == 1
+                assert cluster.failures == {}
 
     asyncio.run(run())
 
