@@ -46,8 +46,8 @@ class Core(Protocol[Action]):
     def wake(self) -> int | None:
         """When `tick` has something to do."""
 
-    def connected(self, connection: int) -> None:
-        """Somebody has connected."""
+    def connected(self, connection: int, host: str) -> None:
+        """Somebody has connected, from this host."""
 
     def receive(self, connection: int, data: bytes, now: int) -> list[Action]:
         """Bytes of a connection."""
@@ -68,13 +68,20 @@ class Listener(Generic[Action]):
     """Runs a core. carry_out: does one action; the next one waits until it has returned.
 
     If it raises an Exception, that is the end of this broker (`failure`): it could answer nobody.
+    ended: called then, when all is closed.
     """
 
-    def __init__(self, core: Core[Action], carry_out: Callable[[Action], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        core: Core[Action],
+        carry_out: Callable[[Action], Awaitable[None]],
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
         self.address: Address = ("", 0)
         self.failure: Exception | None = None
         self._core = core
         self._carry_out = carry_out
+        self._ended = ended
         self._writers: dict[int, asyncio.StreamWriter] = {}
         self._numbers = itertools.count(1)
         self._queue: asyncio.Queue[Action] = asyncio.Queue()
@@ -150,7 +157,8 @@ class Listener(Generic[Action]):
         self._keep(task)
         number = next(self._numbers)
         self._writers[number] = writer
-        self._core.connected(number)
+        peer = writer.get_extra_info("peername")  # none: it has gone already
+        self._core.connected(number, peer[0] if peer else "")
         try:
             with contextlib.suppress(ConnectionError):
                 while data := await reader.read(READ):
@@ -170,3 +178,4 @@ class Listener(Generic[Action]):
         except Exception as problem:  # noqa: BLE001 - whatever it is, nothing more will be done
             self.failure = problem
             self._end()
+            self._ended()

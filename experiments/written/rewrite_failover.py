@@ -144,7 +144,7 @@ def _clients(address: Address, group: str, session_ms: int) -> list[Client]:
 async def _one(cluster: Cluster, trap: _Trap, clients: list[Client], group: str) -> dict[str, Any]:
     """One death, and what the consumers saw of it; in the end all brokers are there again."""
     topic = f"topic-{group}"
-    cluster.partitions(topic, PARTITIONS)
+    await cluster.partitions(topic, PARTITIONS)
     await drafting.until(lambda: drafting.shared(clients, PARTITIONS), f"group {group}")
     before = clients[0].generation
     wanted = {(topic, number): 100 + number for number in range(PARTITIONS)}
@@ -163,7 +163,7 @@ async def _one(cluster: Cluster, trap: _Trap, clients: list[Client], group: str)
     assert node is not None  # noqa: S101 - it has just answered
     address = cluster.servers[node].listener.address
     trap.died, trap.before, trap.node = 0, before, node
-    cluster.partitions(topic, PARTITIONS + 1)
+    await cluster.partitions(topic, PARTITIONS + 1)
     await drafting.until(lambda: bool(trap.died), f"the death of {group}'s coordinator")
     trap.node = 0
     begun = time.perf_counter()

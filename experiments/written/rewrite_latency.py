@@ -157,7 +157,7 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
                     await asyncio.sleep((1 + dice.random()) * how["session"] / 1e3)
                     count += 1
                     begun.append(time.time_ns())
-                    cluster.partitions("t", count)
+                    await cluster.partitions("t", count)
                     await drafting.until(settled, f"rebalance {number}")
             bench.step(how["rounds"], how["rounds"] + 1, "groups that are left alone")
             quiet = [

@@ -116,8 +116,8 @@ class Broker:
         self._work(now)
         return self._taken()
 
-    def connected(self, connection: int) -> None:
-        """Somebody has connected; the number is the caller's, and never used again."""
+    def connected(self, connection: int, host: str = "") -> None:
+        """Somebody has connected, from any host; the number is the caller's, and never used again."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit))
 
     def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:

@@ -35,15 +35,22 @@ class Session(NamedTuple):
 
 
 class BrokerServer:
-    """One broker. `watch` hears of every action, right before it is carried out."""
+    """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end."""
 
     def __init__(
-        self, node: int, settings: BrokerSettings, session: Session, watch: Watcher | None = None
+        self,
+        node: int,
+        settings: BrokerSettings,
+        session: Session,
+        watch: Watcher | None = None,
+        ended: Callable[[int], None] = lambda node: None,
     ) -> None:
         self.node = node
         self.session = session
         self.core = Broker(node, settings)
-        self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
+        self.listener: Listener[BrokerAction] = Listener(
+            self.core, self._carry_out, lambda: ended(node)
+        )
         self.said: list[str] = []
         """Lines of its log, and why connections were closed; the latest 100."""
         self._watch = watch
@@ -160,11 +167,14 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
+        self.failures: dict[int, Exception | None] = {}
+        """Why brokers have ended themselves."""
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         self._count = brokers
         self._watch = watch
         self._shared = Session(self.registry, elector or MemoryElector())
         self._sessions = dict(sessions or {})
+        self._endings: set[asyncio.Task[None]] = set()
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -190,11 +200,14 @@ class Cluster:
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
             await server.stop()
+        for task in self._endings:
+            task.cancel()
+        await asyncio.gather(*self._endings, return_exceptions=True)
 
     async def start(self, node: int) -> None:
         """Start a broker, which stands for election. Raises OSError."""
         session = self._sessions.get(node, self._shared)
-        server = BrokerServer(node, self.settings, session, self._watch)
+        server = BrokerServer(node, self.settings, session, self._watch, self._ended)
         await server.start()
         self.servers[node] = server
         await asyncio.to_thread(session.elector.enter, node)
@@ -202,10 +215,20 @@ class Cluster:
 
     async def stop(self, node: int) -> None:
         """A broker dies."""
-        server = self.servers.pop(node)
+        await self._leave(node, self.servers.pop(node))
+
+    async def _leave(self, node: int, server: BrokerServer) -> None:
         await server.stop()
         await asyncio.to_thread(server.session.elector.leave, node)
         self.tell()
+
+    def _ended(self, node: int) -> None:
+        """A broker has ended itself: it stands for election no longer."""
+        server = self.servers.pop(node)
+        self.failures[node] = server.listener.failure
+        task = asyncio.create_task(self._leave(node, server))
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
 
     async def grow(self, topic: str, *partitions: str) -> None:
         """A topic, new or not, has these partitions, too, in the registry: brokers hear of it there."""

@@ -20,8 +20,14 @@ Where the page contradicts itself, or says nothing, this is what is done here:
 - What a coordinator writes depends on the version that it read, and a new one writes all its groups
   once before it serves: so one that was demoted and does not know it can change nothing.
 - A commit that is put off, or whose answer is lost, is asked again; other refused ones are not.
-- A consumer's host name, which the page wants stored, is not: JoinGroup has none.
+- A consumer's host name, which the page wants stored, is the address that its JoinGroup came from: the
+  request has none. Behind a proxy it is the proxy's.
+- A strategy of a user's that raises, or gives what is no assignment, costs that rebalance: the error is
+  logged, a generation without consumers is written, and all that would be in it get Unknown, as the 0.8 guide
+  calls an unexpected error. Who starts again joins as a new one.
 - A consumer's id has 200 characters of the group's name at most, so that it fits a string.
 - A broker that can't read a group's entry, or loses the registry, is gone: the page has no error for it.
+- A broker that ends itself leaves its elections, as ZooKeeper would have it leave them.
+- Topics and their partitions stand in the registry below /brokers/topics; each broker watches them there.
 - Committed offsets stand in the registry beside the group, for the lack of an offsets topic.
 """

@@ -30,7 +30,20 @@ class Load:
     slot: int
 
 
-BrokerAction = Send | Close | Write | Load
+@dataclass(frozen=True)
+class ReadTopics:
+    """Read which topics there are, with their partitions, then call `Broker.topics`."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """A line for the operator."""
+
+    level: str
+    text: str
+
+
+BrokerAction = Send | Close | Write | Load | ReadTopics | Log
 
 
 @dataclass(frozen=True)

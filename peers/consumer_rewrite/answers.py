@@ -20,6 +20,8 @@ class Asked:
 
     connection: int
     correlation_id: int
+    host: str = ""
+    """Of the other side, as the socket has it."""
 
 
 @dataclass(frozen=True)

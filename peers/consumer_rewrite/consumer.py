@@ -110,7 +110,8 @@ class Consumer:
         self._out: list[ConsumerAction] = []
 
     def start(self, now: int) -> list[ConsumerAction]:
-        """Begin."""
+        """Begin, without the id of an earlier life."""
+        self.consumer_id = ""
         self._step(START)
         return self.poll(now)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from peers.consumer_rewrite.actions import BrokerAction, Load, Write
+from peers.consumer_rewrite.actions import BrokerAction, Load, Log, Write
 from peers.consumer_rewrite.answers import UNKNOWN_TOPIC, Answer, Asked, Body, refusal
 from peers.consumer_rewrite.group import Action, Group
 from peers.consumer_rewrite.record import Record, decode
@@ -55,6 +55,7 @@ def slot_of(group: str, slots: int) -> int:
 @dataclass
 class _Connection:
     frames: Frames
+    host: str
     queue: deque[bytes] = field(default_factory=deque)
     queued: int = 0
     """Bytes in the queue."""
@@ -147,9 +148,9 @@ class Broker:
             self._do(self.groups[group].written(now), now)
         return self._settle(now)
 
-    def connected(self, connection: int) -> None:
-        """Somebody has connected; the number is the caller's, and never used again."""
-        self._connections[connection] = _Connection(Frames(self.settings.frame_limit))
+    def connected(self, connection: int, host: str = "") -> None:
+        """Somebody has connected, from this host; the number is the caller's, and never used again."""
+        self._connections[connection] = _Connection(Frames(self.settings.frame_limit), host)
 
     def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
         """Bytes of a connection."""
@@ -223,7 +224,7 @@ class Broker:
             self._out.append(Close(connection, f"no request: {problem}"))
             self._forget(connection, now)
             return False
-        at.waits = Asked(connection, correlation_id)
+        at.waits = Asked(connection, correlation_id, at.host)
         self._do(self._asked(at.waits, api, body, now), now)
         return True
 
@@ -252,7 +253,7 @@ class Broker:
     def _do(self, actions: Iterable[Action], now: int) -> None:
         """Put a group's actions among ours; who has an answer may go on with its next request."""
         for action in actions:
-            if isinstance(action, Write):
+            if isinstance(action, Write | Log):
                 self._out.append(action)
             elif isinstance(action, Close):
                 if action.connection in self._connections:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from peers.consumer_rewrite.actions import Write
+from peers.consumer_rewrite.actions import Log, Write
 from peers.consumer_rewrite.answers import (
     Answer,
     Asked,
@@ -22,6 +22,7 @@ from peers.consumer_rewrite.answers import (
 from peers.consumer_rewrite.joining import decided, refused
 from peers.consumer_rewrite.record import Consumer, Record
 from peers.consumer_rewrite.settings import BrokerSettings
+from peers.consumer_rewrite.strategies import BrokenPromise
 from peers.consumer_rewrite.wire import CODES
 from peers.listener import Close
 from specs.drafts.rewrite_states import (
@@ -41,11 +42,12 @@ from specs.drafts.rewrite_states import (
     REBALANCING,
     RESIGNED,
     REWRITE_COORDINATOR,
+    UNKNOWN,
     UNKNOWN_CONSUMER,
 )
 from specs.groups.table import NONE
 
-Action = Answer | Close | Write
+Action = Answer | Close | Write | Log
 
 
 @dataclass
@@ -189,6 +191,12 @@ class Group:
             Answer(joins[one.consumer_id], "JoinGroup", joined(self.record.generation, one))
             for one in self.record.consumers
         ]
+        # all of them or none: a generation without members is what a broken strategy leaves
+        actions += [
+            Answer(one.asked, "JoinGroup", refusal("JoinGroup", UNKNOWN, {}))
+            for one in self._round
+            if one.consumer.consumer_id not in self._members
+        ]
         self._round = ()
         queued, self._queued = self._queued, []
         for request in queued:
@@ -280,7 +288,8 @@ class Group:
             )
         topics = frozenset(body["topics"])
         timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
-        self._waiting.append(_Join(asked, Consumer(name, timeout, topics, strategy)))
+        consumer = Consumer(name, timeout, topics, strategy, host=asked.host)
+        self._waiting.append(_Join(asked, consumer))
         self._prepare(JOINED, cancelable=False)
         return actions + self._advance(now)
 
@@ -343,8 +352,15 @@ class Group:
         )
         self._waiting = []
         consumers = [one.consumer for one in self._round]
-        self._next = decided(self.record, consumers, self._topics, self._settings.strategies)
-        return [self._write(self._next)]
+        strategies, actions = self._settings.strategies, list[Action]()
+        try:
+            self._next = decided(self.record, consumers, self._topics, strategies)
+        except BrokenPromise as problem:
+            # nobody owns anything: who would be in this generation is refused when it is written
+            self._next = decided(self.record, (), self._topics, strategies)
+            text = f"{self.name}: strategy {consumers[0].strategy}: {problem}"
+            actions.append(Log("ERROR", text))
+        return [*actions, self._write(self._next)]
 
     def _id(self) -> str:
         """A consumer's id. The name of a group may be as long as a string can be, an id with it not."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from peers.consumer_rewrite.answers import Body
 from peers.consumer_rewrite.record import Consumer, Record
 from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.strategies import Partition, Strategy
+from peers.consumer_rewrite.strategies import Partition, Strategy, assigned
 from specs.drafts.rewrite_states import (
     INCONSISTENT_STRATEGY,
     TIMEOUT_TOO_HIGH,
@@ -45,16 +45,19 @@ def decided(
     topics: Mapping[str, int],
     strategies: Mapping[str, Strategy],
 ) -> Record:
-    """The next generation: who is in it, and what each owns. All have the same strategy."""
+    """The next generation: who is in it, and what each owns. All have the same strategy.
+
+    Raises BrokenPromise if that one gives no assignment.
+    """
     wanted = {topic for one in consumers for topic in one.topics if topic in topics}
     partitions = {topic: topics[topic] for topic in sorted(wanted)}
-    owned: dict[str, list[Partition]] = {}
+    owned: dict[str, tuple[Partition, ...]] = {}
     if consumers:
         strategy = strategies[consumers[0].strategy]
-        owned = strategy([(one.consumer_id, one.topics) for one in consumers], partitions)
+        owned = assigned(strategy, {one.consumer_id: one.topics for one in consumers}, partitions)
     return Record(
         before.generation + 1,
-        tuple(replace(one, owns=tuple(owned[one.consumer_id])) for one in consumers),
+        tuple(replace(one, owns=owned[one.consumer_id]) for one in consumers),
         partitions,
         before.offsets,
     )

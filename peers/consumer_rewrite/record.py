@@ -43,6 +43,8 @@ class Consumer:
     topics: frozenset[str]
     strategy: str
     owns: tuple[Partition, ...] = ()
+    host: str = ""
+    """Where its JoinGroup came from."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def decode(data: bytes) -> Record:
                     frozenset(one["topics"]),
                     one["strategy"],
                     tuple((topic, number) for topic, number in one["owns"]),
+                    one["host"],
                 )
                 for one in row["consumers"]
             ),

@@ -2,6 +2,7 @@
 
     async with Cluster(2, topics={"t": 4}) as cluster:
         cluster.bootstrap        # ("127.0.0.1", port) of each
+        await cluster.partitions("t", 5)    # in the registry: the brokers' watches tell them
         await cluster.stop(1)    # its connections are closed, others are elected
 
 The cores are in `coordinator`; here are sockets, timers, and what is carried out of actions.
@@ -15,33 +16,53 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Self
 
-from peers.consumer_rewrite.actions import BrokerAction, Load, Write
+from peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import PATH, group_of, path_of
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
+from peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
 
 
 class BrokerServer:
-    """One broker. `watch` hears of every action, right before it is carried out.
+    """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end.
 
-    If it raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
+    If `watch` raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
     dead, and `Cluster.stop` closes its connections.
     """
 
     def __init__(
-        self, node: int, settings: BrokerSettings, registry: Registry, watch: Watcher | None = None
+        self,
+        node: int,
+        settings: BrokerSettings,
+        registry: Registry,
+        watch: Watcher | None = None,
+        ended: Callable[[int], None] = lambda node: None,
     ) -> None:
         self.node = node
         self.core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
-        self.listener: Listener[BrokerAction] = Listener(self.core, self._carry_out)
-        self.closed: list[str] = []
-        """Why connections were closed, the latest last; 100 of them."""
+        self.listener: Listener[BrokerAction] = Listener(
+            self.core, self._carry_out, lambda: ended(node)
+        )
+        self.said: list[str] = []
+        """Lines of its log, and why connections were closed; the latest 100."""
         self._registry = registry
+        self._topics = Topics(registry, self._topics_changed)
         self._watch = watch
+
+    async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
+        """Listen, and watch the topics in the registry. Raises OSError."""
+        self._loop = asyncio.get_running_loop()
+        await self.listener.start(address)
+        self.listener.do([ReadTopics()])
+
+    def _topics_changed(self) -> None:
+        """A topic or a partition is new. Called in any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            self._loop.call_soon_threadsafe(lambda: self.listener.do([ReadTopics()]))
 
     async def _carry_out(self, action: BrokerAction) -> None:
         """An answer leaves when what it speaks of is written: the next action waits for this one."""
@@ -50,12 +71,21 @@ class BrokerServer:
         if isinstance(action, Send):
             self.listener.send(action)
         elif isinstance(action, Close):
-            self.closed = [*self.closed[-99:], action.why]
+            self._say(action.why)
             self.listener.close(action)
         elif isinstance(action, Write):
             await self._write(action)
-        else:
+        elif isinstance(action, Load):
             await self._load(action)
+        elif isinstance(action, Log):
+            self._say(f"{action.level} {action.text}")
+        else:
+            names = await asyncio.to_thread(self._topics.read)
+            topics = {topic: len(partitions) for topic, partitions in names.items()}
+            self.listener.do(self.core.topics(topics, now_ms()))
+
+    def _say(self, line: str) -> None:
+        self.said = [*self.said[-99:], line]
 
     async def _write(self, action: Write) -> None:
         path = path_of(action.group)
@@ -65,6 +95,7 @@ class BrokerServer:
         # Somebody else coordinates this group: nothing of what was to follow may be said. That may be of
         # other groups and slots, too: all are loaded anew, until the controller tells who leads.
         self.listener.abort()
+        self.listener.do([ReadTopics()])  # one that waited is gone with the others
         slots = self.core.slots
         for slot in slots:
             self.core.resigned(slot, now_ms())
@@ -94,7 +125,10 @@ class BrokerServer:
 
 
 class Cluster:
-    """Brokers 1 to n, from `async with` to its end; it is the controller, too."""
+    """Brokers 1 to n, from `async with` to its end; it is the controller, too.
+
+    topics: what the registry is to have from the beginning, with numbers of partitions.
+    """
 
     def __init__(
         self,
@@ -109,12 +143,15 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self.topics = dict(topics)
+        self.failures: dict[int, Exception | None] = {}
+        """Why brokers have ended themselves."""
+        self._topics = dict(topics)
         self._count = brokers
         self._watch = watch
         self._electors = electors or {slot: MemoryElector() for slot in range(self.settings.slots)}
         self._terms: dict[tuple[int, int], int] = {}
         """(node, slot) -> the term in which it was told to lead."""
+        self._endings: set[asyncio.Task[None]] = set()
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -130,6 +167,8 @@ class Cluster:
         self._loop = asyncio.get_running_loop()
         for elector in self._electors.values():
             await asyncio.to_thread(elector.watch, self._changed)
+        for topic, count in self._topics.items():
+            await self.partitions(topic, count)
         for node in range(1, self._count + 1):
             await self.start(node)
         return self
@@ -137,30 +176,40 @@ class Cluster:
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
             await server.listener.stop()
+        for task in self._endings:
+            task.cancel()
+        await asyncio.gather(*self._endings, return_exceptions=True)
 
     async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
         """Start a broker, which stands for all elections. Raises OSError."""
-        server = BrokerServer(node, self.settings, self.registry, self._watch)
-        await server.listener.start(address)
+        server = BrokerServer(node, self.settings, self.registry, self._watch, self._ended)
+        await server.start(address)
         self.servers[node] = server
-        server.listener.do(server.core.topics(self.topics, now_ms()))
         for elector in self._electors.values():
             await asyncio.to_thread(elector.enter, node)
         self.tell()
 
     async def stop(self, node: int) -> None:
         """A broker dies, and others are elected."""
-        server = self.servers.pop(node)
+        await self._leave(node, self.servers.pop(node))
+
+    async def _leave(self, node: int, server: BrokerServer) -> None:
         await server.listener.stop()
         for elector in self._electors.values():
             await asyncio.to_thread(elector.leave, node)
         self.tell()
 
-    def partitions(self, topic: str, count: int) -> None:
-        """A topic has so many partitions from now on."""
-        self.topics[topic] = count
-        for server in self.servers.values():
-            server.listener.do(server.core.topics(self.topics, now_ms()))
+    def _ended(self, node: int) -> None:
+        """A broker has ended itself: it stands for election no longer."""
+        server = self.servers.pop(node)
+        self.failures[node] = server.listener.failure
+        task = asyncio.create_task(self._leave(node, server))
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+    async def partitions(self, topic: str, count: int) -> None:
+        """A topic has so many partitions from now on, in the registry: they never become less."""
+        await asyncio.to_thread(Topics(self.registry).grow, topic, *map(str, range(count)))
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""

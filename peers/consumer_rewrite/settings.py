@@ -1,4 +1,7 @@
-"""Configuration of both sides. `option` gives the document's name of a field, where it has one."""
+"""Configuration of both sides. `option` gives the document's name of a field, where it has one.
+
+from_options(BrokerSettings, {"max.session.timeout": "30000"}, slots=2)     # of `peers.options`
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from peers.consumer_rewrite.own_strategies import with_own
 from peers.consumer_rewrite.strategies import STRATEGIES, Strategy
 from peers.listener import Address
+from peers.options import addresses
 
 
 @dataclass(frozen=True)
@@ -16,7 +21,8 @@ class BrokerSettings:
 
     max_session_timeout_ms: int = field(default=30_000, metadata={"option": "max.session.timeout"})
     strategies: Mapping[str, Strategy] = field(
-        default_factory=lambda: STRATEGIES, metadata={"option": "partition.assignment.strategies"}
+        default_factory=lambda: STRATEGIES,
+        metadata={"option": "partition.assignment.strategies", "read": with_own},
     )
     slots: int = 8
     """Groups are spread over so many partitions of the offsets topic, each with a leader: their
@@ -28,7 +34,7 @@ class BrokerSettings:
 
     def __post_init__(self) -> None:
         if self.max_session_timeout_ms < 1:
-            raise ValueError(f"max.session.timeout of {self.max_session_timeout_ms} ms")
+            raise ValueError(f"max.session.timeout of {self.max_session_timeout_ms}: at least 1")
         if not self.strategies:
             raise ValueError("partition.assignment.strategies: there is none")
         if self.slots < 1:
@@ -44,7 +50,9 @@ class ConsumerSettings:
     """
 
     group_id: str
-    bootstrap: tuple[Address, ...] = field(metadata={"option": "bootstrap.brokers"})
+    bootstrap: tuple[Address, ...] = field(
+        metadata={"option": "bootstrap.brokers", "read": addresses}
+    )
     topics: tuple[str, ...] = ()
     pattern: str | None = None
     blacklist: str | None = None
@@ -66,9 +74,12 @@ class ConsumerSettings:
     def __post_init__(self) -> None:
         if not self.bootstrap:
             raise ValueError("no broker to begin with")
-        if self.heartbeat_frequency < 1 or self.session_timeout_ms < self.heartbeat_frequency:
+        if not 1 <= self.session_timeout_ms < 1 << 31:
+            raise ValueError(f"session.timeout.ms of {self.session_timeout_ms}: 1 to 2147483647")
+        if not 1 <= self.heartbeat_frequency <= self.session_timeout_ms:
             raise ValueError(
-                f"{self.heartbeat_frequency} heartbeats in a session of {self.session_timeout_ms} ms"
+                f"heartbeat.frequency of {self.heartbeat_frequency}: 1 to {self.session_timeout_ms}, "
+                "one a ms"
             )
         for name in ("pattern", "blacklist"):
             try:

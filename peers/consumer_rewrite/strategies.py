@@ -1,8 +1,8 @@
-"""Partition assignment strategies, by the friendly names that JoinGroup has."""
+"""Partition assignment strategies, by the friendly names that JoinGroup has, and what each one promises."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -12,7 +12,57 @@ Partition = tuple[str, int]
 Strategy = Callable[
     [Sequence[tuple[str, frozenset[str]]], Mapping[str, int]], dict[str, list[Partition]]
 ]
-"""(consumer ids with their topics, topic -> its partitions) -> consumer id -> what it owns."""
+"""(consumer ids with their topics, topic -> its partitions) -> consumer id -> what it owns.
+
+It promises an entry for each consumer and none for anybody else, and that each partition is owned once,
+by a consumer that subscribes to its topic.
+"""
+
+
+class BrokenPromise(Exception):
+    """A strategy has raised something, or what it gave is no assignment."""
+
+
+def assigned(
+    strategy: Strategy, consumers: Mapping[str, frozenset[str]], topics: Mapping[str, int]
+) -> dict[str, tuple[Partition, ...]]:
+    """What each consumer owns, by a strategy that may be anybody's. Raises BrokenPromise.
+
+    consumers: ids with their topics. topics: those of which each has a subscriber, with their partitions.
+    """
+    try:
+        return _checked(strategy(list(consumers.items()), dict(topics)), consumers, topics)
+    except BrokenPromise:
+        raise
+    except Exception as problem:
+        raise BrokenPromise(f"{type(problem).__name__}: {problem}") from problem
+
+
+def _checked(
+    given: Mapping[str, Iterable[Partition]],
+    consumers: Mapping[str, frozenset[str]],
+    topics: Mapping[str, int],
+) -> dict[str, tuple[Partition, ...]]:
+    for name in given:
+        if name not in consumers:
+            raise BrokenPromise(f"partitions for {name!r}, who is not in the group")
+    free = {(topic, number): (topic, number) for topic in topics for number in range(topics[topic])}
+    owned: dict[str, tuple[Partition, ...]] = {}
+    for name, subscribed in consumers.items():
+        if name not in given:
+            raise BrokenPromise(f"nothing is said of consumer {name}")
+        owns = []
+        for at in given[name]:
+            found = free.pop(at, None)  # ours: ("t", True) equals ("t", 1), too
+            if found is None:
+                raise BrokenPromise(f"{at!r} was given before, or does not exist")
+            if found[0] not in subscribed:
+                raise BrokenPromise(f"{at!r} for {name}, who does not subscribe to it")
+            owns.append(found)
+        owned[name] = tuple(owns)
+    if free:
+        raise BrokenPromise(f"nobody owns {next(iter(free))!r}, and {len(free) - 1} more")
+    return owned
 
 
 def by_range(

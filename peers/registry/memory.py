@@ -21,7 +21,8 @@ class MemoryRegistry:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: dict[str, Entry] = {}
-        self._watches: list[tuple[str, Callable[[], None]]] = []
+        self._watches: dict[str, list[Callable[[], None]]] = {}
+        """By path: a write must not take longer because others are watched."""
 
     def read(self, path: str) -> Entry | None:
         """See `Registry`."""
@@ -36,7 +37,8 @@ class MemoryRegistry:
                 return False
             self._entries[path] = Entry(data, version + 1)
             parent = path.rpartition("/")[0] if entry is None else None
-            told = [call for place, call in self._watches if place in (path, parent)]
+            places = (path,) if parent is None else (path, parent)
+            told = [call for place in places for call in self._watches.get(place, ())]
         for call in told:
             call()
         return True
@@ -50,7 +52,7 @@ class MemoryRegistry:
     def watch(self, path: str, changed: Callable[[], None]) -> None:
         """See `Registry`."""
         with self._lock:
-            self._watches.append((path, changed))
+            self._watches.setdefault(path, []).append(changed)
 
 
 class MemoryElector:

@@ -185,7 +185,8 @@ REWRITE_COORDINATOR: Final = Table(
         (REBALANCING, "OffsetCommit", OTHER, REBALANCING),
         (REBALANCING, PARTITIONS_CHANGED, NONE, REBALANCING),
         (REBALANCING, ANSWERED, NONE, STEADY),
-        (REBALANCING, EMPTIED, NONE, READY),  # reconstructed: as if none had ever registered
+        # reconstructed: as if none had ever registered; also when the strategy gave no assignment
+        (REBALANCING, EMPTIED, NONE, READY),
 
         *(
             (state, RESIGNED, NONE, DOWN)

@@ -10,11 +10,12 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from barnabas.harness import Harness
+from peers.central_coordination.actions import BrokerAction
 from peers.central_coordination.client import Client
 from peers.central_coordination.offsets import path_of, store
 from peers.central_coordination.server import Cluster
 from peers.central_coordination.settings import ConsumerSettings
-from peers.listener import Address
+from peers.listener import Address, Send
 from peers.registry import MemoryRegistry
 from peers.registry.interface import ABSENT
 
@@ -70,6 +71,30 @@ def test_a_group_over_sockets_survives_its_coordinator() -> None:
             await until(lambda: not any(one.fetching for one in clients))
             await until(lambda: shared(clients, 5))
             assert sorted(o for one in clients for o in one.partitions.values()) == [0] + [42] * 4
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_ends_itself_leaves_the_coordination_to_another() -> None:
+    def watch(node: int, action: BrokerAction) -> None:
+        if broken and node == broken[0] and isinstance(action, Send):
+            raise OSError("its disk is full")
+
+    broken: list[int] = []
+
+    async def run() -> None:
+        async with (
+            Cluster(2, topics=TOPICS, watch=watch) as cluster,
+            consumers(cluster.bootstrap, "a", "b") as clients,
+        ):
+            await until(lambda: shared(clients))
+            first = cluster.coordinator
+            assert first is not None
+            broken.append(first.node)
+            await until(lambda: cluster.coordinator not in (None, first))
+            assert list(cluster.servers) == [3 - first.node]
+            assert str(cluster.failures[first.node]) == "its disk is full"
+            await until(lambda: shared(clients) and all(one.starts > 1 for one in clients))
 
     asyncio.run(run())
 

@@ -156,17 +156,6 @@ def test_leaving_lets_the_others_have_its_partitions_at_once() -> None:
     assert world.until(world.settled) <= 120
 
 
-def test_settings_that_can_not_be() -> None:
-    with pytest.raises(ValueError, match="pattern"):
-        ConsumerSettings("g", (("h", 1),), pattern="(")
-    with pytest.raises(ValueError, match="blacklist"):
-        ConsumerSettings("g", (("h", 1),), blacklist="(")
-    with pytest.raises(ValueError, match="heartbeats"):
-        ConsumerSettings("g", (("h", 1),), heartbeat_frequency=0)
-    with pytest.raises(ValueError, match="no broker"):
-        ConsumerSettings("g", ())
-
-
 def test_each_step_of_a_long_life_is_in_the_table() -> None:
     world = World()
     failed = world.add("x", strategy="best")

@@ -39,7 +39,7 @@ class Table:
     def ask(self, connection: int, api: str, **body: Any) -> None:
         if connection not in self.connections:
             self.connections.add(connection)
-            self.broker.connected(connection)
+            self.broker.connected(connection, f"host-{connection}")
         self.asked.setdefault(connection, []).append(api)
         group = {} if api == "Metadata" else {"group_id": "g"}
         data = request(api, len(self.asked[connection]), "test", group | body)
@@ -123,6 +123,19 @@ def two(table: Table) -> None:
     assert first["assigned_partitions"] == [{"topic": "t", "partitions": [0]}]
     assert second["assigned_partitions"] == [{"topic": "t", "partitions": [1]}]
     assert second["consumer_id"] == "g-1"
+
+
+def test_the_host_of_a_consumer_is_kept_with_it(table: Table) -> None:
+    def hosts() -> dict[str, str]:
+        (write,) = table.write()
+        return {one.consumer_id: one.host for one in decode(write.data).consumers}
+
+    table.join(1)
+    assert hosts() == {"g-0": "host-1"}
+    table.response(1)
+    table.join(2)
+    table.join(3, "g-0")  # it has moved
+    assert hosts() == {"g-1": "host-2", "g-0": "host-3"}
 
 
 def test_a_rebalance_waits_for_all_that_were_there(table: Table) -> None:

@@ -49,12 +49,16 @@ class Group(RuleBasedStateMachine):
         settled=st.booleans(),
     )
     def begin(self, latency: int, write_ms: int, names: str, settled: bool) -> None:
-        self.world = World(brokers=3, topics={"t": 3})
+        self.world = self.world_of()
         self.world.latency, self.world.write_ms = latency, write_ms
         for name in names:
             self.world.add(name)
             if settled:
                 self.world.until(self.world.settled)
+
+    def world_of(self) -> World:
+        """Where it happens."""
+        return World(brokers=3, topics={"t": 3})
 
     @rule(ms=st.sampled_from((1, 3, 10, 30, 100, 301, 700)))
     def pass_time(self, ms: int) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from peers.consumer_rewrite import consumer, coordinator, group, joining, strategies
 from tests.peers.consumer_rewrite.test_model import ENDINGS, Group
+from tests.peers.consumer_rewrite.test_strategies import Lying
 from tests.peers.mutants import Mutant, assert_caught
 
 # fmt: off
@@ -43,8 +44,19 @@ MUTANTS = (
     Mutant("a consumer that is told to join again goes on", consumer,
         "if following in (STOPPED, DISCOVER, DOWN) and", "if following == DOWN and"),
 )
+LYING = (
+    Mutant("a partition that a strategy leaves out is let through", strategies,
+        "    if free:\n", "    if free and not owned:\n"),
+    Mutant("a strategy that lies leaves everything as it was", group,
+        "self._next = decided(self.record, (), self._topics, strategies)", "self._next = self.record"),
+)
 # fmt: on
 """Each is a bug that somebody might write."""
+
+
+@pytest.mark.parametrize("mutant", LYING, ids=[one.what for one in LYING])
+def test_it_is_found_where_strategies_lie(mutant: Mutant) -> None:
+    assert_caught(mutant, Lying, ["without_a_partition"])
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[one.what for one in MUTANTS])

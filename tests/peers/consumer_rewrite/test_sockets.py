@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,13 +16,16 @@ from captures.checks.drafts.reading import step
 from captures.checks.running import run as run_checks
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
+from peers.consumer_rewrite.actions import BrokerAction
 from peers.consumer_rewrite.client import Client
 from peers.consumer_rewrite.record import decode, path_of
 from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.listener import Address
+from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from peers.consumer_rewrite.strategies import Partition, by_range
+from peers.listener import Address, Send
+from peers.registry.topics import Topics
 from proxy.scenario import loads
-from specs.drafts.rewrite_states import DOWN
+from specs.drafts.rewrite_states import DOWN, PART_OF_GROUP
 
 LIMIT = 30
 """Seconds."""
@@ -54,8 +57,14 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def client(bootstrap: tuple[Address, ...], **options: object) -> Client:
-    settings: dict[str, object] = {"topics": ("t",), "session_timeout_ms": 1_500, "backoff_ms": 20}
-    one = Client(ConsumerSettings("g", bootstrap, **(settings | options)))  # type: ignore[arg-type]
+    settings: dict[str, object] = {
+        "group_id": "g",
+        "topics": ("t",),
+        "session_timeout_ms": 1_500,
+        "backoff_ms": 20,
+    }
+    made = ConsumerSettings(bootstrap=bootstrap, **(settings | options))  # type: ignore[arg-type]
+    one = Client(made)
     one.start()
     return one
 
@@ -72,6 +81,11 @@ def committed(cluster: Cluster) -> list[int]:
     return [] if entry is None else [one.offset for one in decode(entry.data).offsets.values()]
 
 
+def hosts(cluster: Cluster) -> list[str]:
+    entry = cluster.registry.read(path_of("g"))
+    return [] if entry is None else [one.host for one in decode(entry.data).consumers]
+
+
 def test_a_group_over_sockets_survives_its_coordinator() -> None:
     async def run() -> None:
         async with Cluster(2, topics={"t": 4}) as cluster:
@@ -82,10 +96,11 @@ def test_a_group_over_sockets_survives_its_coordinator() -> None:
                 clients[0].consumed(next(iter(clients[0].partitions)), 42)
                 clients[0].commit()
                 await until(lambda: 42 in committed(cluster))
+                assert hosts(cluster) == ["127.0.0.1", "127.0.0.1"]
                 first = cluster.coordinator("g")
                 assert first is not None
                 await cluster.stop(first)
-                cluster.partitions("t", 5)
+                await cluster.partitions("t", 5)
                 await until(lambda: shared(clients, 5))
                 assert clients[0].generation > generation
                 positions = [offset for one in clients for offset in one.partitions.values()]
@@ -119,7 +134,88 @@ def test_noise_closes_its_connection_and_no_other() -> None:
                 await asyncio.sleep(0)
                 assert shared([one], 1)
                 assert one.generation == generation
-            assert len(cluster.servers[1].closed) == 1
+            assert len(cluster.servers[1].said) == 1
+
+    asyncio.run(run())
+
+
+def test_a_strategy_that_raises_once_costs_one_rebalance() -> None:
+    too_many = [5]
+
+    def sometimes(
+        consumers: Sequence[tuple[str, frozenset[str]]], topics: Mapping[str, int]
+    ) -> dict[str, list[Partition]]:
+        if topics["t"] in too_many and len(consumers) == 2:
+            too_many.clear()
+            raise ArithmeticError("five is too many")
+        return by_range(consumers, topics)
+
+    async def run() -> None:
+        settings = BrokerSettings(strategies={"mine": sometimes})
+        async with Cluster(1, topics={"t": 4}, settings=settings) as cluster:
+            patient: dict[str, object] = {"session_timeout_ms": 10_000, "heartbeat_frequency": 50}
+            clients = [client(cluster.bootstrap, strategy="mine", **patient) for _ in range(2)]
+            async with polling(clients):
+                await until(lambda: shared(clients, 4))
+                generation = clients[0].generation
+                await cluster.partitions("t", 5)
+                await until(lambda: {one.core.state for one in clients} == {DOWN})
+                assert {one.core.failure for one in clients} == {"Unknown"}
+                (line,) = [one for one in cluster.servers[1].said if "ERROR" in one]
+                assert line == "ERROR g: strategy mine: ArithmeticError: five is too many"
+                for one in clients:
+                    one.start()
+                await until(lambda: shared(clients, 5))
+                assert clients[0].generation > generation + 1
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
+    def watch(node: int, action: BrokerAction) -> None:
+        if broken and node == broken[0] and isinstance(action, Send):
+            raise OSError("its disk is full")
+
+    broken: list[int] = []
+
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
+            one = client(cluster.bootstrap)
+            async with polling([one]):
+                await until(lambda: shared([one], 4))
+                first = cluster.coordinator("g")
+                assert first is not None
+                broken.append(first)
+                await until(lambda: cluster.coordinator("g") == 3 - first)
+                assert list(cluster.servers) == [3 - first]
+                assert str(cluster.failures[first]) == "its disk is full"
+                one.consumed(("t", 0), 42)
+                one.commit()
+                await until(lambda: 42 in committed(cluster))  # of the other broker
+                assert shared([one], 4)
+
+    asyncio.run(run())
+
+
+def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
+            of_t, of_u = (
+                client(cluster.bootstrap),
+                client(cluster.bootstrap, group_id="h", topics=("u",)),
+            )
+            waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
+            async with polling([of_t, of_u, waiting]):
+                await until(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
+                await until(lambda: waiting.core.state == PART_OF_GROUP)
+                # as anybody does who creates topics: nobody tells the brokers
+                topics = Topics(cluster.registry)
+                topics.grow("t", "1")
+                await until(lambda: shared([of_t], 2))
+                topics.grow("later", "0")
+                await until(lambda: list(waiting.partitions) == [("later", 0)])
+                assert of_u.generation == 1
+                assert cluster.failures == {}
 
     asyncio.run(run())
 

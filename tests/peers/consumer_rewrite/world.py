@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from peers.consumer_rewrite.actions import (
@@ -18,13 +18,15 @@ from peers.consumer_rewrite.actions import (
     ConsumerAction,
     Fail,
     Halt,
+    Load,
+    Log,
     Write,
 )
 from peers.consumer_rewrite.consumer import Consumer
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import decode, group_of, path_of
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
-from peers.consumer_rewrite.strategies import Partition
+from peers.consumer_rewrite.strategies import STRATEGIES, Partition, Strategy
 from peers.consumer_rewrite.wire import request
 from peers.dialer import Connect, Disconnect, Transmit
 from peers.listener import Address, Close, Send
@@ -73,8 +75,16 @@ class Application:
 class World:
     """The network, the clock, the registry, and everybody on them. Times are ms."""
 
-    def __init__(self, brokers: int = 2, topics: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        brokers: int = 2,
+        topics: dict[str, int] | None = None,
+        strategies: Mapping[str, Strategy] = STRATEGIES,
+    ) -> None:
         self.now = 0
+        self.settings = replace(SETTINGS, strategies=strategies)
+        self.starts_again: int | None = None
+        """After so long an application starts a consumer again that was unable to join; None: never."""
         self.latency = 1
         self.load_ms = 5
         self.write_ms = 1
@@ -104,7 +114,7 @@ class World:
     def boot(self, node: int) -> None:
         """Start a broker, which stands for election."""
         self.incarnation[node] = self.incarnation.get(node, 0) + 1
-        broker = Broker(node, SETTINGS, new_id=lambda: f"{next(self._ids):04}")
+        broker = Broker(node, self.settings, new_id=lambda: f"{next(self._ids):04}")
         self.brokers[node] = broker
         self._led[node] = {}
         broker.topics(self.topics, self.now)
@@ -349,8 +359,10 @@ class World:
                     self._fence(node)
                     return
                 self._for_life(node, self.write_ms, partial(self._written, action.group))
-            else:
+            elif isinstance(action, Load):
                 self._for_life(node, self.load_ms, partial(self._load, action.slot))
+            else:
+                assert isinstance(action, Log)
 
     def _for_life(self, node: int, ms: int, call: Callable[[Broker], list[BrokerAction]]) -> None:
         incarnation = self.incarnation[node]
@@ -419,6 +431,14 @@ class World:
                 application.generation, application.partitions = -1, frozenset()
             else:
                 assert isinstance(action, Fail)
+                if self.starts_again is not None:
+                    self._later(self.starts_again, partial(self.restart, name))
+
+    def restart(self, name: str) -> None:
+        """The application starts a consumer again that was unable to join."""
+        application = self.applications[name]
+        if not application.dead and application.core.state == DOWN:
+            self._of_consumer(name, application.core.start(self.now))
 
     def _consume(self, name: str, action: Consume) -> None:
         application = self.applications[name]

@@ -122,7 +122,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:
-    keeper = connect()
+    keeper, other = connect(), connect()
     registry = ZooKeeperRegistry(keeper, "/rewrite")
     electors = {slot: ZooKeeperElector(keeper, f"/rewrite/slots/{slot}") for slot in range(2)}
 
@@ -142,7 +142,7 @@ def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:
             first = cluster.coordinator("g")
             assert first is not None
             await cluster.stop(first)
-            cluster.partitions("t", 5)
+            Topics(ZooKeeperRegistry(other, "/rewrite")).grow("t", "4")
             while one.generation < 2:
                 await one.poll(0.05)
             assert len(one.partitions) == 5
