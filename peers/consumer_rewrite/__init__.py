@@ -26,7 +26,9 @@ Where the page contradicts itself, or says nothing, this is what is done here:
   logged, a generation without consumers is written, and all that would be in it get Unknown, as the 0.8 guide
   calls an unexpected error. Who starts again joins as a new one.
 - A consumer's id has 200 characters of the group's name at most, so that it fits a string.
-- A broker that can't read a group's entry, or loses the registry, is gone: the page has no error for it.
+- A group whose entry is none stays in catch up, and its entry as it is; the others are served. Topics that
+  can't be read are read again, and those that are known stand.
+- A broker that loses the registry is gone: the page has no error for it.
 - A broker that ends itself leaves its elections, as ZooKeeper would have it leave them.
 - Topics and their partitions stand in the registry below /brokers/topics; each broker watches them there.
 - Committed offsets stand in the registry beside the group, for the lack of an offsets topic.

@@ -79,6 +79,8 @@ class Broker:
         self._new_id = new_id
         self._slots: dict[int, str] = {}
         """Slots that this broker leads, in CATCH_UP or READY."""
+        self._unread: set[str] = set()
+        """Groups whose entries are none: they stay in CATCH_UP."""
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[int, int] = {}
         self._topics: dict[str, int] = {}
@@ -100,8 +102,13 @@ class Broker:
 
     def state(self, group: str) -> str:
         """The state that a group is in at this broker, of `REWRITE_COORDINATOR`."""
-        slot = self._slots.get(slot_of(group, self.settings.slots), DOWN)
+        slot = self._slot_of(group)
         return self.groups[group].state if slot == READY and group in self.groups else slot
+
+    def _slot_of(self, group: str) -> str:
+        """The state of the slot that a group is of, as the group sees it."""
+        state = self._slots.get(slot_of(group, self.settings.slots), DOWN)
+        return CATCH_UP if group in self._unread and state == READY else state
 
     def cluster(self, nodes: Mapping[int, Address], leaders: Mapping[int, int]) -> None:
         """What the controller says: brokers with their addresses, and which one leads a slot."""
@@ -122,14 +129,19 @@ class Broker:
     def loaded(self, slot: int, entries: Mapping[str, Entry], now: int) -> list[BrokerAction]:
         """The entries of a slot's groups, as they are after they have been claimed.
 
-        Raises ValueError for an entry that is none of a group.
+        An entry that is none of a group costs that group: it is said, and the entry is left as it is.
         """
         if self._slots.get(slot) != CATCH_UP:
             return []
-        records = {name: (decode(entry.data), entry.version) for name, entry in entries.items()}
         self._slots[slot] = _step(CATCH_UP, LOADED)
-        for name, (record, version) in records.items():
-            self.groups[name] = self._group(name, record, version, now)
+        for name, entry in entries.items():
+            try:
+                record = decode(entry.data)
+            except ValueError as problem:
+                self._unread.add(name)
+                self._out.append(Log("ERROR", f"{name}: {problem}"))
+                continue
+            self.groups[name] = self._group(name, record, entry.version, now)
             self._do(self.groups[name].partitions(self._topics, now), now)
         return self._settle(now)
 
@@ -138,6 +150,7 @@ class Broker:
         if slot not in self._slots:
             return []
         _step(self._slots.pop(slot), RESIGNED)
+        self._unread = {one for one in self._unread if slot_of(one, self.settings.slots) != slot}
         for name in [one for one in self.groups if slot_of(one, self.settings.slots) == slot]:
             self._do(self.groups.pop(name).resigned(), now)
         return self._settle(now)
@@ -235,7 +248,7 @@ class Broker:
         slot = slot_of(name, self.settings.slots)
         if api == "ConsumerMetadata":
             return [Answer(asked, api, self._coordinator(slot))]
-        state = self._slots.get(slot, DOWN)
+        state = self._slot_of(name)
         if state != READY:
             error = NOT_COORDINATOR
             if state == CATCH_UP:

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Self
+from typing import Final, Self
 
 from peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from peers.consumer_rewrite.coordinator import Broker, slot_of
@@ -25,6 +25,9 @@ from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Regist
 from peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
+
+AGAIN: Final = 1.0
+"""s until topics that could not be read are read again."""
 
 
 class BrokerServer:
@@ -80,9 +83,18 @@ class BrokerServer:
         elif isinstance(action, Log):
             self._say(f"{action.level} {action.text}")
         else:
+            await self._read_topics()
+
+    async def _read_topics(self) -> None:
+        """While they can't be read, those that are known stand."""
+        try:
             names = await asyncio.to_thread(self._topics.read)
-            topics = {topic: len(partitions) for topic, partitions in names.items()}
-            self.listener.do(self.core.topics(topics, now_ms()))
+        except Exception as problem:  # noqa: BLE001 - registries have errors of their own
+            self._say(f"ERROR topics in the registry: {problem}")
+            self._loop.call_later(AGAIN, self._topics_changed)
+            return
+        topics = {topic: len(partitions) for topic, partitions in names.items()}
+        self.listener.do(self.core.topics(topics, now_ms()))
 
     def _say(self, line: str) -> None:
         self.said = [*self.said[-99:], line]

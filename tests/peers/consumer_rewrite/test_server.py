@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
+
+import pytest
 
 from peers.consumer_rewrite.actions import Write
 from peers.consumer_rewrite.coordinator import slot_of
-from peers.consumer_rewrite.record import path_of
+from peers.consumer_rewrite.record import Record, path_of
 from peers.consumer_rewrite.server import BrokerServer
 from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.wire import read_response, request
+from peers.consumer_rewrite.wire import CODES, read_response, request
 from peers.listener import Send
 from peers.registry import MemoryRegistry
 from peers.registry.interface import ABSENT
 from peers.registry.topics import Topics
-from specs.drafts.rewrite_states import READY
+from peers.registry.topics import path_of as topic_path
+from specs.drafts.rewrite_states import NOT_COMPLETE, READY
 
 SETTINGS = BrokerSettings(slots=2)
 MINE, OTHERS = sorted(("g", "h"), key=lambda name: slot_of(name, 2))
@@ -73,20 +75,53 @@ def test_a_write_that_fails_loses_no_news_of_topics() -> None:
     asyncio.run(run())
 
 
-def test_an_entry_that_nobody_can_read_ends_the_broker_and_hangs_nobody() -> None:
+def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
+    other = next(name for name in map(str, range(99)) if slot_of(name, 2) == slot_of(MINE, 2))
+
     async def run() -> None:
         registry = MemoryRegistry()
         assert registry.write(path_of(MINE), b"{}", ABSENT)
         server = BrokerServer(1, SETTINGS, registry)
         await server.start()
         try:
-            reader, writer = await asyncio.open_connection(*server.listener.address)
             server.listener.do(server.core.elected(slot_of(MINE, 2)))
-            async with asyncio.timeout(30):
-                with contextlib.suppress(ConnectionError):
-                    assert await reader.read() == b""
-            assert "no group's entry" in str(server.listener.failure)
-            writer.close()
+            await until(lambda: server.core.state(other) == READY)
+            await until(lambda: len(server.said) == 1)
+            assert server.said[0].startswith(f"ERROR {MINE}: no group's entry")
+            body = {"group_id": MINE, "group_generation_id": 1, "consumer_id": "x"}
+            server.core.connected(0)
+            (answer,) = server.core.receive(0, request("Heartbeat", 1, "test", body), 0)
+            assert isinstance(answer, Send)
+            _, said = read_response(answer.data[4:], "Heartbeat")
+            assert said["error_code"] == CODES[NOT_COMPLETE]
+            entry = registry.read(path_of(MINE))
+            assert entry is not None
+            assert entry.data == b"{}"  # for whoever can mend it
+            server.core.resigned(slot_of(MINE, 2), 0)
+            assert registry.write(path_of(MINE), Record().encode(), entry.version)
+            server.listener.do(server.core.elected(slot_of(MINE, 2)))
+            await until(lambda: server.core.state(MINE) == READY)
+        finally:
+            await server.listener.stop()
+
+    asyncio.run(run())
+
+
+def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("peers.consumer_rewrite.server.AGAIN", 0.01)
+
+    async def run() -> None:
+        registry = MemoryRegistry()
+        assert registry.write(topic_path("t"), b"{}", ABSENT)
+        server = BrokerServer(1, SETTINGS, registry)
+        await server.start()
+        try:
+            await until(lambda: bool(server.said))
+            assert "no partitions" in server.said[0]
+            entry = registry.read(topic_path("t"))
+            assert entry is not None
+            assert registry.write(topic_path("t"), b'["0"]', entry.version)
+            await until(lambda: partitions(server) == {"t": 1})
         finally:
             await server.listener.stop()
 
