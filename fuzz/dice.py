@@ -4,9 +4,9 @@
 number are mixed (SplitMix64's finisher: Steele, Lea and Flood 2014), and a linear congruential generator goes
 on from there (Knuth's MMIX); of its 64 bits the upper ones are used.
 
-In Python most of the time of a draw is not for its arithmetic. So many dice begin at once (`Abreast`): their
-numbers stand in one large int, each in a lane of 128 bits, where a product of two numbers of 64 bits has room.
-One operation on that int is one on all of them.
+In Python most of the time of a draw is not for its arithmetic. So many dice draw at once (`Abreast`): their
+states stand in one large int, each in a lane of 128 bits, where a product of two numbers of 64 bits has
+room. One operation on that int is one on all of them.
 """
 
 from __future__ import annotations

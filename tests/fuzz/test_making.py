@@ -12,7 +12,7 @@ from fuzz.case import Change, Recipe, Seed
 from fuzz.corpus import generated
 from fuzz.dice import Dice
 from fuzz.fieldmap import field_of, map_of
-from fuzz.making import Maker, cook
+from fuzz.making import HOT, Maker, cook
 from fuzz.mutators.contents import MUTATORS
 from fuzz.mutators.counts import COUNTS
 from fuzz.packing import message_of
@@ -50,11 +50,17 @@ def test_cases_together_are_those_of_their_numbers(hot: bool) -> None:
         assert made.cases(range(first, end)) == alone[first:end]
 
 
-def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case() -> None:
+@pytest.mark.parametrize("hot", [False, True])
+def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case(hot: bool) -> None:
+    """Each case as if it were the only one; with energies all but every fourth have their turns."""
+    energies = {corpus()[5].origin: 50} if hot else None
     strata = Strata("s", corpus(), MUTATORS)
-    for case in maker().cases(range(200)):
-        dice = Dice("case s", case.number)
-        (chart, mutator, part), visit = strata.turn(case.number, dice.upper())
+    for case in Maker("s", corpus(), energies=energies).cases(range(200)):
+        dice, turn = Dice("case s", case.number), case.number
+        if hot and turn % HOT == HOT - 1:
+            continue
+        turn -= turn // HOT if hot else 0
+        (chart, mutator, part), visit = strata.turn(turn, dice.upper())
         first = case.recipe.changes[0]
         assert (case.recipe.seed, first[:2]) == (message_of(chart).seed, (mutator.name, part.path))
         assert first.draws == visit % (1 << 24) << 24 | dice.bits()
