@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fuzz import recordmap
-from fuzz.case import Seed
+from fuzz.case import Seed, session_of
 from fuzz.parts import Part, Parts
 from specs.codec.inspect import FIXED, Reader
 from specs.contents import NAMES, api
@@ -67,13 +67,16 @@ class FieldMap:
     """The seed's frame with its size in front."""
     sums: frozenset[int] = field(init=False, repr=False)
     """Indices of the parts that are checksums."""
+    session: str = field(init=False, repr=False)
+    """What the seed belongs behind."""
 
     def __post_init__(self) -> None:
-        # found once: every mutation needs both
+        # found once: every mutation needs them
         frame = self.seed.frame
         sums = frozenset(at for at, part in enumerate(self.parts) if part.kind == "crc")
         object.__setattr__(self, "framed", len(frame).to_bytes(4, "big") + frame)
         object.__setattr__(self, "sums", sums)
+        object.__setattr__(self, "session", session_of(self.seed.origin))
 
 
 def map_of(seed: Seed) -> FieldMap:
@@ -200,11 +203,20 @@ class _Mapper(Reader):
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
         if path in ("header", ""):
-            return super().struct(layout, path)
+            self._fields(layout, path)
+            return {}
         index = self.parts.note(path, "struct", self.offset, len(self.data), around=self.around)
-        found = super().struct(layout, path)
+        self._fields(layout, path)
         self.parts.ends(index, self.offset)
-        return found
+        return {}
+
+    def _fields(self, layout: Layout, path: str) -> None:
+        """What stands in a structure; its values as one are of no use here."""
+        dot = f"{path}." if path else ""
+        for slot in layout.plain:
+            self.value(slot.node, dot + slot.name)
+        if layout.flexible:
+            self.tags(layout, {}, path, dot)
 
     def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
         outer, around, numbers = self._section, self.around, self._numbers

@@ -18,10 +18,10 @@ from fuzz.targets.target import Target
 
 
 class Makes(Protocol):
-    """Makes the case of a number."""
+    """Makes the cases of numbers."""
 
-    def case(self, number: int) -> Case:
-        """The case."""
+    def cases(self, numbers: range) -> Sequence[Case]:
+        """They, in order."""
 
 
 class Began(NamedTuple):
@@ -89,7 +89,7 @@ def run_range(
     while end < numbers.stop:
         first, end = end, min(end + (batch or target.at_once), numbers.stop)
         tally = Tally()
-        cases = [maker.case(number) for number in range(first, end)]
+        cases = maker.cases(range(first, end))
         for case in cases:
             tally.run(case)
         for one in judged(target, cases, oracles):

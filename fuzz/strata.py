@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from fuzz.case import Seed, session_of
+from fuzz.case import Seed
 from fuzz.dice import Dice
 from fuzz.fieldmap import FieldMap, field_of
 from fuzz.mutators.mutator import Mutator
@@ -64,12 +64,6 @@ class _Family:
             for sessions in variants
         )
 
-    def place(self, visit: int, dice: Dice) -> Place:
-        """The place of a visit."""
-        again, rank = divmod(visit, len(self.order))
-        sessions = self.order[rank]
-        return dice.pick(sessions[(again + rank) % len(sessions)])
-
 
 class Strata:
     """The turns of one pass, in levels: each family's first visit, its second, those of other variants, and
@@ -98,12 +92,16 @@ class Strata:
                 levels[level].append((family, visit))
         for turns in levels:
             _shuffle(turns, dice)
-        self._turns = [turn for turns in levels for turn in turns]
+        self._turns = [
+            (family.order, family.first, family.visits, visit)
+            for turns in levels
+            for family, visit in turns
+        ]
 
     def _found_in(
         self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: Dice
     ) -> None:
-        session = session_of(chart.seed.origin)
+        session = chart.session
         names = {part.path: _field(chart, part) for part in chart.parts}
         for mutator in self._mutators:
             by_field = mutator.per == "field"
@@ -118,12 +116,15 @@ class Strata:
     def __len__(self) -> int:
         return len(self._turns)
 
-    def turn(self, number: int, dice: Dice) -> Turn:
-        """The place whose turn it is."""
+    def turn(self, number: int, drawn: int) -> Turn:
+        """The place whose turn it is; `drawn` (40 bits) says which of several of its kind."""
         again, turn = divmod(number, len(self._turns))
-        family, visit = self._turns[turn]
-        visit += again * family.visits
-        return family.place(visit, dice), family.first + visit
+        order, first, visits, visit = self._turns[turn]
+        visit += again * visits
+        again, rank = divmod(visit, len(order))
+        sessions = order[rank]
+        places = sessions[(again + rank) % len(sessions)]
+        return places[drawn * len(places) >> 40], first + visit
 
     def anywhere(self, seed: int, dice: Dice) -> Turn:
         """A place in one message: any mutator, then any place of it."""
@@ -134,7 +135,7 @@ class Strata:
                 by_mutator.setdefault(place[1].name, []).append(place)
             table = self._tables[seed] = list(by_mutator.values())
         if not table:
-            return self.turn(dice.below(len(self._turns)), dice)
+            return self.turn(dice.below(len(self._turns)), dice.upper())
         return dice.pick(dice.pick(table)), dice.bits()
 
     def any_place(self, chart: FieldMap, dice: Dice) -> Place | None:

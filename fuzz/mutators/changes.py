@@ -65,4 +65,5 @@ def change(
 
 def number(fieldmap: FieldMap, part: Part, new: bytes, dice: Dice, detail: str) -> Mutated:
     """Another number in the place of one."""
-    return change(fieldmap, part.around, part.start, part.end, new, dice, detail)
+    _, _, start, end, _, _, around, _, _, _ = part
+    return change(fieldmap, around, start, end, new, dice, detail)

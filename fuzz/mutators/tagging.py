@@ -31,14 +31,13 @@ def last_number(fieldmap: FieldMap, section: Part) -> int:
     if parts[index].value <= 0:
         return -1
     own = f"{section.path}["
-    return max(
-        (
-            part.value
-            for part in parts[index:]
-            if part.path.startswith(own) and part.path.endswith("].tag")
-        ),
-        default=-1,
-    )
+    found = []
+    for path, kind, start, _, _, _, _, _, value, _ in parts[index:]:
+        if start >= section.end:
+            break
+        if kind == "uvarint" and path.startswith(own) and path.endswith("].tag"):
+            found.append(value)
+    return max(found, default=-1)
 
 
 def tag(number: int, data: bytes, size: int | None = None) -> bytes:

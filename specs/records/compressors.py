@@ -18,6 +18,12 @@ _XERIAL_HEADER: Final = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 _XERIAL_CHUNK: Final = 32 << 10
 
 _LZ4_DESCRIPTOR: Final = b"\x60\x40"  # version 1, independent blocks; of 64 KiB at most
+# up to 0.10 the checksum covered the frame's magic too, and readers of magic 0 expect that
+_LZ4_HEADERS: Final = tuple(
+    MAGIC + _LZ4_DESCRIPTOR + bytes((header_checksum(checked),))
+    for checked in (MAGIC + _LZ4_DESCRIPTOR, _LZ4_DESCRIPTOR)
+)
+"""Of magic 0, and of all others."""
 _LZ4_BLOCK: Final = 64 << 10
 _LZ4_RAW: Final = 1 << 31
 """In a block's size: its bytes are not compressed, since that made them more."""
@@ -56,9 +62,7 @@ def raw_snappy(data: bytes) -> bytes:
 
 
 def _lz4(data: bytes, magic: int) -> bytes:
-    # up to 0.10 the checksum covered the frame's magic too, and readers of magic 0 expect that
-    checked = _LZ4_DESCRIPTOR if magic > 0 else MAGIC + _LZ4_DESCRIPTOR
-    out = [MAGIC, _LZ4_DESCRIPTOR, bytes((header_checksum(checked),))]
+    out = [_LZ4_HEADERS[magic > 0]]
     for part in _parts(data, _LZ4_BLOCK):
         block = bytes(cramjam.lz4.compress_block(part, store_size=False))
         if len(block) < len(part):

@@ -7,6 +7,7 @@ What is timed is the processor time of making cases, after a warm-up that makes 
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import sys
 import time
@@ -17,6 +18,7 @@ from fuzz.corpus import generated
 from fuzz.dice import Dice
 from fuzz.generators.messages import message
 from fuzz.making import Maker
+from fuzz.targets.decoder import DecoderTarget
 from specs import keys
 from specs.contents import CONTENTS, api
 from specs.frames import Direction
@@ -32,6 +34,9 @@ SOME: Final = (
 """The APIs that an ordinary campaign is about."""
 
 RELEASE: Final = "3.9"
+BATCH: Final = DecoderTarget.at_once
+"""Cases that are made at once."""
+
 _WARM: Final = 20_000
 _BLOCK: Final = 500
 
@@ -48,10 +53,9 @@ def mutated_metadata() -> Iterator[int]:
 
 
 def _cases(maker: Maker) -> Iterator[int]:
-    number = 0
-    while True:
-        yield sum(map(len, maker.case(number).chunks))
-        number += 1
+    for first in itertools.count(0, BATCH):  # as a campaign makes them
+        for case in maker.cases(range(first, first + BATCH)):
+            yield sum(map(len, case.chunks))
 
 
 def fresh() -> Iterator[int]:

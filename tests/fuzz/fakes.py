@@ -31,6 +31,9 @@ class FakeMaker:
         )
         return cook(Recipe(dice.pick(self.tickets), (change,)), number)
 
+    def cases(self, numbers: range) -> list[Case]:
+        return [self.case(number) for number in numbers]
+
 
 def cook(recipe: Recipe, number: int) -> Case:
     draws = bytes(change.draws for change in recipe.changes)

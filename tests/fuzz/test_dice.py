@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from fuzz.dice import Dice, spread
+from fuzz.dice import ABREAST, Abreast, Dice, all_spread, resumed, spread
 
 
 def test_draws_depend_on_seed_and_number() -> None:
@@ -59,6 +59,49 @@ def test_spread_begins_with_the_upper_bits_of_its_draws() -> None:
         first = upper << 24 | lower
         for limit in (2, 15, 1 << 20):
             assert spread("lengths", draws).below(limit) == (first >> 24) * limit >> 40
+
+
+def test_upper_is_what_small_draws_take_their_share_of() -> None:
+    for limit in (1, 7, 1 << 20):
+        one, other = Dice("upper", limit), Dice("upper", limit)
+        assert one.upper() * limit >> 40 == other.below(limit)
+        assert one.state == other.state
+
+
+@pytest.mark.parametrize("number", [0, 1, 63, 30_000, (1 << 40) + 5])
+def test_dice_abreast_draw_what_each_of_them_draws(number: int) -> None:
+    found = Abreast("abreast", number)
+    drawn = (
+        found.states(), found.upper(), found.bits(), found.below(100), found.below(1 << 20),
+        found.states(),
+    )  # fmt: skip
+    assert len(drawn[0]) == ABREAST
+    for lane, row in enumerate(zip(*drawn, strict=True)):
+        dice = Dice("abreast", number + lane)
+        begun = dice.state
+        expected = dice.upper(), dice.bits(), dice.below(100), dice.below(1 << 20)
+        assert row == (begun, *expected, dice.state)
+
+
+@pytest.mark.parametrize("many", [1, 3, ABREAST])
+def test_many_are_spread_as_each_of_them_is(many: int) -> None:
+    seeds = ["lengths", "counts", "uuids", "lengths"]
+    numbers = Dice("many", many)
+    draws = [0, (1 << 48) - 1, 5 << 24, *(numbers.below(1 << 48) for _ in range(ABREAST))][:many]
+    pairs = [(seeds[at % 4], number) for at, number in enumerate(draws)]
+    states = all_spread([seed for seed, _ in pairs], draws)
+    assert list(states[:many]) == [spread(*pair).state for pair in pairs]
+    again = resumed(states[0])
+    assert again.below(1000) == spread(*pairs[0]).below(1000)
+
+
+@pytest.mark.parametrize("size", [1, 64, 65, 1000])
+def test_bytes_take_a_draw_for_each_64_of_them(size: int) -> None:
+    one, other = Dice("bytes", size), Dice("bytes", size)
+    one.some_bytes(size)
+    for _ in range(-(-size // 64)):
+        other.below(1 << 64)
+    assert one.state == other.state
 
 
 def test_bytes_have_the_size_asked_for() -> None:

@@ -10,11 +10,14 @@ import pytest
 
 from fuzz.case import Change, Recipe, Seed
 from fuzz.corpus import generated
+from fuzz.dice import Dice
 from fuzz.fieldmap import field_of, map_of
-from fuzz.making import Maker, cook
+from fuzz.making import HOT, Maker, cook
 from fuzz.mutators.contents import MUTATORS
 from fuzz.mutators.counts import COUNTS
+from fuzz.packing import message_of
 from fuzz.sessions.live import filled
+from fuzz.strata import Strata
 from specs import keys
 
 OFFERED = {keys.PRODUCE: (3, 9), keys.METADATA: (0, 12), keys.HEARTBEAT: (0, 4)}
@@ -35,6 +38,33 @@ def test_a_case_depends_on_seed_and_number_alone() -> None:
     for number in (7, 3, 100_000, 3):
         assert other.case(number) == maker().case(number)
     assert any(maker("t").case(number) != maker().case(number) for number in range(10))
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_cases_together_are_those_of_their_numbers(hot: bool) -> None:
+    """In order, whatever their batch begins with: also those that energies choose, and second changes."""
+    made = Maker("s", corpus(), energies={corpus()[5].origin: 50} if hot else None)
+    alone = [made.case(number) for number in range(300)]
+    assert any(len(case.recipe.changes) == 2 for case in alone)
+    for first, end in ((0, 300), (0, 64), (7, 8), (63, 66), (130, 299), (50, 50)):
+        assert made.cases(range(first, end)) == alone[first:end]
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case(hot: bool) -> None:
+    """Each case as if it were the only one; with energies all but every fourth have their turns."""
+    energies = {corpus()[5].origin: 50} if hot else None
+    strata = Strata("s", corpus(), MUTATORS)
+    for case in Maker("s", corpus(), energies=energies).cases(range(200)):
+        dice, turn = Dice("case s", case.number), case.number
+        if hot and turn % HOT == HOT - 1:
+            continue
+        turn -= turn // HOT if hot else 0
+        (chart, mutator, part), visit = strata.turn(turn, dice.upper())
+        first = case.recipe.changes[0]
+        assert (case.recipe.seed, first[:2]) == (message_of(chart).seed, (mutator.name, part.path))
+        assert first.draws == visit % (1 << 24) << 24 | dice.bits()
+        assert len(case.recipe.changes) == 1 or dice.below(100) == 0
 
 
 def test_a_recipe_makes_the_case_again() -> None:
