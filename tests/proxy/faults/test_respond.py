@@ -10,7 +10,7 @@ from proxy.message import Unable
 from proxy.scenario import ScenarioError
 from specs import api
 from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
-from tests.proxy.playbook import Chunks, request, response
+from tests.proxy.playbook import Chunks, Stage, request, response
 
 
 @slicings
@@ -81,6 +81,19 @@ def test_a_request_that_nothing_releases_is_answered_at_its_time() -> None:
     assert actor.sent["response"] == beat(1, 27)
     assert actor.sent["request"] == b""
     assert actor.stage.rules.rules[0].expired == 1
+
+
+def test_a_request_that_the_proxy_answers_does_not_pass_what_waits_for_it() -> None:
+    actor = Stage(
+        "version: 1\nrules:\n"
+        f"- {{name: held, match: {{api: Heartbeat, direction: request}}, do: {HELD}}}\n"
+        "- {name: answered, match: {api: JoinGroup, direction: request}, do: {respond: {error: 27}}}\n"
+    ).actor()
+    actor.ask(ask(1) + request("JoinGroup", 2, version=2, group_id="g"))
+    assert actor.sent["request"] == b""
+    actor.stage.wait(5000)
+    assert actor.sent["request"] == ask(1)
+    assert actor.stage.rules.rule("held").expired == 1
 
 
 def test_requests_that_are_reordered_are_answered_in_the_clients_order() -> None:
