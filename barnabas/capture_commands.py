@@ -299,7 +299,11 @@ def check_command(
     tls_keys: TlsKeys = None,
     draft: DraftName = None,
     list_them: Annotated[
-        bool, typer.Option("--list", help="What is checked, for which versions, which thresholds.")
+        bool,
+        typer.Option(
+            "--list",
+            help="What is checked, for which versions or drafts, which thresholds; no FILE is read.",
+        ),
     ] = False,
 ) -> None:
     """Say what a capture shows to be wrong. Exit code 1: errors or warnings (notes are none)."""
@@ -308,13 +312,14 @@ def check_command(
     from barnabas.own_checks import chosen, own_checks
     from captures.checks.drafts import DRAFT_CHECKS
 
-    reader = None if file is None else opened(file, keys=read_keys(tls_keys))
-    dialect = None if reader is None else spoken(reader, draft)
-    known = own_checks(checks) + (() if dialect is None else DRAFT_CHECKS)
-    wanted = chosen(known, only or (), skip or (), settings or ())
+    narrowed = only or (), skip or (), settings or ()
+    known = own_checks(checks)
     if list_them:
-        listing(wanted)
+        listing(chosen(known + DRAFT_CHECKS, *narrowed))
         return
-    if reader is None:
+    if file is None:
         raise Trouble("check takes a capture, or --list; see --help")
+    reader = opened(file, keys=read_keys(tls_keys))
+    dialect = spoken(reader, draft)
+    wanted = chosen(known if dialect is None else known + DRAFT_CHECKS, *narrowed)
     raise typer.Exit(check(reader, wanted, form=form, dialect=dialect))

@@ -7,6 +7,7 @@ compressed is one part here; `fuzz.packing` maps what is in it.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import Final
 
 from fuzz.parts import Part, Parts
@@ -52,17 +53,7 @@ def _note_batch(
     data: bytes, parts: Parts, path: str, at: int, end: int, around: tuple[int, ...]
 ) -> None:
     around = _entry(data, parts, path, at, around)
-    for name, kind, offset in _HEAD:
-        start = at + offset
-        size = _SIZES[kind]
-        index = parts.note(
-            f"{path}.{name}", kind, start, start + size, around=around,
-            coding="crc32c" if kind == "crc" else kind,
-            value=_signed(data, start, size),
-            until=end if kind == "crc" else 0,
-        )  # fmt: skip
-        if kind == "crc":
-            around = (index, *around)
+    around = _note_head(data, parts, path, at, end, around, _HEAD, "crc32c")
     count = _signed(data, at + 57, 4)
     index = parts.note(
         f"{path}.records.count",
@@ -180,6 +171,31 @@ def _note_sized(
     return end
 
 
+def _note_head(
+    data: bytes,
+    parts: Parts,
+    path: str,
+    at: int,
+    end: int,
+    around: tuple[int, ...],
+    fields: Iterable[tuple[str, str, int]],
+    checksum: str,
+) -> tuple[int, ...]:
+    """Fields of a fixed place; gives what is around the rest: the checksum is."""
+    for name, kind, offset in fields:
+        start = at + offset
+        size = _SIZES[kind]
+        index = parts.note(
+            f"{path}.{name}", kind, start, start + size, around=around,
+            coding=checksum if kind == "crc" else kind,
+            value=_signed(data, start, size),
+            until=end if kind == "crc" else 0,
+        )  # fmt: skip
+        if kind == "crc":
+            around = (index, *around)
+    return around
+
+
 def _note_message(
     data: bytes, parts: Parts, path: str, at: int, end: int, around: tuple[int, ...]
 ) -> None:
@@ -189,17 +205,7 @@ def _note_message(
     names = [("crc", "crc", 12), ("magic", "int8", 16), ("attributes", "int8", 17)]
     if magic:
         names.append(("timestamp", "int64", 18))
-    for name, kind, offset in names:
-        start = at + offset
-        size = _SIZES[kind]
-        index = parts.note(
-            f"{path}.{name}", kind, start, start + size, around=around,
-            coding="crc32" if kind == "crc" else kind,
-            value=_signed(data, start, size),
-            until=end if kind == "crc" else 0,
-        )  # fmt: skip
-        if kind == "crc":
-            around = (index, *around)
+    around = _note_head(data, parts, path, at, end, around, names, "crc32")
     wrapper = bool(data[at + 17] & 7)
     begin = at + (26 if magic else 18)
     for name in ("key", "value"):

@@ -250,8 +250,10 @@ class Departures:
             came = item.arrived if item.ordinal >= 0 else None
             size, body = len(item.data) - 4, item.response_body
             state.done(pending, size, body, came=came, left=now, rules=item.rules)
-        if message is not None and state.plan.watched(
-            message.direction, message.key, message.version
+        if (
+            message is not None
+            and item.data
+            and state.plan.watched(message.direction, message.key, message.version)
         ):
             state.crossing.passed(message)
         if item.copies and item.data:

@@ -8,7 +8,7 @@ from captures.context.naming import group_of
 from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
 from proxy.departures import Departures, decided
 from proxy.edits import refusal
-from proxy.effects import Answer, Aside, Lose, Shuffle, Wait
+from proxy.effects import Answer, Aside, Lose, Shuffle
 from proxy.glance import familiar, glance, unasked
 from proxy.message import known
 from proxy.outlet import Item
@@ -137,7 +137,8 @@ class Requests:
         if head.key in SASL:
             self._sasl(pending, ordinal, at)
         if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
-            self._answer(pending, refusal(state.plan.offer), ordinal, [], now, at)
+            item = Item(b"", ordinal, now, pending=pending)
+            self._answer(item, pending, refusal(state.plan.offer), [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
@@ -157,43 +158,54 @@ class Requests:
         for decision in decisions:
             for effect in decision.effects:
                 if isinstance(effect, Answer):
-                    self._answer(pending, effect.body, ordinal, decisions, now, at, head.acks == 0)
+                    answer = Item(b"", ordinal, now, pending=pending, message=message)
+                    answer.unanswered = head.acks == 0
+                    self._answer(answer, pending, effect.body, decisions, now, at)
                     return
         item = Item(frame, ordinal, now, pending=pending, message=message)
         if message.changed:
             item.data, item.changed = message.frame, message.changed
         item.unanswered = message.acks == 0
         item.unasked = head.acks == 0 and not item.unanswered
-        if not self.departures.reordering and _steps_aside(decisions) and _restores(decisions):
+        answered = not (head.acks == 0 or item.unanswered or _is_lost(decisions))
+        self._depart(item, pending, decisions, now, at, answered=answered)
+
+    def _depart(
+        self,
+        item: Item,
+        pending: Pending,
+        decisions: list[Decision],
+        now: int,
+        at: int | None,
+        *,
+        answered: bool,
+    ) -> None:
+        """The request goes its way; its response, if there will be one, has its place in the order."""
+        restores = _restores(decisions)
+        if not self.departures.reordering and _steps_aside(decisions) and restores:
             self.departures.expect_all()
-        if not (head.acks == 0 or item.unanswered or _is_lost(decisions)) and _restores(decisions):
+        if answered and restores:
             self.departures.expect(pending)
         self.departures.dispose("request", item, decisions, now, at)
 
     def _answer(
         self,
+        item: Item,
         pending: Pending,
         body: bytes,
-        ordinal: int,
         decisions: list[Decision],
         now: int,
         at: int,
-        unanswered: bool = False,
     ) -> None:
-        """The request has its turn among the others, but nothing of it leaves: we answer it."""
-        comment: dict[str, Any] = {"frame": ordinal, "left": "never", "note": ANSWERED}
+        """The request has its turn among the others, whatever it waits for, but nothing of it leaves:
+        we answer it then."""
+        comment: dict[str, Any] = {"frame": item.ordinal, "left": "never", "note": ANSWERED}
         self.state.cut("request", at, comment | decided(decisions))
-        if unanswered:
+        if item.unanswered:
             pending.note = "taken out by a rule"
         else:
             self.replies[pending] = body
-            self.departures.expect(pending)
-        item = Item(b"", ordinal, now, pending=pending, unanswered=unanswered)
-        waits = [
-            decision._replace(effects=tuple(e for e in decision.effects if isinstance(e, Wait)))
-            for decision in decisions
-        ]
-        self.departures.dispose("request", item, waits, now, at=None)
+        self._depart(item, pending, decisions, now, None, answered=not item.unanswered)
 
     def _sasl(self, pending: Pending, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""

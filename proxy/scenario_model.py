@@ -22,6 +22,7 @@ from proxy.faults import CONNECTIONS, FAULTS, Act, Fault
 from proxy.matching import Match
 from proxy.scenario_errors import unknown
 from proxy.settings import Loc, Settings, again, refuse, said
+from proxy.together import clashes
 from proxy.when import When
 from proxy.where import check
 from specs.drafts import Draft, draft
@@ -147,6 +148,9 @@ class RuleConfig(Settings):
             for path in getattr(fault.config, "paths", ())
             for problem in (check(expression(path), match.any_version) if match is not None else ())
         ]
+        if match is not None:
+            faults = [(fault.name, fault.config) for fault in planned]
+            problems += [said((), problem) for problem in clashes(faults, match.direction)]
         if problems:
             refuse(problems)
         return planned

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.experiment import Measured
 from experiments.plots import dots
-from experiments.rebalances.report import complete
+from experiments.rebalances.counting import complete
 
 
 def plots(measured: Measured) -> dict[str, str]:

@@ -10,8 +10,8 @@ from experiments.experiment import Bench, Experiment, Measured
 from experiments.intervals import share
 from experiments.plots import dots
 from experiments.rebalances import arms
+from experiments.rebalances.counting import spread
 from experiments.rebalances.judging import judged
-from experiments.rebalances.report import spread
 from experiments.rebalances.running import Bed
 
 CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (

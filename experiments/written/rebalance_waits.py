@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from experiments.experiment import Bench, Experiment, Measured
 from experiments.plots import lines
 from experiments.rebalances import arms
+from experiments.rebalances.counting import spread
 from experiments.rebalances.judging import Run
-from experiments.rebalances.report import spread
 from experiments.rebalances.running import Bed
 
 CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (

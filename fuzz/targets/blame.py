@@ -143,7 +143,8 @@ def halved(
 def _parts(
     found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
 ) -> list[list[Case]]:
-    """What is run again: fewer cases each than there were."""
+    """What is run again: fewer cases each than there were. Of a process that died, those under way: where
+    two end it together, and none alone, a bystander would be named otherwise."""
     suspects = [one.case for one in found]
     behind: list[Case] = []
     if wrong.death is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -12,30 +11,23 @@ from typing import Final, Self
 from fuzz.case import Case, Role
 from fuzz.errors import CannotRun
 from fuzz.observation import Death, Observation, Probe
-from fuzz.patience import LIMIT_MS, PARKED
+from fuzz.patience import LIMIT_MS
 from fuzz.tally import SET_ASIDE
 from fuzz.targets.attributing import attributed
 from fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
 from fuzz.targets.entries import about
-from fuzz.targets.flow import REUSED, Flow, Placed
+from fuzz.targets.flow import Flow, Placed
 from fuzz.targets.following import Following
 from fuzz.targets.hunts import Hunts
 from fuzz.targets.killers import Killers
 from fuzz.targets.lanes import Lanes
 from fuzz.targets.preparing import prepare
 from fuzz.targets.probing import Prober
+from fuzz.targets.second_looks import Again, SecondLooks
 from fuzz.targets.service import Service
 from fuzz.targets.wire import question
 from fuzz.targets.witness import Witness
 from specs.keys import PRODUCE
-
-CONFIRMED: Final = 2
-"""Unanswered requests of an API and version that are waited for once more, alone and for long."""
-
-OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
-
-FRESH: Final = 12
-"""Restarts at most for the sake of a stack trace."""
 
 FLOW: Final = 4
 """Batches that follow each other without a gap, at most."""
@@ -83,11 +75,10 @@ class BrokerTarget:
         self._start_s = 0.0
         """Seconds that the last start took."""
         self._wrong: Trouble | None = None
-        self._confirmed: Counter[tuple[int, int]] = Counter()
         self._hunts = Hunts()
         self._killers = Killers()
         self._following = Following(self.prober)
-        self._fresh: set[str] = set()
+        self._looks = SecondLooks(Again(self._apart, self._anew, self._patiently))
         self._held: tuple[str, ...] = ()
         """Entries of the log about cases that are under way."""
         self._rss: tuple[int, int] | None = None
@@ -208,7 +199,7 @@ class BrokerTarget:
 
     def _completed(self, observation: Observation, restarts: int) -> Observation:
         """With what only a second look can tell."""
-        observation = self._confirm(self._with_stack(self._afresh(observation)))
+        observation = self._looks.look(observation)
         asked = question(observation.sent).requests
         if observation.ending != "open":
             if not all(self._offers(one.key, one.version) for one in asked):
@@ -225,34 +216,27 @@ class BrokerTarget:
         low, high = self.lanes.offered.get(key, (0, -1))
         return not self.lanes.offered or low <= version <= high
 
-    def _afresh(self, observation: Observation) -> Observation:
-        """Whose connection ended without a word, or brought another's answer, may suffer from the case
-        that had it before: it is run again on one of its own."""
-        due = [one for one in question(observation.sent).requests if one.answered]
-        if not due or not dict(observation.facts).get(REUSED) or observation.death is not None:
-            return observation
-        if observation.replies:
-            spoilt = observation.replies[0][:4] != due[0].correlation_id.to_bytes(4, signed=True)
-        else:
-            spoilt = observation.ending != "open" and not observation.log
-        if not spoilt:
-            return observation
+    def _apart(self, case: Case) -> Observation:
+        """Send a case on a connection of its own."""
         self.lanes.aim(self.service.address)
-        return self._alone(observation.case)
+        return self._alone(case)
 
-    def _with_stack(self, observation: Observation) -> Observation:
-        """A JVM tells where memory ran out for its first errors only (its preallocated ones): such a
-        case is run alone on a fresh one."""
-        if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
-            return observation
-        changes = observation.case.recipe.changes
-        kind = changes[-1].mutator if changes else ""
-        if kind in self._fresh or len(self._fresh) >= FRESH:
-            return observation
-        self._fresh.add(kind)
+    def _anew(self, case: Case) -> Observation:
+        """Send a case to a target that was started anew."""
         self._restart()
-        again = self._alone(observation.case)
-        return again if again.log else observation
+        return self._alone(case)
+
+    def _patiently(self, case: Case) -> Observation:
+        """Send a case, and wait for its answer as long as any may take."""
+        self._ready()
+        (found,) = self.lanes.run((case,), LIMIT_MS / 1000)
+        self.executed += 1
+        probe = self.prober.probe()
+        death = self._death(probe)
+        (found,), log = attributed([found], self.service.log())
+        if death or not probe.answered:
+            self._wrong = Trouble(probe, death)
+        return replace(found, probe=probe, death=death, log=found.log + log)
 
     def _alone(self, case: Case) -> Observation:
         """Send a case, with all that it does."""
@@ -354,25 +338,3 @@ class BrokerTarget:
         self.lanes.offered = self.prober.offered()
         self.unprepared = prepare(self.prober, self.lanes.offered)
         self._witness.swear(self.lanes.offered)
-
-    def _confirm(self, observation: Observation) -> Observation:
-        """An answer that is overdue is waited for again, alone."""
-        if not observation.overdue:
-            return observation
-        asked = question(observation.sent)
-        due = [one for one in asked.requests if one.answered]
-        if len(observation.replies) >= len(due):
-            return observation
-        late = due[len(observation.replies)]
-        if late.key in PARKED or self._confirmed[late.key, late.version] >= CONFIRMED:
-            return observation
-        self._confirmed[late.key, late.version] += 1
-        self._ready()
-        (again,) = self.lanes.run((observation.case,), LIMIT_MS / 1000)
-        self.executed += 1
-        probe = self.prober.probe()
-        death = self._death(probe)
-        (again,), log = attributed([again], self.service.log())
-        if death or not probe.answered:
-            self._wrong = Trouble(probe, death)
-        return replace(again, probe=probe, death=death, log=again.log + log)

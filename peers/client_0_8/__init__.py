@@ -1,7 +1,8 @@
 """A client of 0.8: Produce, Fetch, Offsets and Metadata in v0, with message sets of magic 0.
 
-It is the client that the protocol guide of 0.8 describes. Brokers from 0.8 to 3.9 take it; 4.0
-took Fetch v0, Offsets v0 and magic 0 away (KIP-896, KIP-724).
+It is the client that the protocol guide of 0.8 describes. Brokers from 0.8 to 3.9 take it; 4.0 took
+Fetch v0, Offsets v0 and magic 0 away (KIP-896, KIP-724). 4.3.1 answers Metadata v0, and closes the
+connection at each of the others, Produce v0 included, which its ApiVersions offers.
 
 with Client([("127.0.0.1", 9092)]) as client:
     client.produce({("orders", 0): [Message(None, b"hello")]}, acks=-1)

@@ -16,6 +16,7 @@ from barnabas.check import MOST
 from barnabas.cli import app
 from barnabas.trouble import Trouble
 from captures.checks import CHECKS
+from captures.checks.drafts import DRAFT_CHECKS
 from captures.writer import CaptureWriter
 from tests.captures.test_conversation import request, response
 from tests.proxy.playbook import MS, START
@@ -232,9 +233,15 @@ def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
 def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() -> None:
     code, out, _ = check("--list")
     assert code == 0
-    assert all(f"{one.name}: {one.what}\n" in out for one in CHECKS)
-    assert all(one.holds in out for one in CHECKS)
+    assert all(f"{one.name}: {one.what}\n" in out for one in (*CHECKS, *DRAFT_CHECKS))
+    assert all(one.holds in out for one in (*CHECKS, *DRAFT_CHECKS))
     assert "--set: longest_ms 5000" in out
+
+
+def test_the_list_reads_no_capture(wrong: Path, tmp_path: Path) -> None:
+    listed = check("--list")
+    assert check(wrong, "--list") == listed
+    assert check(tmp_path / "none", "--list") == listed
 
 
 def test_misuse_is_one_line(wrong: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.candidates import Candidates
-from proxy.effects import HangUp, Lose, Wait
+from proxy.effects import HangUp, Lose, Stall, Wait
 from proxy.message import Message
 from proxy.rules import Counts, Decision, Rules
 from proxy.scenario import loads
@@ -181,11 +181,15 @@ def test_the_proxys_own_number_of_a_connection_changes_nothing() -> None:
 
 
 def test_rules_decide_in_their_order_until_one_loses_the_message() -> None:
-    made = rules("do: {delay: 1s}", "do: [{delay: 2s}, drop]", "do: {delay: 3s}")
+    made = rules("do: {delay: 1s}", "do: [{stall: 2s}, drop]", "do: {delay: 3s}")
     found = decide(made, HEARTBEAT, Counts())
     assert found == [
         Decision("r0", (Wait(1_000_000_000),), ("delay 1 s",)),
-        Decision("r1", (Wait(2_000_000_000), Lose()), ("delay 2 s", "drop")),
+        Decision(
+            "r1",
+            (Stall("request", 2_000_000_000), Lose()),
+            ("stop reading requests for 2 s", "drop"),
+        ),
     ]
     assert made.rules[2].matched == 0
 
@@ -198,7 +202,7 @@ def test_nobody_is_asked_after_a_close() -> None:
 def test_what_holds_wait_for() -> None:
     made = rules(
         "do: {hold: {until: {api: JoinGroup, same: any}}}",
-        "do: [{hold: {until: {api: SyncGroup}}}, drop]",
+        "do: [{hold: {until: {api: SyncGroup}}}, duplicate]",
     )
     (join, anywhere), (sync, here) = made.waits_for
     assert (join.describe(), anywhere) == ("JoinGroup message", "any")

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from proxy.effects import Effects, Wait
 from proxy.faults import FAULTS, Fault
 from proxy.faults.delay import Delay
-from proxy.faults.drop import Drop
+from proxy.faults.duplicate import Duplicate
 from proxy.faults.hold import Hold
 from proxy.matching import Match
 from proxy.message import Message
@@ -211,7 +211,7 @@ rules:
     match: {api: [offsetcommit, 1, "3"], direction: request, client_id: "orders-*", version: 2-9}
     where: "group_id == 'orders'"
     when: {skip: 2, times: 1, probability: 0.5, scope: rule}
-    do: {hold: {until: {api: JoinGroup, direction: request, same: group}, at_most: 5s}, drop: }
+    do: {hold: {until: {api: JoinGroup, direction: request, same: group}, at_most: 5s}, duplicate: }
 """)
     (one,) = found.rules
     assert found.seed == 7
@@ -219,11 +219,11 @@ rules:
     assert one.match.client_id == ("orders-*",)
     assert one.match.version == (2, 9)
     assert (one.when.skip, one.when.times, one.when.probability) == (2, 1, 0.5)
-    held, dropped = (planned.config for planned in one.do)
+    held, repeated = (planned.config for planned in one.do)
     assert isinstance(held, Hold)
     assert held.until is not None
     assert (held.at_most, held.until.same) == (5_000_000_000, "group")
-    assert dropped == Drop()
+    assert repeated == Duplicate()
 
 
 def test_defaults() -> None:
@@ -241,8 +241,8 @@ def test_defaults() -> None:
     [
         ("close", ["close"]),
         ("[close]", ["close"]),
-        ("{drop: , close: {forward: true}}", ["drop", "close"]),
-        ("[{delay: 1s}, close]", ["delay", "close"]),
+        ("{duplicate: , close: {forward: true}}", ["duplicate", "close"]),
+        ("[{delay: 1s}, slice]", ["delay", "slice"]),
         ("[{delay: 1s}, {delay: 2s}]", ["delay", "delay"]),
         ("{reorder: {swap: 1}, delay: {by: 1s}}", ["reorder", "delay"]),
     ],

@@ -90,23 +90,6 @@ def test_sessions_and_what_a_late_commit_puts_back_are_said() -> None:
     assert "A session is" not in report.write(measured(before))
 
 
-@pytest.mark.parametrize(
-    ("kept", "so"),
-    [
-        ("0@30 revoked, 0@20 async-17", True),
-        ("0@30 newer, 0@20 again", True),
-        ("0@20 async-17, 0@30 revoked", False),
-        ("1@30 revoked, 0@20 async-17", False),
-        ("0@30 newer, 0@20 first", False),
-        ("0@20 first, 0@20 async-17", False),
-    ],
-)
-def test_only_a_marked_commit_puts_an_offset_back_and_only_of_its_partition(
-    kept: str, so: bool
-) -> None:
-    assert report.puts_back({"kept": kept}) is so
-
-
 def test_the_consumer_protocol_has_no_join_group_and_that_is_said() -> None:
     own = figures("same connection", overtaken=True, protocol="consumer")
     assert "takes the place of its JoinGroup" in report.write(measured(own))

@@ -7,7 +7,10 @@ the proxy's fault `respond`, since no request gets it from a broker:
 InvalidMessageSizeCode (4): in 0.8.2.2 only Log.trimInvalidBytes throws its exception, when the bytes
 of a set are below zero. Iterating over the set is what counts them, and a message with a negative
 size ends that before with InvalidMessageCode (2) (`test_a_negative_size_...`); the sum alone could
-only become negative by more than 2 GiB, and a request has at most 100 MB.
+only become negative by more than 2 GiB, and a request has at most 100 MB. In 0.9.0.1, too, Log alone
+throws it. From 0.10.2.2 to 4.3.1 no class throws it (of 0.10.2.2, 0.11.0.1, 1.1.1, 2.8.2, 3.9.1 and
+4.3.1 all that name the exception or its code were listed): beside the tables of errors only the group
+coordinator knows the code, to say another one in its place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The client and real brokers: 0.8.2.2, newer ones that still take v0, and 4.3.1, which does not."""
+"""The client and real brokers: 0.8.2.2, newer ones that take v0, and 4.3.1, which takes only Metadata."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ import pytest
 
 from barnabas.harness import Harness
 from peers.apache import ApacheCluster
-from peers.client_0_8 import EARLIEST, LATEST, Client, Message, Produced, Unreachable
+from peers.client_0_8 import (
+    EARLIEST,
+    LATEST,
+    Client,
+    Message,
+    Produced,
+    Unreachable,
+    requests,
+)
 from peers.leaders import Place
+from specs.keys import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
 
 FEW = [Message(b"k", b"%d" % number) for number in range(5)]
+UNSUPPORTED = "Received request for api with key {}"
+"""What 4.3.1's log says of a request in a version that it does not take."""
 
 
 def values(client: Client, place: Place, begin: int = 0, end: int = 0) -> list[bytes | None]:
@@ -134,35 +145,64 @@ def test_through_the_proxy(kafka_0_8: ApacheCluster) -> None:
 
 @pytest.mark.needs_apache("0.9.0.1", "0.11.0.1", "3.9.1")
 @pytest.mark.parametrize("version", ["0.9.0.1", "0.11.0.1", "3.9.1"])
-def test_newer_brokers_take_it(version: str) -> None:
-    place = "orders", 0
-    with ApacheCluster(version) as cluster:
-        with Client(cluster.brokers.values(), patience=20) as client:
-            assert client.produce({place: FEW}, acks=-1, compression="gzip")[place].error == 0
-            assert client.produce({place: FEW}, acks=0) == {}
-            assert client.produce({place: FEW}, acks=1) == {place: Produced(0, 10)}
-            # since 0.9 an acks of 2 is none: INVALID_REQUIRED_ACKS
-            assert client.produce({place: FEW}, acks=2)[place].error == 21
-            assert values(client, place, 0, 15) == [message.value for message in FEW] * 3
-            assert client.offsets({place: LATEST})[place].offsets == (15,)
-            assert client.fetch({place: 99})[place].error == 1
-        with Harness(cluster.bootstrap) as proxy, Client([proxy.proxy.address]) as client:
-            assert values(client, place, 14) == [b"4"]
+def test_newer_brokers_take_it_also_through_the_proxy(version: str) -> None:
+    with ApacheCluster(version) as cluster, Harness(cluster.bootstrap) as proxy:
+        for topic, addresses in (
+            ("direct", [*cluster.brokers.values()]),
+            ("proxied", [proxy.proxy.address]),
+        ):
+            place = topic, 0
+            with Client(addresses, patience=20) as client:
+                assert client.produce({place: FEW}, acks=-1, compression="gzip")[place].error == 0
+                assert client.produce({place: FEW}, acks=0) == {}
+                assert client.produce({place: FEW}, acks=1) == {place: Produced(0, 10)}
+                # since 0.9 an acks of 2 is none: INVALID_REQUIRED_ACKS
+                assert client.produce({place: FEW}, acks=2)[place].error == 21
+                assert values(client, place, 0, 15) == [message.value for message in FEW] * 3
+                assert client.offsets({place: LATEST})[place].offsets == (15,)
+                assert client.fetch({place: 99})[place].error == 1
+                led_by_the_proxy = not set(client.cluster.brokers.values()) & set(
+                    cluster.brokers.values()
+                )
+                assert led_by_the_proxy is (topic == "proxied")
+
+
+REFUSED = (
+    (PRODUCE, requests.produce({("orders", 0): FEW}, 1, 1000, "none")),
+    (PRODUCE, requests.produce({("orders", 0): FEW}, 0, 1000, "none")),
+    (FETCH, requests.fetch({("orders", 0): 0}, max_wait_ms=100, min_bytes=1, max_bytes=1 << 20)),
+    (LIST_OFFSETS, requests.offsets({("orders", 0): LATEST}, 1)),
+)
 
 
 @pytest.mark.needs_apache("4.3.1")
-def test_4_3_1_answers_metadata_only() -> None:
-    """KIP-896: Fetch v0 and ListOffsets v0 are gone; Produce v0 is offered for librdkafka's sake only."""
-    place = "orders", 0
-    with ApacheCluster("4.3.1") as cluster, Client(cluster.brokers.values(), patience=0) as client:
-        until = time.monotonic() + 30
-        while place not in client.refresh(["orders"]).leaders:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-        for ask in (
-            lambda: client.fetch({place: 0}),
-            lambda: client.offsets({place: LATEST}),
-            lambda: client.produce({place: FEW}),
-        ):
-            with pytest.raises(Unreachable):
-                ask()
+def test_4_3_1_answers_metadata_and_hangs_up_on_all_else_also_through_the_proxy() -> None:
+    """KIP-896: Fetch v0 and ListOffsets v0 are gone. ApiVersions offers Produce from v0, for librdkafka's
+    sake only: it is refused as the others are, whatever its acks, and the log says so."""
+    with ApacheCluster("4.3.1") as cluster, Harness(cluster.bootstrap) as proxy:
+        log = cluster.nodes[1].log
+        for address in (*cluster.brokers.values(), proxy.proxy.address):
+            with Client([address]) as client:
+                until = time.monotonic() + 30
+                while ("orders", 0) not in client.refresh(["orders"]).leaders:  # it makes the topic
+                    assert time.monotonic() < until, client.cluster
+                    time.sleep(0.1)
+                assert client.cluster.brokers == {1: address} or address == proxy.proxy.address
+                assert client.refresh(["no topic's name"]).errors == {"no topic's name": 17}
+                offered = {
+                    one["api_key"]: one["min_version"]
+                    for one in client.ask(address, API_VERSIONS, {})["api_keys"]
+                }
+                asked = {key: offered[key] for key in (PRODUCE, FETCH, LIST_OFFSETS, METADATA)}
+                assert asked == {PRODUCE: 0, FETCH: 4, LIST_OFFSETS: 1, METADATA: 0}
+                for key, body in REFUSED:
+                    before = log.read_text().count(UNSUPPORTED.format(key))
+                    with pytest.raises(ConnectionError, match="the broker closed the connection"):
+                        client.ask(address, key, body)
+                    assert log.read_text().count(UNSUPPORTED.format(key)) > before
+            # the client makes the connection anew, until its patience is over, and says why
+            with (
+                Client([address], patience=0) as client,
+                pytest.raises(Unreachable, match="the broker closed the connection"),
+            ):
+                client.produce({("orders", 0): FEW})

@@ -101,11 +101,16 @@ def test_the_next_rule_sees_what_the_one_before_it_made(
     "last",
     ["drop", "close", "reset", "truncate", "blackhole", "{respond: {error: 27}}"],
 )
-def test_behind_what_ends_a_message_nothing_else_is_done(chunks: Chunks, last: str) -> None:
-    actor = stage(f"[{EDIT}, {last}, {{delay: 1s}}, {{inject: {{api: Heartbeat, version: 0}}}}]")
+def test_behind_what_ends_a_message_no_other_rule_is_asked(chunks: Chunks, last: str) -> None:
+    first, last, behind = (
+        f"- {{name: {name}, match: {{direction: request}}, do: {do}}}"
+        for name, do in (("first", EDIT), ("last", last), ("behind", "{delay: 1s}"))
+    )
+    actor = Stage("\n".join(("version: 1", "rules:", first, last, behind, ""))).actor()
     actor.ask(ask(1), chunks)
+    assert comment(actor)["rules"] == ["first", "last"]
     assert len(comment(actor)["what"]) == 2
-    assert actor.stage.rules.rule("r").fired == 1
+    assert [rule.fired for rule in actor.stage.rules.rules] == [1, 1, 0]
 
 
 @slicings

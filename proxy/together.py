@@ -1,0 +1,93 @@
+"""Faults of one rule that can't be done together: one of them would do nothing, and nobody would say so.
+
+This is about the faults of one rule, which are all done to the same message. Different rules meet as it
+happens, and what an earlier one does may well come to nothing by a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Final
+
+from pydantic import BaseModel
+
+from proxy.faults import FAULTS
+from proxy.faults.blackhole import Blackhole
+from proxy.faults.close import Close
+from proxy.faults.coalesce import Coalesce
+from proxy.faults.drop import Drop
+from proxy.faults.duplicate import Duplicate
+from proxy.faults.half_close import HalfClose
+from proxy.faults.hold import Hold
+from proxy.faults.inject import Inject
+from proxy.faults.isolate import Isolate
+from proxy.faults.lose_reply import LoseReply
+from proxy.faults.reorder import Reorder
+from proxy.faults.reset import Reset
+from proxy.faults.respond import Respond
+from proxy.faults.slice import Slice
+from proxy.faults.stall import Stall
+from proxy.faults.truncate import Truncate
+from specs.frames import Direction
+
+_KNOWN: Final = tuple(model for _, model, _ in FAULTS)
+
+_APART: Final = (Stall, Isolate)
+"""What happens to a connection or a network, whatever becomes of the message."""
+
+
+def clashes(faults: Sequence[tuple[str, BaseModel]], direction: Direction | None) -> Iterator[str]:
+    """A line for each two faults of a rule of which one does nothing beside the other, and what to do.
+
+    faults: names and settings, in the order written; direction: of the messages, None for both. Of a
+    fault that is not in `proxy.faults` nothing is known but that it is not done behind an end.
+
+    >>> list(clashes([("hold", Hold(messages=1)), ("close", Close(forward=True))], None))
+    []
+    >>> list(clashes([("close", Close(forward=True)), ("hold", Hold(messages=1))], None))
+    ['hold does nothing behind close, which ends the message: put hold first']
+    """
+    for (one, first), (other, second) in combinations(faults, 2):
+        if _ends(first, direction):
+            better = "leave one out" if _idle(second, first, direction) else f"put {other} first"
+            yield f"{other} does nothing behind {one}, which ends the message: {better}"
+        elif why := _idle(first, second, direction):
+            yield f"{one} does nothing beside {other}: {why}; leave one out"
+        elif why := _idle(second, first, direction):
+            yield f"{other} does nothing beside {one}: {why}; leave one out"
+
+
+def _ends(config: BaseModel, direction: Direction | None) -> bool:
+    """Whether no other fault has a say behind it, see `proxy.effects.FINAL`."""
+    answers = isinstance(config, Respond) and direction != "response"
+    return answers or isinstance(config, Close | Truncate) or _loses(config, direction)
+
+
+def _loses(config: BaseModel, direction: Direction | None) -> bool:
+    """Whether nothing of the message leaves, and nobody answers it."""
+    if isinstance(config, LoseReply):
+        return direction == "response"
+    hangs_up = isinstance(config, Close) and not config.forward
+    return hangs_up or isinstance(config, Drop | Reset | Blackhole)
+
+
+def _idle(config: BaseModel, beside: BaseModel, direction: Direction | None) -> str:
+    """Why a fault does nothing beside another one, in whatever order; "" if it does."""
+    if _loses(beside, direction):
+        about_it = isinstance(config, _KNOWN) and not isinstance(config, _APART)
+        return "nothing of the message leaves" if about_it else ""
+    match config, beside:
+        case Slice() | Duplicate() | LoseReply(), Respond() if direction != "response":
+            return "a request that the proxy answers does not leave"
+        case Inject() | LoseReply() | HalfClose() | Duplicate(), Truncate():
+            return "nothing comes behind what breaks off"
+        case Inject() | LoseReply() | HalfClose(), Close():
+            return "nothing comes behind it"
+        case Inject(direction=way), HalfClose() if way in (None, direction):
+            return "nothing leaves behind it in that direction"
+        case Hold() | Reorder() | Coalesce(), Hold() | Reorder() | Coalesce():
+            return "a message waits for others in one way"
+        case Slice(), Slice():
+            return "the last one counts"
+    return ""

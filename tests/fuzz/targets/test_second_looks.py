@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fuzz.case import Case
+from fuzz.observation import WAITED, Death, Observation
+from fuzz.targets.flow import REUSED
+from fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
+from specs.keys import FETCH, METADATA, PRODUCE
+from tests.fuzz.observed import case, observed, request, response
+
+ASK = request(METADATA, 1, {"topics": None})
+ANSWER = response(METADATA, 1, {})
+ANOTHERS = response(METADATA, 1, {}, correlation_id=8)
+UNANSWERED = request(PRODUCE, 3, {"acks": 0, "timeout_ms": 1, "topic_data": []})
+REUSED_ONE = ((REUSED, True),)
+OVERDUE = ((WAITED, 3000),)
+OUT = "ERROR java.lang.OutOfMemoryError: Java heap space"
+
+
+class Bench:
+    """Second looks at a target that says the same of each case."""
+
+    def __init__(self, **seen: Any) -> None:
+        self.ways: list[str] = []
+        self._seen = seen
+        self.looks = SecondLooks(Again(self.way("apart"), self.way("anew"), self.way("patiently")))
+
+    def way(self, name: str) -> Any:
+        def send(one: Case) -> Observation:
+            self.ways.append(name)
+            return Observation(one, **self._seen)
+
+        return send
+
+
+@pytest.mark.parametrize(
+    ("first", "ways"),
+    [
+        ({"replies": (ANSWER,)}, []),
+        ({"replies": (ANOTHERS,)}, ["apart"]),
+        ({"ending": "closed"}, ["apart"]),
+        ({"ending": "open"}, []),
+        ({"ending": "closed", "log": ("ERROR no",)}, []),  # it ended for a reason of its own
+        ({"ending": "closed", "death": Death(1, "")}, []),
+    ],
+)
+def test_who_suffers_from_the_case_before_is_looked_at_on_a_connection_of_its_own(
+    first: dict[str, Any], ways: list[str]
+) -> None:
+    bench = Bench(replies=(ANSWER,))
+    found = bench.looks.look(observed(ASK, facts=REUSED_ONE, **first))
+    assert bench.ways == ways
+    assert (found == observed(ASK, facts=REUSED_ONE, **first)) is not bool(ways)
+    # nobody was there before it
+    bench.looks.look(observed(ASK, **first))
+    # nobody is answered
+    bench.looks.look(observed(UNANSWERED, facts=REUSED_ONE, **first))
+    assert bench.ways == ways
+
+
+def test_where_memory_ran_out_a_fresh_process_says_where_once_for_a_kind() -> None:
+    traced = f"{OUT}\n\tat kafka.Somewhere"
+    bench = Bench(log=(traced,))
+    assert bench.looks.look(observed(ASK, log=(OUT,))).log == (traced,)
+    assert bench.looks.look(observed(ASK, log=(OUT,))).log == (OUT,)  # that mutator is known
+    bench.looks.look(observed(ASK, log=(traced,)))
+    bench.looks.look(observed(ASK, log=("ERROR else",)))
+    assert bench.ways == ["anew"]
+
+
+def test_so_many_fresh_processes_and_no_more() -> None:
+    bench = Bench(log=(OUT,))
+    for number in range(FRESH + 3):
+        bench.looks.look(Observation(case(ASK, mutator=f"m{number}"), log=(OUT,)))
+    assert bench.ways == ["anew"] * FRESH
+
+
+def test_a_fresh_process_in_which_memory_lasts_changes_nothing() -> None:
+    bench = Bench()
+    assert bench.looks.look(observed(ASK, log=(OUT,))).log == (OUT,)
+    assert bench.ways == ["anew"]
+
+
+def test_an_answer_that_is_overdue_is_waited_for_a_few_times_for_a_kind() -> None:
+    bench = Bench(replies=(ANSWER,))
+    late = observed(ASK, facts=OVERDUE)
+    found = [bench.looks.look(late) for _ in range(CONFIRMED + 2)]
+    assert bench.ways == ["patiently"] * CONFIRMED
+    assert [one.replies for one in found] == [(ANSWER,)] * CONFIRMED + [()] * 2
+    bench.looks.look(observed(request(METADATA, 2, {"topics": None}), facts=OVERDUE))
+    assert len(bench.ways) == CONFIRMED + 1
+
+
+def test_what_a_broker_may_keep_waiting_or_has_answered_is_not_waited_for() -> None:
+    bench = Bench()
+    fetch = request(FETCH, 4, {"max_wait_ms": 1, "min_bytes": 1, "max_bytes": 1, "topics": []})
+    bench.looks.look(observed(fetch, facts=OVERDUE))
+    bench.looks.look(observed(ASK, replies=(ANSWER,), facts=OVERDUE))
+    bench.looks.look(observed(ASK))
+    assert bench.ways == []
