@@ -29,13 +29,17 @@ $(VENV)/.stamp-%: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.stamp-demo
 	@$(BIN)/barnabas demo
 
-# a file of tests stays in one process: what they share is made once
+# a file of tests stays in one process: what they share is made once. One process more than cores: many tests
+# wait for others. The order is that of tests/conftest.py: the longest first
 test: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
+	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
+	  --dist loadfile --no-loadscope-reorder \
+	  -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
 
-# one at a time: clusters of several JVMs need the machine, and their clients have deadlines
+# two at a time, on however many cores: clusters of several JVMs need the machine, and their clients have deadlines
 test-more: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest -m "needs_tshark or needs_chromium or needs_apache or needs_go"
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+	  -m "needs_tshark or needs_chromium or needs_apache or needs_go" tests
 
 test-all: test test-more
 
@@ -51,13 +55,18 @@ bench: $(VENV)/.stamp-bench
 compat: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.compat
 
-# a fixed seed and a limit of time: what it finds is a bug of ours. FUZZ_SECONDS: for each of the three
+# a fixed seed and a limit of time: what it finds is a bug of ours. FUZZ_SECONDS: for each of the three, which
+# may run side by side (make --jobs 2)
 FUZZ_SECONDS ?= 40
-fuzz-self: $(VENV)/.stamp-test
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && for target in decoder:specs decoder:captures proxy; do \
-	  campaign=decoders; [ $$target = proxy ] && campaign=own-proxy; \
-	  $(BIN)/barnabas fuzz run $$campaign --target $$target --seconds $(FUZZ_SECONDS) --db "$$folder/$$campaign.fuzz.db" || exit $$?; \
-	done
+FUZZ_SELF := fuzz-self/specs fuzz-self/captures fuzz-self/proxy
+.PHONY: $(FUZZ_SELF)
+fuzz-self/specs: CAMPAIGN := decoders --target decoder:specs
+fuzz-self/captures: CAMPAIGN := decoders --target decoder:captures
+fuzz-self/proxy: CAMPAIGN := own-proxy --target proxy
+fuzz-self: $(FUZZ_SELF)
+$(FUZZ_SELF): $(VENV)/.stamp-test
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  $(BIN)/barnabas fuzz run $(CAMPAIGN) --seconds $(FUZZ_SECONDS) --db "$$folder/self.fuzz.db"
 
 rediscover: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.rediscover

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 from fuzz.errors import CannotRun
 from fuzz.targets.clients.contents import find
@@ -18,6 +20,24 @@ from peers.apache.versions import release
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+SPARK = 600
+"""Seconds for a test with Spark, which may have to wait for the start of a JVM, on whatever machine."""
+
+SHRINKING = 480
+"""Seconds for a property: what it finds it shrinks for up to 300 (Hypothesis's own limit), and then is to
+say what that was."""
+
+# Hypothesis: "ci" has the same examples each time, "default" others. A test adds how many it needs.
+for _profile in ("default", "ci"):
+    settings.register_profile(
+        _profile,
+        settings.get_profile(_profile),
+        deadline=None,  # machines are slow now and then
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.function_scoped_fixture),
+        # to explain, every line is traced while it shrinks: ten times slower on Python 3.11
+        phases=set(Phase) - {Phase.explain},
+    )
 
 
 @pytest.fixture(scope="session")
@@ -41,12 +61,24 @@ def pytest_runtest_makereport(
     return report
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need tshark or chromium are skipped where it is missing, saying so; those with Spark may
-    have to wait for the start of a JVM, on whatever machine."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that need tshark or chromium are skipped where it is missing, saying so; some get more time.
+
+    Where workers share the files (pytest-xdist), those whose tests may take longest are begun first: or one
+    worker has them at the end, and the others wait.
+    """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.timeout(600))
+            item.add_marker(pytest.mark.timeout(SPARK))
+        elif is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.timeout(SHRINKING))
+    if hasattr(config, "workerinput"):
+        longest: dict[Path, float] = {}
+        for item in items:
+            marker = item.get_closest_marker("timeout")
+            seconds = marker.args[0] if marker is not None else 0
+            longest[item.path] = max(seconds, longest.get(item.path, 0))
+        items.sort(key=lambda item: -longest[item.path])
     for program in ("tshark", "chromium"):
         if shutil.which(program) is not None:
             continue

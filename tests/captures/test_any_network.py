@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.conversations import Conversations
@@ -41,11 +41,7 @@ from tests.captures.traffic import NOW, Said, produce, request, response, talk
 
 MS = 1_000_000
 
-QUICK = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    deadline=None,
-    max_examples=30,
-)
+QUICK = settings(max_examples=30)
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 HABITS = st.builds(

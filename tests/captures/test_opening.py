@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from captures.events import Chunk, Event
@@ -108,7 +108,6 @@ def test_without_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         CaptureReader(tmp_path / "f")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.binary(max_size=400), st.sampled_from([bytes, gzip.compress, ZSTD.compress]))
 def test_any_bytes(tmp_path: Path, data: bytes, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / "f").write_bytes(pack(data))

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.pcapng import CaptureError
@@ -27,9 +27,7 @@ from tests.captures.traffic import (
     write_pcap,
 )
 
-QUICK = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60
-)
+QUICK = settings(max_examples=60)
 WHOLE = 1 << 20
 ROUNDS = 6
 

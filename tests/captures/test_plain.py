@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from captures.conversation import Conversation
@@ -105,7 +105,6 @@ def every(exchange: Exchange) -> tuple[Any, ...]:
     return tuple(getattr(exchange, one.name) for one in fields if not one.name.startswith("_"))
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), rare=st.sampled_from((0.0, 0.05, 0.4)))
 def test_the_same_exchanges_as_with_care(seed: int, rare: float) -> None:
     events = conversation(Random(seed), rare)

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from captures.events import Chunk, Closed, Event, Lost, Note, Opened
@@ -145,7 +145,6 @@ def test_damage_is_known_behind_what_came_before(tmp_path: Path) -> None:
     assert isinstance(found[-1], Closed)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data())
 def test_nothing_else_is_raised(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "f"

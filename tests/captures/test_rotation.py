@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.conversations import Conversations
@@ -73,9 +73,7 @@ def rotated(source: Path, folder: Path, points: set[int]) -> int:
 
 
 @pytest.mark.parametrize("name", OURS)
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, deadline=None
-)
+@settings(max_examples=15)
 @given(st.sets(st.integers(0, 400), max_size=12), st.randoms(use_true_random=False))
 def test_segments_in_any_order_give_the_exchanges_of_one_file(
     name: str, tmp_path_factory: pytest.TempPathFactory, points: set[int], chance: random.Random

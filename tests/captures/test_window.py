@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tracemalloc
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from captures.window import AHEAD, Window
@@ -24,7 +24,6 @@ class Drops(io.RawIOBase):
         return self._data.readinto(buffer[:70_001])
 
 
-@settings(deadline=None)
 @given(
     counts=st.lists(
         st.sampled_from([1, 7, 5000, AHEAD - 1, AHEAD, AHEAD + 1, 3 * AHEAD]), max_size=8

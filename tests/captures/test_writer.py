@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.events import Chunk, Closed, Lost, Opened
@@ -68,9 +68,7 @@ steps = st.lists(
 )
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None
-)
+@settings(max_examples=50)
 @given(steps)
 def test_what_is_written_is_read_back(
     tmp_path: Path,
@@ -216,9 +214,7 @@ class Full:
         return done
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
-)
+@settings(max_examples=40)
 @given(st.integers(1000, 6000))
 def test_a_full_disk_leaves_a_file_that_can_be_read(tmp_path: Path, room: int) -> None:
     path = tmp_path / "f"

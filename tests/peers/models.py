@@ -9,23 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 Machine = Callable[[str], RuleBasedStateMachine]
 """Makes a machine whose runs end in this way."""
 
-SETTINGS: Final = settings(
-    max_examples=15,
-    stateful_step_count=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    phases=(
-        Phase.reuse,
-        Phase.generate,
-        Phase.shrink,
-    ),  # explaining traces: too slow to be waited for
-)
+SETTINGS: Final = settings(max_examples=15, stateful_step_count=25)
 
 
 def explore(machine: Machine, ending: str, how: settings = SETTINGS) -> None:

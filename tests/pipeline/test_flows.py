@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.tcp import ACK, PSH, SYN, Segment
@@ -37,11 +37,7 @@ from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.stages import NAMES, in_memory, planned, sequential
 from tests.pipeline.test_plan import SAMPLES
 
-QUICK = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    deadline=None,
-    max_examples=30,
-)
+QUICK = settings(max_examples=30)
 SAMPLES_BY_NAME = {path.name: path for path in SAMPLES}
 STEADY = Habits()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.context import Context
@@ -59,9 +59,7 @@ def plain(row: Row) -> Row:
 
 
 @pytest.mark.parametrize("name", [*OURS, "kip-848.pcapng", "embedded.pcapng"])
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8, deadline=None
-)
+@settings(max_examples=8)
 @given(st.sets(st.integers(0, 200), min_size=3, max_size=12), st.randoms(use_true_random=False))
 def test_one_by_one_is_all_at_once(
     name: str, tmp_path_factory: pytest.TempPathFactory, points: set[int], chance: random.Random

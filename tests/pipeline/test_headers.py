@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.packets import Packets
@@ -20,9 +20,7 @@ from pipeline.survey import Noticed
 from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.test_plan import SAMPLES
 
-QUICK = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25
-)
+QUICK = settings(max_examples=25)
 
 
 def stretches(path: Path) -> list[Stretch]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.opening import CaptureFile
@@ -31,11 +31,7 @@ SAMPLES = [
     for path in sorted((Path(__file__).parents[2] / "captures" / "samples").iterdir())
     if path.suffix != ".md"
 ]
-QUICK = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    deadline=None,
-    max_examples=40,
-)
+QUICK = settings(max_examples=40)
 
 Row = tuple[int, int, int, int, bytes, tuple[str, ...]]
 """Number, offset, time, link type, bytes, comments."""

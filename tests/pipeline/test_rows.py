@@ -149,7 +149,7 @@ def test_what_cannot_be_decoded_says_why() -> None:
 
 
 @pytest.mark.parametrize("key", HOT)
-@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_body_makes_it_raise(key: int, data: st.DataObject) -> None:
     low, high = api(key).versions

@@ -113,7 +113,7 @@ class Traffic:
         self.actor.answer(answer, bytewise if len(answer) < 200 else whole)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_nothing_breaks_and_nothing_stays_behind(seed: int, rules: bool, observed: bool) -> None:
     choose = random.Random(seed)

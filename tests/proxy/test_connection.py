@@ -118,7 +118,7 @@ def odd_traffic() -> tuple[bytes, bytes]:
     return b"".join(requests), b"".join(responses)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.booleans(), st.integers(0, 2**32))
 def test_without_rules_what_comes_out_is_what_went_in(observed: bool, seed: int) -> None:
     choose = random.Random(seed)
@@ -153,7 +153,7 @@ def test_a_frame_that_is_cut_off_by_the_end_is_sent_as_far_as_it_came(cut: int) 
 
 
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=20), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_skimming_and_the_careful_path_agree(sizes: list[int], data: st.DataObject) -> None:
     asked = b"".join(
         request("Heartbeat", n, group_id="g" * size, generation_id=1, member_id="")

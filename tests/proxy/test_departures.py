@@ -147,7 +147,7 @@ def test_nothing_wakes_up_for_a_frame_that_another_one_blocks() -> None:
 ODD = (UNREADABLE, CUT_OFF, raw(b""), raw(struct.pack(">hhih", 999, 7, 5, -1)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(st.sampled_from((heartbeat(1), groups(2), request("Metadata", 3), *ODD)), max_size=15),
     st.lists(st.integers(1, 60), min_size=1, max_size=5),

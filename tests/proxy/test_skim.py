@@ -81,7 +81,7 @@ def run(observed: bool, rounds: list[list[str]], chunks: Chunks) -> Actor:
     return actor
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(st.lists(st.sampled_from(KINDS), max_size=8), min_size=1, max_size=6),
     st.lists(st.integers(1, 400), min_size=1, max_size=5),

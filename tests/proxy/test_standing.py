@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.conversations import Conversations
@@ -107,9 +107,7 @@ OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no lo
 @WAYS
 @SCENARIOS
 @OBSERVED
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
-)
+@settings(max_examples=10)
 @given(points=st.sets(st.integers(0, 60), min_size=1, max_size=8))
 def test_segments_tell_what_one_file_tells(
     tmp_path_factory: pytest.TempPathFactory,

@@ -12,9 +12,7 @@ import specs
 from specs.codec import Malformed
 from tests.specs.strategies import mutated, values
 
-EACH = settings(
-    max_examples=5, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+EACH = settings(max_examples=5, database=None, suppress_health_check=list(HealthCheck))
 
 MESSAGES = [
     pytest.param(name, direction, version, id=f"{name}-{direction}-v{version}")

@@ -157,7 +157,7 @@ def test_a_lead_reads_from_the_first_bytes_what_a_projection_reads_from_all() ->
     assert read > 250
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.sampled_from(FRAMES), st.data())
 def test_a_mutated_body_is_read_or_refused_and_never_anything_else(
     frame: dict[str, Any], data: st.DataObject

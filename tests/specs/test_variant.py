@@ -49,7 +49,7 @@ def written(
 
 
 @pytest.mark.parametrize("key", [key for key, _, _ in CONTENTS])
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObject) -> None:
     direction: Direction = data.draw(st.sampled_from(("request", "response")))
@@ -63,7 +63,7 @@ def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObjec
 
 
 @pytest.mark.parametrize(("key", "direction"), [(1, "request"), (1, "response"), (8, "request")])
-@settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_names_stand_behind_the_fields_of_their_structures(
     key: int, direction: Direction, data: st.DataObject

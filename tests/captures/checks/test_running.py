@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from captures.checks import CHECKS
@@ -78,7 +78,7 @@ def test_bodies_of_every_api_and_version_pass_through_every_check() -> None:
 
 
 @pytest.mark.parametrize("key", SEEN)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 @given(data=st.data())
 def test_any_values_pass_through_every_check(key: int, data: st.DataObject) -> None:
     declared = api(key)

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.convert import Wanted, convert
@@ -33,9 +33,7 @@ from tests.captures.traffic import (
     write_pcap,
 )
 
-QUICK = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25
-)
+QUICK = settings(max_examples=25)
 FILTERS = ("api == 'Produce'", "correlation_id > `6`", "response == null", "error != ''")
 TOKEN = b"\0alice\0hunter2"
 

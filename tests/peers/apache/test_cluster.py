@@ -190,7 +190,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_one_that_is_not_ready_in_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     directories = watched(monkeypatch)
     monkeypatch.setattr(probe, "brokers", lambda *_: set())
-    running = ApacheCluster("0.8.2.2", timeout=1)
+    running = ApacheCluster("0.8.2.2", timeout=5)  # ZooKeeper is ready in a fraction of it
     with pytest.raises(BootError, match=r"broker 1 of Kafka 0\.8\.2\.2 was not ready"), running:
         pass
     assert [broker.pid for broker in running.nodes.values()] == [None]

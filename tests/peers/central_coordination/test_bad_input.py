@@ -67,7 +67,7 @@ def broker() -> Broker:
     return one
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.one_of(st.binary(max_size=200), mutated(TO_BROKER)), st.integers(1, 50), st.booleans())
 def test_a_broker(data: bytes, piece: int, registered: bool) -> None:
     one = broker()
@@ -86,7 +86,7 @@ def test_a_broker(data: bytes, piece: int, registered: bool) -> None:
     assert isinstance(answer, Send)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.one_of(st.binary(max_size=200), mutated(TO_CONSUMER)), st.integers(0, 3))
 def test_a_consumer(data: bytes, met: int) -> None:
     one = Consumer(ConsumerSettings("g", "c", (("h", 1),)))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from peers.client_0_8 import Client, Message, Produced, Unreachable
@@ -128,9 +128,7 @@ def test_no_leader_is_the_error_of_metadata() -> None:
 
 
 @given(answer=st.binary(max_size=60), correct=st.booleans(), key=st.sampled_from((PRODUCE, FETCH)))
-@settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40)
 def test_any_answer_is_read_or_unreachable(answer: bytes, correct: bool, key: int) -> None:
     """Random bytes as a frame, or behind the right correlation id; then the broker hangs up."""
 

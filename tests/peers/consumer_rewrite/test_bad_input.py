@@ -76,7 +76,7 @@ def broker() -> Broker:
     return one
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.one_of(st.binary(max_size=200), mutated(REQUESTS)), st.integers(1, 50))
 def test_a_broker(data: bytes, piece: int) -> None:
     one = broker()
@@ -94,7 +94,7 @@ def test_a_broker(data: bytes, piece: int) -> None:
     assert isinstance(answer, Send)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.one_of(st.binary(max_size=200), st.none()), st.data())
 def test_a_consumer(noise: bytes | None, data: st.DataObject) -> None:
     one = Consumer(ConsumerSettings("g", (("h", 1),), topics=("t",)))

@@ -33,7 +33,7 @@ def test_a_broker_with_a_number_of_our_own_ends_the_connection(node: int) -> Non
     data=st.binary(min_size=1, max_size=80),
     how=st.sampled_from(("instead", "behind the id", "flipped")),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_any_answer_ends_in_a_report_of_every_message(at: int, data: bytes, how: str) -> None:
     """The answers of a producer's first seconds, one of them replaced or changed."""
     stage = Stage(LIMITS, Cluster(2, {"t": 2}))

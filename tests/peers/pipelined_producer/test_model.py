@@ -178,4 +178,4 @@ class Producing(RuleBasedStateMachine):
 
 
 TestProducing = Producing.TestCase
-TestProducing.settings = profile(max_examples=60, stateful_step_count=40, deadline=None)
+TestProducing.settings = profile(max_examples=60, stateful_step_count=40)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from peers.leaders import Place
@@ -124,7 +124,6 @@ steps = st.lists(
 
 @both
 @given(steps)
-@settings(deadline=None)
 def test_nothing_is_lost_doubled_or_overtaken(make: Make, script: list[tuple[object, ...]]) -> None:
     """What has a partition from the beginning leaves in its order, and so does what has none."""
     queues = make(20)

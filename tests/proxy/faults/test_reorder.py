@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.dice import Dice
@@ -26,7 +26,6 @@ def test_settings_are_handed_on() -> None:
     assert (effect.at_most, effect.restore) == (1_000_000_000, False)
 
 
-@settings(deadline=None)  # machines are slow now and then
 @given(st.integers(2, 1000), st.integers())
 def test_shuffle_is_a_permutation(size: int, seed: int) -> None:
     config = Reorder(shuffle=size)

@@ -65,7 +65,7 @@ def test_defaults_are_written_and_read_back(message: Message, version: int) -> N
 
 
 @pytest.mark.parametrize(("message", "version"), MESSAGES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_any_values_come_back_and_construct_agrees(
     message: Message, version: int, data: st.DataObject
