@@ -116,7 +116,8 @@ def memory_of(queueing: Choice, partitions: int) -> int:
     events = [Event("t", None, None, 0.0, number % partitions) for number in range(EVENTS)]
     tracemalloc.start()
     try:
-        queues: Queues = PartitionQueues(EVENTS) if queueing == "partition" else OneQueue(EVENTS)
+        made = PartitionQueues if queueing == "partition" else OneQueue
+        queues: Queues = made(EVENTS, Settings().batch_bytes)
         before = tracemalloc.get_traced_memory()[0]
         for event in events:
             queues.put(event)

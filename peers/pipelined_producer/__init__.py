@@ -1,8 +1,9 @@
 """The pipelined producer of the document that became Kafka's new producer: several requests in flight.
 
 Two threads: the client's gives an event its partition and puts it into a queue (`intake`); the send
-thread does all the rest in one event loop (`loop`: the document's, in its order). What the document
-leaves open is a setting (`settings`), and `BLOCKING_0_8` is the producer that it wants to replace.
+thread does all the rest in one event loop (`steps`: the document's, in its order). Only names of hosts are
+looked up elsewhere (`resolver`). What the document leaves open is a setting (`settings`), and
+`BLOCKING_0_8` is the producer that it wants to replace.
 
 with PipelinedProducer([("127.0.0.1", 9092)]) as producer:
     producer.send("orders", b"value", key=b"key", told=print)
@@ -11,7 +12,7 @@ with PipelinedProducer([("127.0.0.1", 9092)]) as producer:
 from __future__ import annotations
 
 from peers.pipelined_producer.event import Event, Outcome
-from peers.pipelined_producer.intake import QueueFull
+from peers.pipelined_producer.intake import QueueFull, TooLarge
 from peers.pipelined_producer.producer import PipelinedProducer, Stopped
 from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
 
@@ -23,4 +24,5 @@ __all__ = [
     "QueueFull",
     "Settings",
     "Stopped",
+    "TooLarge",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, NamedTuple
 
 from peers.leaders import Address
@@ -42,11 +42,22 @@ class Report(NamedTuple):
 Action = Connect | Write | Close | Report
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """What select found: new connections, bytes that came, connections that ended, who takes bytes."""
+class Select(Enum):
+    """The two times in a round when the loop asks which sockets can be used."""
 
-    connected: Collection[int] = ()
-    arrived: Mapping[int, bytes] = field(default_factory=dict)
-    lost: Collection[int] = ()
-    writable: Collection[int] = ()
+    READABLE = "select readable keys"
+    WRITABLE = "select writable keys"
+
+
+class Heard(NamedTuple):
+    """What selecting readable keys found: bytes that came, and connections that ended."""
+
+    arrived: Mapping[int, bytes]
+    lost: Collection[int]
+
+
+class Takes(NamedTuple):
+    """What selecting writable keys found: who takes bytes, and connections that are there now."""
+
+    writable: set[int]
+    connected: Collection[int]

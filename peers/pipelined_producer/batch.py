@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from peers.leaders import Place, by_topic
 from peers.pipelined_producer.event import Event, Outcome
 from peers.pipelined_producer.queues import Batches
+from peers.pipelined_producer.serializing import (
+    BATCH,
+    PARTITION,
+    Serializers,
+    batch_room,
+    record_size,
+    request_room,
+    too_large,
+)
 from peers.pipelined_producer.settings import Settings
 from specs.records import Record, build
-
-Serializer = Callable[[Any], bytes | None]
-"""Makes bytes of a key or a value; what it raises is the event's problem."""
 
 MAGIC_1: Final = 2
 MAGIC_2: Final = 3
 """Versions of Produce from which batches of that magic are sent (KIP-32, KIP-98)."""
 
 
-class Serializers(NamedTuple):
-    """One for keys, one for values."""
+class Collated(NamedTuple):
+    """A request's body, the events in it, those for which it had no room, and those that can't be sent."""
 
-    key: Serializer
-    value: Serializer
-
-
-def plain(value: Any) -> bytes | None:
-    """Bytes as they are and str as UTF-8. Raises TypeError for anything else.
-
-    >>> plain("ä"), plain(b"x"), plain(None)
-    (b'\\xc3\\xa4', b'x', None)
-    """
-    if value is None or isinstance(value, bytes):
-        return value
-    if isinstance(value, str):
-        return value.encode()
-    raise TypeError(f"{type(value).__name__} is neither bytes nor str: give a serializer")
+    body: dict[str, Any]
+    sent: Batches
+    left: Batches
+    failed: list[Outcome]
 
 
-PLAIN: Final = Serializers(plain, plain)
-"""For keys and values that are bytes or text."""
+class _Batch(NamedTuple):
+    events: list[Event]
+    records: list[Record]
+    size: int
+    """Of the records."""
+    left: list[Event]
 
 
 def magic_for(version: int) -> int:
@@ -54,33 +53,62 @@ def magic_for(version: int) -> int:
 
 def collate(
     batches: Batches, version: int, settings: Settings, serializers: Serializers
-) -> tuple[dict[str, Any], Batches, list[Outcome]]:
-    """The body of a request; the events that are in it; what became of those that can't be."""
+) -> Collated:
+    """Make a request of batches, as large as it may be. Something of them is sent or fails."""
     magic = magic_for(version)
-    sent: Batches = {}
+    room = request_room(settings)
+    found = Collated({}, {}, {}, [])
     sets: dict[Place, bytes] = {}
-    failed: list[Outcome] = []
     for place, events in batches.items():
-        records: list[Record] = []
-        fit: list[Event] = []
-        for event in events:
-            try:
-                key, value = serializers.key(event.key), serializers.value(event.value)
-            except Exception as problem:  # noqa: BLE001 - whatever somebody's serializer raises
-                failed.append(Outcome(event, problem=f"not serialised: {problem}"))
-                continue
-            stamp = event.timestamp if magic else -1
-            records.append(Record(len(records), stamp, key, value))
-            fit.append(event)
+        own = batch_room(settings, place[0], room)
+        batch = _batch(events, own, magic, settings, serializers, found.failed)
+        if batch.left:
+            found.left[place] = batch.left
+        if not batch.events:
+            continue
         try:
-            if records:
-                sets[place] = build(records, magic=magic, compression=settings.compression)
-                sent[place] = fit
+            sets[place] = build(batch.records, magic=magic, compression=settings.compression)
         except ValueError as problem:  # Unfit: not bytes, or a codec that this magic has not
-            failed += (Outcome(event, problem=f"not serialised: {problem}") for event in fit)
+            found.failed.extend(
+                Outcome(event, problem=f"not serialised: {problem}") for event in batch.events
+            )
+            continue
+        found.sent[place] = batch.events
+        room -= PARTITION + len(place[0].encode()) + BATCH + batch.size
     topics = [
         {"name": topic, "partition_data": [{"index": i, "records": data} for i, data in parts]}
         for topic, parts in by_topic(sets.items())
     ]
     body = {"acks": settings.acks, "timeout_ms": settings.request_timeout_ms, "topic_data": topics}
-    return body, sent, failed
+    return found._replace(body=body)
+
+
+def _batch(
+    events: Sequence[Event],
+    room: int,
+    magic: int,
+    settings: Settings,
+    serializers: Serializers,
+    failed: list[Outcome],
+) -> _Batch:
+    """Serialise as many events as there is room for, and one more."""
+    records: list[Record] = []
+    fit: list[Event] = []
+    size = 0
+    for number, event in enumerate(events):
+        try:
+            key, value = serializers.key(event.key), serializers.value(event.value)
+            own = record_size(key, value)
+        except Exception as problem:  # noqa: BLE001 - whatever somebody's serializer raises
+            failed.append(Outcome(event, problem=f"not serialised: {problem}"))
+            continue
+        if (says := too_large(own, settings, event.topic)) is not None:
+            failed.append(Outcome(event, problem=says))
+            continue
+        if size + own > room:
+            return _Batch(fit, records, size, list(events[number:]))
+        size += own
+        stamp = event.timestamp if magic else -1
+        records.append(Record(len(records), stamp, key, value))
+        fit.append(event)
+    return _Batch(fit, records, size, [])

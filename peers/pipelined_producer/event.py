@@ -26,8 +26,14 @@ class Event:
     partition: int = UNDESIGNATED
     timestamp: int = -1
     told: Callable[[Outcome], None] | None = None
+    size: int = 0
+    """Bytes that it takes in a request, as far as that is known before it is serialised."""
     attempts: int = 0
     """How often it was sent and not acknowledged."""
+    problem: str | None = None
+    """Why it was not, the last time."""
+    error: int = 0
+    """The broker's code for that; 0 if it is not the broker's problem."""
 
     @property
     def place(self) -> Place:

@@ -14,6 +14,7 @@ from peers.leaders import Place
 from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
 from peers.pipelined_producer.partitioning import Partitioner, by_hash
 from peers.pipelined_producer.queues import Batches, OneQueue, PartitionQueues, Queues
+from peers.pipelined_producer.serializing import BATCH, PLAIN, Serializers, known_size, too_large
 from peers.pipelined_producer.settings import Settings
 
 LONGEST_TOPIC: Final = 249
@@ -24,14 +25,23 @@ class QueueFull(Exception):
     """There is no room for an event: it was not taken."""
 
 
+class TooLarge(ValueError):
+    """An event fits into no request: it was not taken."""
+
+
 class Intake:
     """The queues, and the numbers of partitions as far as they are known."""
 
-    def __init__(self, settings: Settings, partitioner: Partitioner = by_hash) -> None:
-        room = settings.queue_messages
-        self._queues: Queues = (
-            PartitionQueues(room) if settings.queueing == "partition" else OneQueue(room)
-        )
+    def __init__(
+        self,
+        settings: Settings,
+        partitioner: Partitioner = by_hash,
+        serializers: Serializers = PLAIN,
+    ) -> None:
+        made = PartitionQueues if settings.queueing == "partition" else OneQueue
+        self._queues: Queues = made(settings.queue_messages, settings.batch_bytes - BATCH)
+        self._settings = settings
+        self._serializers = serializers
         self._partitioner = partitioner
         self._partitions: dict[str, int] = {}
         self._most = settings.outstanding
@@ -41,9 +51,18 @@ class Intake:
         """Its lock guards all this; who waits for room or for the end is woken."""
 
     def put(self, event: Event) -> None:
-        """Take an event. Raises QueueFull, ValueError for a topic that can't be, or as the partitioner."""
+        """Take an event. Raises QueueFull, TooLarge, ValueError for what can't be, or as the partitioner.
+
+        What becomes of key and value in the send thread is not known here if a serializer is given:
+        then only the send thread finds out that it is too large.
+        """
         if not 0 < len(event.topic.encode()) <= LONGEST_TOPIC:
             raise ValueError(f"a topic's name has 1 to {LONGEST_TOPIC} bytes")
+        if not UNDESIGNATED <= event.partition < 1 << 31:
+            raise ValueError(f"partition {event.partition}: 0 or more, or {UNDESIGNATED} for any")
+        event.size = known_size(event.key, event.value, self._serializers)
+        if (problem := too_large(event.size, self._settings, event.topic)) is not None:
+            raise TooLarge(problem)
         with self.changed:
             if self.outstanding >= self._most:
                 raise QueueFull(f"{self._most} messages are in the producer's hands already")
@@ -95,6 +114,11 @@ class Intake:
         """Batches for these partitions, see `queues.Queues.take`."""
         with self.changed:
             return self._queues.take(places, limit, ripe)
+
+    def put_back(self, batches: Batches) -> None:
+        """What was taken and had no room is the first of its partition again."""
+        with self.changed:
+            self._queues.put_back(batches)
 
     def remove(self, wanted: Callable[[Event], bool]) -> list[Event]:
         """Take out all that are wanted."""

@@ -55,9 +55,10 @@ class Links:
         led = self._refresher.led.get(link.node, ())
         return [place for place in led if place not in shut and place not in but]
 
-    def served_now(self, link: Link) -> None:
-        """A broker has got something: the others come first next time."""
+    def served_now(self, link: Link, places: Collection[Place]) -> None:
+        """A broker has got something for these: others come first next time, brokers and partitions."""
         self.brokers[link.node] = self.brokers.pop(link.node)
+        self._refresher.led[link.node].sort(key=places.__contains__)
 
     def busy(self) -> Iterator[float]:
         """When something that is waited for is late, or may be tried again, in seconds."""

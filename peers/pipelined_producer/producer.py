@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import selectors
-import socket
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from peers.leaders import Address
-from peers.pipelined_producer.actions import Action, Close, Connect, Ready, Report, Write
-from peers.pipelined_producer.batch import PLAIN, Serializers
+from peers.pipelined_producer.actions import Action, Close, Connect, Report, Select, Write
 from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
 from peers.pipelined_producer.intake import Intake, QueueFull
 from peers.pipelined_producer.loop import Loop
 from peers.pipelined_producer.partitioning import Partitioner, by_hash
+from peers.pipelined_producer.resolver import Lookup, look_up
 from peers.pipelined_producer.selecting import wake, wants_write
+from peers.pipelined_producer.serializing import PLAIN, Serializers
 from peers.pipelined_producer.settings import Settings
-
-_CHUNK: Final = 1 << 18
-_LONGEST: Final = 3600.0  # seconds that select waits at most
-_BELL: Final = -2  # stands for a node: the client's thread rings
+from peers.pipelined_producer.sockets import Sockets
+from peers.pipelined_producer.steps import STEPS
 
 
 class Stopped(RuntimeError):
@@ -32,8 +29,8 @@ class Stopped(RuntimeError):
 class PipelinedProducer:
     """Sends messages, asynchronously: `told` hears in the send thread what became of each, once.
 
-    bootstrap: where to ask for metadata first. What `told` raises is kept in `problems`. It may send,
-    but not wait (flush, close): RuntimeError.
+    bootstrap: where to ask for metadata first. lookup: what a host's name stands for. What `told` raises
+    is kept in `problems`. It may send, but not wait (flush, close): RuntimeError.
     """
 
     def __init__(
@@ -43,19 +40,13 @@ class PipelinedProducer:
         *,
         serializers: Serializers = PLAIN,
         partitioner: Partitioner = by_hash,
+        lookup: Lookup = look_up,
     ) -> None:
         self.settings = settings or Settings()
-        self.intake = Intake(self.settings, partitioner)
+        self.intake = Intake(self.settings, partitioner, serializers)
         self.problems: list[Exception] = []
         self._loop = Loop(bootstrap, self.settings, self.intake, serializers)
-        self._selector = selectors.DefaultSelector()
-        self._sockets: dict[int, socket.socket] = {}
-        self._connecting: set[int] = set()
-        self._refused: set[int] = set()
-        self._ring, self._bell = socket.socketpair()
-        self._ring.setblocking(False)
-        self._bell.setblocking(False)
-        self._selector.register(self._bell, selectors.EVENT_READ, _BELL)
+        self._sockets = Sockets(lookup)
         self._flushing = 0
         self._untold = 0
         """Events that are no longer in the producer's hands, and whose `told` may not have heard it."""
@@ -76,7 +67,8 @@ class PipelinedProducer:
     ) -> None:
         """Take a message, and return at once. Raises QueueFull if there is no room for `wait` seconds.
 
-        Raises Stopped, ValueError for a topic that can't be, and what the partitioner raises.
+        Raises Stopped, TooLarge, ValueError for a topic or a partition that can't be, and what the
+        partitioner raises.
         """
         event = Event(topic, key, value, time.monotonic(), partition, _milliseconds(), told)
         until = event.enqueued + wait
@@ -92,7 +84,7 @@ class PipelinedProducer:
                     if left <= 0:
                         raise
                     self.intake.changed.wait(left)
-        self._wake()
+        self._sockets.ring()
 
     def flush(self, timeout: float | None = None) -> int:
         """Send what waits at once, and wait until all is reported; how much is not, in that time."""
@@ -100,7 +92,7 @@ class PipelinedProducer:
             raise RuntimeError("the send thread would wait for itself")
         with self.intake.changed:
             self._flushing += 1
-            self._wake()
+            self._sockets.ring()
             self.intake.changed.wait_for(
                 lambda: not self._unreported or self._failure is not None, timeout
             )
@@ -117,7 +109,7 @@ class PipelinedProducer:
         with self.intake.changed:
             self._stop = True
             self.intake.changed.notify_all()
-        self._wake()
+        self._sockets.ring()
         self._thread.join()
         if self._failure is not None:
             raise Stopped("the send thread has ended") from self._failure
@@ -128,123 +120,52 @@ class PipelinedProducer:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close(None if kind is None else 0)
 
-    def _wake(self) -> None:
-        with contextlib.suppress(OSError):  # full: it rings already; closed: nobody is there
-            self._ring.send(b"!")
-
     def _work(self) -> None:
         try:
             while not self._stop:
-                self._turn()
+                self._round()
         except BaseException as failure:  # noqa: BLE001 - raised again where it is closed
             self._failure = failure
         finally:
-            self._perform(self._loop.give_up())
+            self._perform(self._loop.do(Loop.give_up))
             with self.intake.changed:
                 self.intake.changed.notify_all()
-            self._selector.close()
-            self._ring.close()
-            self._bell.close()
+            self._sockets.shut()
 
-    def _turn(self) -> None:
-        ready = self._select()
-        self._loop.hurry = self._flushing > 0
-        self._perform(self._loop.turn(ready, time.monotonic()))
-
-    def _select(self) -> Ready:
-        """Wait until something can be done. A connection that is refused at once is lost in this turn."""
-        wanted = wants_write(self._loop)
-        for node, connection in self._sockets.items():
-            writes = node in wanted or node in self._connecting
-            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writes else 0)
-            if self._selector.get_key(connection).events != events:
-                self._selector.modify(connection, events, node)
-        due = wake(self._loop)
-        timeout = _LONGEST if due is None else max(due - time.monotonic(), 0.0)
-        found = self._selector.select(0 if self._refused else min(timeout, _LONGEST))
-        lost, self._refused = set(self._refused), set()
-        connected: list[int] = []
-        arrived: dict[int, bytes] = {}
-        writable: list[int] = []
-        for key, events in found:
-            node = key.data
-            if node == _BELL:
-                self._bell.recv(4096)
-            elif node in self._connecting:
-                self._connecting.discard(node)
-                if self._sockets[node].getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-                    lost.add(node)
-                else:
-                    connected.append(node)
+    def _round(self) -> None:
+        """Once through the document's loop."""
+        loop = self._loop
+        for _, step in STEPS:
+            loop.hurry = self._flushing > 0
+            if step is Select.READABLE:
+                due = wake(loop)
+                wait = math.inf if due is None else max(due - time.monotonic(), 0.0)
+                loop.heard = self._sockets.readable(wants_write(loop), wait)
+                loop.now = time.monotonic()
+            elif step is Select.WRITABLE:
+                loop.takes = self._sockets.writable(wants_write(loop))
             else:
-                if events & selectors.EVENT_READ and not self._read(node, arrived):
-                    lost.add(node)
-                if events & selectors.EVENT_WRITE:
-                    writable.append(node)
-        return Ready(connected, arrived, lost, writable)
-
-    def _read(self, node: int, arrived: dict[int, bytes]) -> bool:
-        """Take what came; whether the connection is still there."""
-        try:
-            data = self._sockets[node].recv(_CHUNK)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        arrived[node] = data
-        return bool(data)
+                self._perform(loop.do(step))
 
     def _perform(self, actions: Collection[Action]) -> None:
+        if not actions:
+            return
         with self.intake.changed:  # there is room before it is told, for what `told` may send
             self._untold = sum(isinstance(action, Report) for action in actions)
             self.intake.over(self._untold)
         for action in actions:
             match action:
                 case Connect(node, address):
-                    self._connect(node, address)
+                    self._sockets.connect(node, address)
                 case Write(node, data):
-                    self._write(node, data)
+                    self._loop.wrote(node, self._sockets.write(node, data))
                 case Close(node):
-                    self._close(node)
+                    self._sockets.close(node)
                 case Report(outcome):
                     self._tell(outcome)
         with self.intake.changed:
             self._untold = 0
             self.intake.changed.notify_all()
-
-    def _connect(self, node: int, address: Address) -> None:
-        connection = socket.socket()
-        connection.setblocking(False)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        try:
-            with contextlib.suppress(BlockingIOError):
-                connection.connect(address)
-        except (OSError, OverflowError, TypeError, ValueError):  # no such host, or no port
-            connection.close()
-            self._refused.add(node)
-            return
-        self._sockets[node] = connection
-        self._connecting.add(node)
-        self._selector.register(connection, selectors.EVENT_READ | selectors.EVENT_WRITE, node)
-
-    def _write(self, node: int, data: memoryview) -> None:
-        connection = self._sockets.get(node)
-        if connection is None:
-            return
-        try:
-            self._loop.wrote(node, connection.send(data))
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._refused.add(node)  # reading says so, too
-
-    def _close(self, node: int) -> None:
-        connection = self._sockets.pop(node, None)
-        self._connecting.discard(node)
-        self._refused.discard(node)
-        if connection is not None:
-            self._selector.unregister(connection)
-            connection.close()
 
     def _tell(self, outcome: Outcome) -> None:
         if outcome.event.told is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from heapq import merge
 from typing import Final, Protocol
 
 from peers.leaders import Place
@@ -27,9 +28,12 @@ class Queues(Protocol):
     def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
         """What may go to these partitions now, at most so many events each, in order.
 
-        An undesignated event goes to one of them. A batch that is not full waits until its first
-        event was enqueued at `ripe` or before.
+        An undesignated event goes to one of them. A batch that is not full, of events or of bytes as
+        far as they are known, waits until its first event was enqueued at `ripe` or before.
         """
+
+    def put_back(self, batches: Batches) -> None:
+        """What was taken last is the first of its partition again, even if there is no room left."""
 
     def designate(self, topic: str, partition: Callable[[Event], int]) -> None:
         """Give what has a key its partition, now that their number is known; order is kept."""
@@ -52,9 +56,11 @@ class Queues(Protocol):
 class PartitionQueues:
     """A queue per partition, and the undesignated one of each topic; `room` is that of each."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, batch_bytes: int) -> None:
         self._room: Final = room
+        self._batch_bytes: Final = batch_bytes
         self._queues: dict[Place, deque[Event]] = {}
+        self._bytes: Counter[Place] = Counter()
         self._turns: Counter[Place] = Counter()
 
     def put(self, event: Event) -> bool:
@@ -62,6 +68,7 @@ class PartitionQueues:
         if len(self._queues.get(event.place, ())) >= self._room:
             return False
         self._queues.setdefault(event.place, deque()).append(event)
+        self._bytes[event.place] += event.size
         return True
 
     def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
@@ -83,27 +90,35 @@ class PartitionQueues:
                     found[place] = batch + more
         return found
 
+    def put_back(self, batches: Batches) -> None:
+        """See Queues."""
+        for place, events in batches.items():
+            self._queues.setdefault(place, deque()).extendleft(reversed(events))
+            self._bytes[place] += sum(event.size for event in events)
+
     def designate(self, topic: str, partition: Callable[[Event], int]) -> None:
         """See Queues. What has a key moves to its queue, even if that has no room left."""
         queue = self._queues.pop((topic, UNDESIGNATED), None)
+        self._bytes.pop((topic, UNDESIGNATED), None)
         for event in queue or ():
             if event.key is not None:
                 event.partition = partition(event)
             self._queues.setdefault(event.place, deque()).append(event)
+            self._bytes[event.place] += event.size
 
     def remove(self, wanted: Callable[[Event], bool]) -> list[Event]:
         """See Queues."""
         found: list[Event] = []
         for place, queue in list(self._queues.items()):
-            self._keep(place, _without(queue, wanted, found))
+            kept = _without(queue, wanted, found)
+            self._bytes[place] = sum(event.size for event in kept)
+            self._keep(place, kept)
         return found
 
     def ripe(self, limit: int, ripe: float) -> Iterable[Place]:
         """See Queues."""
         return [
-            place
-            for place, queue in self._queues.items()
-            if len(queue) >= limit or queue[0].enqueued <= ripe
+            place for place, queue in self._queues.items() if self._goes(place, queue, limit, ripe)
         ]
 
     def waiting(self) -> Iterable[Place]:
@@ -119,25 +134,33 @@ class PartitionQueues:
 
     def _first(self, place: Place, limit: int, ripe: float) -> list[Event]:
         queue = self._queues.get(place)
-        if not queue or limit <= 0 or (len(queue) < limit and queue[0].enqueued > ripe):
+        if not queue or limit <= 0 or not self._goes(place, queue, limit, ripe):
             return []
         found = [queue.popleft() for _ in range(min(limit, len(queue)))]
+        self._bytes[place] -= sum(event.size for event in found)
         self._keep(place, queue)
         return found
+
+    def _goes(self, place: Place, queue: deque[Event], limit: int, ripe: float) -> bool:
+        full = len(queue) >= limit or self._bytes[place] >= self._batch_bytes
+        return full or queue[0].enqueued <= ripe
 
     def _keep(self, place: Place, queue: deque[Event]) -> None:
         if queue:
             self._queues[place] = queue
         else:  # a queue is there only while something is in it
             self._queues.pop(place, None)
+            self._bytes.pop(place, None)
 
 
 class OneQueue:
     """One queue for all topics and partitions, with `room` for all of them together."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, batch_bytes: int) -> None:
         self._room: Final = room
+        self._batch_bytes: Final = batch_bytes
         self._queue: deque[Event] = deque()
+        self._bytes = 0
         self._counts: Counter[Place] = Counter()
         """How many of each place are in it: where it need not be searched any further."""
         self._turns: Counter[Place] = Counter()
@@ -147,16 +170,17 @@ class OneQueue:
         if len(self._queue) >= self._room:
             return False
         self._queue.append(event)
+        self._bytes += event.size
         self._counts[event.place] += 1
         return True
 
     def take(self, places: Collection[Place], limit: int, ripe: float) -> Batches:
         """See Queues. Over what may not go now it skips, and puts it back in front.
 
-        It is ripe as a whole: with as many events as a batch has, or with one that waited so long.
+        It is ripe as a whole: with as much as a batch has, or with an event that waited so long.
         """
         queue = self._queue
-        if not queue or (len(queue) < limit and queue[0].enqueued > ripe):
+        if not self._goes(limit, ripe):
             return {}
         own = dict(_by_topic(places))
         left = {place: self._counts[place] for place in places}
@@ -177,6 +201,7 @@ class OneQueue:
                 continue
             event.partition = place[1]
             found.setdefault(place, []).append(event)
+            self._bytes -= event.size
             self._counts[queued] -= 1
             left[queued] -= 1
             if not left[queued]:
@@ -185,6 +210,14 @@ class OneQueue:
         self._turns.update(choice[0] for choice in own.values())
         self._counts += Counter()  # without those of which there are none
         return found
+
+    def put_back(self, batches: Batches) -> None:
+        """See Queues."""
+        # the first is the oldest of all still, and each partition keeps its order
+        events = list(merge(*batches.values(), key=lambda event: event.enqueued))
+        self._queue.extendleft(reversed(events))
+        self._bytes += sum(event.size for event in events)
+        self._counts.update(event.place for event in events)
 
     def designate(self, topic: str, partition: Callable[[Event], int]) -> None:
         """See Queues. They stay where they are."""
@@ -199,15 +232,13 @@ class OneQueue:
         """See Queues."""
         found: list[Event] = []
         self._queue = _without(self._queue, wanted, found)
+        self._bytes = sum(event.size for event in self._queue)
         self._counts = Counter(event.place for event in self._queue)
         return found
 
     def ripe(self, limit: int, ripe: float) -> Iterable[Place]:
         """See Queues. All of them or none."""
-        full = len(self._queue) >= limit
-        return (
-            self._counts.keys() if full or (self._queue and self._queue[0].enqueued <= ripe) else ()
-        )
+        return self._counts.keys() if self._goes(limit, ripe) else ()
 
     def waiting(self) -> Iterable[Place]:
         """See Queues."""
@@ -216,6 +247,10 @@ class OneQueue:
     def firsts(self) -> Collection[float]:
         """See Queues."""
         return [self._queue[0].enqueued] if self._queue else []
+
+    def _goes(self, limit: int, ripe: float) -> bool:
+        full = len(self._queue) >= limit or self._bytes >= self._batch_bytes
+        return bool(self._queue) and (full or self._queue[0].enqueued <= ripe)
 
     def __len__(self) -> int:
         return len(self._queue)

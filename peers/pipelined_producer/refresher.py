@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from peers.dialogue import Dialogue, Nonsense
@@ -38,8 +38,6 @@ class Refresher:
         self.view = Cluster({}, {}, {}, {})
         self.led: dict[int, list[Place]] = {}
         """Node id -> the partitions that it leads: the document's map of broker to partitions."""
-        self.topics: set[str] = set()
-        """All that something was sent to."""
         self.stale = False
         """An answer, or the end of a connection, said that the view is not right any more."""
 
@@ -51,11 +49,20 @@ class Refresher:
     @property
     def due(self) -> float:
         """When they are asked for even if nothing is wrong."""
-        return self._due if self.topics else math.inf
+        return self._due if self.view.partitions else math.inf
 
-    def needed(self, places: Iterable[Place], now: float) -> bool:
+    def needed(self, places: Collection[Place], now: float) -> bool:
         """Whether to ask, given the places for which something waits."""
+        if not places and not self.view.partitions:
+            return False  # there is no topic to ask for
         return self.stale or now >= self.due or any(self._unknown(place) for place in places)
+
+    def topics(self, places: Iterable[Place]) -> set[str]:
+        """What to ask for: the topics that there are, and those for which something waits.
+
+        One that is refused, or that nobody makes, is let go with the last message for it.
+        """
+        return {*self.view.partitions, *(topic for topic, _ in places)}
 
     def _unknown(self, place: Place) -> bool:
         topic, partition = place
@@ -71,10 +78,19 @@ class Refresher:
         self._next += 1
         return known[(self._next - 1) % len(known)]
 
-    def ask(self, now: float) -> bytes:
-        """The request."""
+    def error(self, place: Place) -> int:
+        """Why nothing can be sent to a place, as metadata say: the code; 0 if it can, or they don't."""
+        topic, partition = place
+        errors = self.view.errors
+        if not self._unknown(place):
+            return 0
+        return errors.get(topic) or errors.get((topic, max(partition, 0)), 0)
+
+    def ask(self, places: Iterable[Place], now: float) -> bytes:
+        """The request, given the places for which something waits. Its note is `now`."""
         self.link.until = now + self._settings.answer_timeout_ms / 1e3
-        return self.link.dialogue.ask(METADATA_KEY, 0, metadata(sorted(self.topics)))
+        body = metadata(sorted(self.topics(places)))
+        return self.link.dialogue.ask(METADATA_KEY, 0, body, note=now)
 
     def adopt(self, body: Mapping[str, Any], now: float) -> dict[str, int]:
         """Take an answer; gives the topics that can't be, with their errors. Raises Nonsense."""

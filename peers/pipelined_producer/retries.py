@@ -6,6 +6,7 @@ with one request in flight order is kept, with several what was in flight behind
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ class Retries:
     def add(self, place: Place, events: list[Event], due: float) -> None:
         """Keep a batch."""
         self._waiting.append(Retry(place, events, due))
+
+    def put_back(self, batches: Batches) -> None:
+        """What was taken and had no room is the first of its partition again, and due."""
+        self._waiting[:0] = (Retry(place, events, -math.inf) for place, events in batches.items())
 
     def take(self, places: Collection[Place], now: float) -> Batches:
         """The first batch of each of these partitions, if it is due."""

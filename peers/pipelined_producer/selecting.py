@@ -11,7 +11,7 @@ from peers.pipelined_producer.loop import Loop
 
 
 def wants_write(loop: Loop) -> set[int]:
-    """The nodes for which there is something to write; what a turn would not write must not be here."""
+    """The nodes for which there is something to write; what the steps would not write must not be here."""
     links, retries, refresher = loop.links, loop.retries, loop.refresher
     found = {link.node for link in links.all() if link.up and link.outgoing}
     if (
@@ -36,9 +36,12 @@ def wants_write(loop: Loop) -> set[int]:
 
 
 def wake(loop: Loop) -> float | None:
-    """When the next turn is due although nothing comes; None: not before something does."""
-    if not loop.idle or loop.late() or loop.unconnected():
-        return loop.now  # a turn has said so behind the step that would do it
+    """When to go on although nothing comes; None: not before something does.
+
+    Asked where the loop waits, which is when new connections were configured.
+    """
+    if not loop.idle or any(loop.late(link) for link in loop.links.all()):
+        return loop.now  # it was said behind the step that does it
     expiry = loop.settings.expiry_ms / 1e3
     times = [*loop.retries.times(expiry), *loop.links.busy(), loop.refresher.due]
     firsts = loop.intake.firsts()

@@ -44,6 +44,10 @@ class Settings:
     """[queue.buffering.max.ms] How long a batch that is not full waits for more."""
     batch_messages: int = 200
     """[batch.num.messages] Of one partition in one request."""
+    batch_bytes: int = 1_000_000
+    """Of one partition in one request, before compression. As message.max.bytes of 0.8's brokers."""
+    request_bytes: int = 1 << 20
+    """Of a request, before compression. As max.request.size of the producer that came of the document."""
     retries: int = 3
     """[message.send.max.retries]"""
     retry_backoff_ms: float = 100
@@ -59,7 +63,8 @@ class Settings:
     """None: the newest that both know; brokers without ApiVersions get v0."""
 
     def __post_init__(self) -> None:
-        for name in ("in_flight", "queue_messages", "outstanding", "batch_messages"):
+        at_least_one = ("in_flight", "queue_messages", "outstanding", "batch_messages")
+        for name in (*at_least_one, "batch_bytes", "request_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} of {getattr(self, name)}: at least 1")
         for name, known in (

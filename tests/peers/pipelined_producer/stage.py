@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from peers.leaders import Place
-from peers.pipelined_producer.actions import Close, Connect, Ready, Report, Write
+from peers.pipelined_producer.actions import Close, Connect, Heard, Report, Select, Takes, Write
 from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
 from peers.pipelined_producer.intake import Intake
 from peers.pipelined_producer.loop import Loop
 from peers.pipelined_producer.selecting import wake, wants_write
+from peers.pipelined_producer.serializing import PLAIN
 from peers.pipelined_producer.settings import Settings
+from peers.pipelined_producer.steps import STEPS
 from specs.frames import Frame, decode_frame, encode_frame, request_head
 from specs.keys import API_VERSIONS, PRODUCE
 from specs.keys import METADATA as METADATA_KEY
@@ -150,7 +152,7 @@ class Stage:
     ) -> None:
         self.settings = settings or Settings()
         self.cluster = cluster or Cluster()
-        self.intake = Intake(self.settings)
+        self.intake = Intake(self.settings, serializers=loop.get("serializers", PLAIN))
         addresses = [(f"b{node}", 9000 + node) for node in bootstrap]
         self.loop = Loop(addresses, self.settings, self.intake, **loop)
         self.now = 1000.0
@@ -162,7 +164,6 @@ class Stage:
         self.closes: list[int] = []
         self.most_in_flight: dict[int, int] = defaultdict(int)
         self._connecting: dict[int, tuple[str, int]] = {}
-        self._failed: set[int] = set()
         self._chunk = chunk
 
     def send(
@@ -177,16 +178,35 @@ class Stage:
         return event
 
     def turn(self) -> bool:
-        """One turn; whether anything moved."""
-        connected, lost = [], set(self._failed)
-        self._failed.clear()
-        for node, (_, port) in self._connecting.items():
+        """One round of the loop; whether anything moved."""
+        moved = False
+        for _, step in STEPS:
+            if step is Select.READABLE:
+                self.loop.heard = self._readable()
+                self.loop.now = self.now
+                moved |= bool(self.loop.heard.arrived or self.loop.heard.lost)
+            elif step is Select.WRITABLE:
+                self.loop.takes = self._writable()
+                moved |= bool(self.loop.takes.connected)
+            else:
+                moved |= self.do(step)
+        return moved
+
+    def do(self, step: Callable[[Loop], None]) -> bool:
+        """One step, and what it wants done; whether that was anything."""
+        actions = self.loop.do(step)
+        for action in actions:
+            self._do(action)
+        for node, link in self.loop.links.brokers.items():
+            self.most_in_flight[node] = max(self.most_in_flight[node], len(link.in_flight))
+        return bool(actions)
+
+    def _readable(self) -> Heard:
+        lost: set[int] = set()
+        for node, (_, port) in list(self._connecting.items()):
             if port - 9000 in self.refused or port - 9000 not in self.cluster.brokers:
                 lost.add(node)
-            else:
-                connected.append(node)
-                self.wires[node] = Wire(self.cluster.brokers[port - 9000])
-        self._connecting.clear()
+                del self._connecting[node]
         arrived: dict[int, bytes] = {}
         for node, wire in self.wires.items():
             if wire.broker.answering:
@@ -196,13 +216,15 @@ class Stage:
                 del wire.answers[: self._chunk]
             elif wire.closed:
                 lost.add(node)
-        writable = {node for node in self.wires if node not in self.unwritable}
-        actions = self.loop.turn(Ready(connected, arrived, lost, writable), self.now)
-        for action in actions:
-            self._do(action)
-        for node, link in self.loop.links.brokers.items():
-            self.most_in_flight[node] = max(self.most_in_flight[node], len(link.in_flight))
-        return bool(actions or connected or arrived or lost)
+        return Heard(arrived, lost)
+
+    def _writable(self) -> Takes:
+        connected = list(self._connecting)
+        for node, (_, port) in self._connecting.items():
+            self.wires[node] = Wire(self.cluster.brokers[port - 9000])
+        self._connecting.clear()
+        wanted = {node for node in wants_write(self.loop) if node in self.wires}
+        return Takes(wanted - self.unwritable, connected)
 
     def _do(self, action: Any) -> None:
         match action:
@@ -225,7 +247,10 @@ class Stage:
     def settle(self) -> None:
         """Turns, until nothing moves at this moment."""
         for _ in range(5_000):
-            if not self.turn() and not self._pending():
+            moved = self.turn() or self._pending()
+            if (
+                not self.do(Loop.configure_connections) and not moved
+            ):  # it comes before the next wait
                 return
         raise AssertionError("it never comes to rest")
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.intake import Intake, QueueFull
+from peers.pipelined_producer.intake import Intake, QueueFull, TooLarge
+from peers.pipelined_producer.serializing import PLAIN
 from peers.pipelined_producer.settings import Settings
 
 
@@ -54,3 +55,35 @@ def test_a_partitioner_that_fails_is_told_where_it_was_asked() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         intake.put(event("y"))  # now the client's thread asks
     assert intake.outstanding == 4
+
+
+@pytest.mark.parametrize("partition", [-2, 1 << 31])
+def test_a_partition_that_can_t_be_is_refused(partition: int) -> None:
+    one = event()
+    one.partition = partition
+    with pytest.raises(ValueError, match=rf"partition {partition}: 0 or more, or -1 for any"):
+        Intake(Settings()).put(one)
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        (Settings(batch_bytes=200), 200 - 61),
+        (Settings(request_bytes=200, client_id="me"), 200 - 32 - 2 - 18 - 1 - 61),
+    ],
+)
+def test_what_is_too_large_is_refused_at_once(limits: Settings, most: int) -> None:
+    intake = Intake(limits)
+    fits = most - 34
+    intake.put(Event("t", b"k", b"v" * (fits - 1), 0.0))
+    for key, value in ((b"k", b"v" * fits), ("ä", "v" * (fits - 1)), (None, "ä" * fits)):
+        with pytest.raises(TooLarge, match=f"a record of .* bytes, .*: at most {most} fit"):
+            intake.put(Event("t", key, value, 0.0))
+    assert (len(intake), intake.outstanding) == (1, 1)
+
+
+def test_how_large_it_will_be_is_not_known_with_a_serializer() -> None:
+    intake = Intake(Settings(batch_bytes=200), serializers=PLAIN._replace(value=lambda _: b""))
+    intake.put(Event("t", b"k", b"v" * 300, 0.0))
+    with pytest.raises(TooLarge):
+        intake.put(Event("t", b"k" * 300, b"v", 0.0))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from peers.pipelined_producer.actions import METADATA
-from peers.pipelined_producer.batch import Serializers, plain
 from peers.pipelined_producer.link import State
-from peers.pipelined_producer.loop import STEPS
+from peers.pipelined_producer.loop import Loop
 from peers.pipelined_producer.selecting import wake
+from peers.pipelined_producer.serializing import Serializers, plain
 from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
 from specs.frames import Frame, encode_frame
 from specs.keys import API_VERSIONS, PRODUCE
@@ -34,17 +34,6 @@ def in_order(stage: Stage, values: list[bytes]) -> None:
     assert sorted(logged) == sorted(values)
     for log in stage.cluster.logs.values():
         assert log == sorted(log, key=int)
-
-
-def test_the_steps_are_the_document_s() -> None:
-    assert [says for says, _ in STEPS] == [
-        "configure any new broker connections",
-        "handle responses",
-        "handle topic metadata requests, if there are non-zero partitions in error",
-        "handle incomplete requests",
-        "handle retries, if any",
-        "handle new requests",
-    ]
 
 
 @both
@@ -131,6 +120,66 @@ def test_a_request_has_a_batch_of_each_partition_that_the_broker_leads() -> None
     assert parts(first) == {("t", 0): 4, ("t", 2): 4, ("u", 0): 1}
     assert parts(second) == {("t", 0): 2, ("t", 2): 2}
     assert parts(stage.requests(2)[0]) == {("t", 1): 4, ("t", 3): 4}
+
+
+@both
+def test_batches_end_by_their_bytes_too_and_keep_their_order(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_bytes=400, in_flight=1), Cluster(1, {"t": 2}))
+    values = [b"%0100d" % number for number in range(20)]
+    for number, value in enumerate(values):
+        stage.send(value, partition=number % 2)
+    stage.settle()
+    sent = [parts(frame) for frame in stage.requests(1)]
+    assert sent == [{("t", 0): 2, ("t", 1): 2}] * 5
+    in_order(stage, values)
+
+
+@both
+def test_no_partition_waits_for_ever_for_room_in_a_request(settings: Settings) -> None:
+    stage = Stage(replace(settings, request_bytes=400), Cluster(1, {"t": 3}))
+    values = [b"%0100d" % number for number in range(30)]
+    for number, value in enumerate(values):
+        stage.send(value, partition=number % 3)
+        stage.now += 0.001
+    stage.settle()
+    sent = [place for frame in stage.requests(1) for place in parts(frame)]
+    assert sent == [("t", 0), ("t", 1), ("t", 2)] * 5
+    in_order(stage, values)
+
+
+def test_what_is_to_be_sent_again_and_has_no_room_comes_next() -> None:
+    """Two batches were refused in requests of their own: together they are too large."""
+    limits = Settings(request_bytes=400, retry_backoff_ms=50, in_flight=2)
+    stage = Stage(limits, Cluster(1, {"t": 2}))
+    stage.cluster.brokers[1].errors.extend([19, 19])
+    values = [b"%0100d" % number for number in range(6)]
+    for number, value in enumerate(values[:4]):
+        stage.send(value, partition=number // 2)
+    stage.settle()
+    for number, value in enumerate(values[4:]):
+        stage.send(value, partition=number)
+    stage.wait(49)
+    assert stage.acknowledged == []
+    stage.wait(100)
+    in_order(stage, values)
+    assert [place[1] for frame in stage.requests(1)[2:4] for place in parts(frame)] == [0, 1]
+
+
+@both
+def test_bytes_fill_a_batch_as_well(settings: Settings) -> None:
+    stage = Stage(replace(settings, linger_ms=100, batch_bytes=400), Cluster(1, {"t": 1}))
+    for number in range(2):
+        stage.send(b"%0100d" % number)
+    stage.wait(50)
+    assert stage.requests(1) == []
+    for number in range(2, 4):
+        stage.send(b"%0100d" % number)
+    stage.settle()
+    assert [parts(frame) for frame in stage.requests(1)] == [{("t", 0): 2}]
+    stage.wait(99)
+    assert len(stage.acknowledged) == 2
+    stage.wait(2)
+    assert len(stage.acknowledged) == 4
 
 
 @both
@@ -364,8 +413,7 @@ def test_a_leader_is_connected_to_as_soon_as_it_is_known(metadata: str) -> None:
     stage.send(b"v")
     while not stage.loop.refresher.led:
         stage.turn()
-    assert wake(stage.loop) == stage.now
-    stage.turn()
+    stage.do(Loop.configure_connections)
     assert stage.loop.links.brokers[1].state == State.CONNECTING
 
 
@@ -375,7 +423,8 @@ def test_an_old_broker_is_connected_to_again_at_once() -> None:
     stage.send(b"v")
     while stage.closes != [1]:
         stage.turn()
-    assert wake(stage.loop) == stage.now
+    stage.do(Loop.configure_connections)
+    assert stage.loop.links.brokers[1].state == State.CONNECTING
 
 
 def standing_still() -> Stage:
@@ -397,8 +446,6 @@ def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
     stage.wait(700)
     assert stage.closes == []
     stage.cluster.brokers[1].answering = True
-    stage.turn()
-    assert wake(stage.loop) == stage.now
     stage.turn()
     assert stage.closes == [2]
 
@@ -541,93 +588,6 @@ def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
     assert stage.problems == {b"1": says}
 
 
-# retries and expiry
-
-
-@pytest.mark.parametrize("settings", [Settings(in_flight=1), BLOCKING_0_8], ids=["one", "0.8"])
-def test_with_one_in_flight_order_survives_retries(settings: Settings) -> None:
-    stage = Stage(replace(settings, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.extend([0, 19, 0, 19, 19])
-    for value in numbered(6):
-        stage.send(value)
-    stage.wait(2000)
-    assert stage.cluster.logs["t", 0] == list(numbered(6))
-    assert stage.acknowledged == list(numbered(6))
-
-
-def test_with_several_in_flight_a_retry_lies_behind_what_was_in_flight() -> None:
-    """The document: ordering is maintained per partition, if there are no retries."""
-    stage = Stage(Settings(in_flight=3, batch_messages=1), Cluster(1, {"t": 1}))
-    stage.send(b"first")
-    stage.settle()
-    broker = stage.cluster.brokers[1]
-    broker.answering = False
-    broker.errors.append(19)
-    for value in numbered(6):
-        stage.send(value)
-    stage.settle()
-    broker.answering = True
-    stage.wait(500)
-    # 0 was refused, 1 and 2 were in flight; what was still in the queue came behind the retry
-    assert stage.cluster.logs["t", 0] == [b"first", b"1", b"2", b"0", b"3", b"4", b"5"]
-
-
-def test_retries_come_before_what_is_new_and_after_a_pause() -> None:
-    stage = Stage(Settings(retry_backoff_ms=100), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.append(19)
-    stage.send(b"0")
-    stage.settle()
-    stage.send(b"1")
-    stage.wait(99)
-    assert stage.acknowledged == []
-    stage.wait(2)
-    assert stage.cluster.logs["t", 0] == [b"0", b"1"]
-
-
-def test_only_so_many_retries() -> None:
-    stage = Stage(Settings(retries=2), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.extend([19] * 3)
-    stage.send(b"0")
-    stage.wait(1000)
-    assert stage.problems == {b"0": "NOT_ENOUGH_REPLICAS"}
-    assert len(stage.requests(1)) == 3
-    assert [outcome.error for outcome in stage.outcomes] == [19]
-
-
-def test_an_error_that_stays_is_not_tried_again() -> None:
-    stage = Stage(cluster=Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.append(10)
-    stage.send(b"0")
-    stage.wait(1000)
-    assert stage.problems == {b"0": "MESSAGE_TOO_LARGE"}
-    assert len(stage.requests(1)) == 1
-
-
-@both
-def test_what_is_too_old_is_given_up(settings: Settings) -> None:
-    stage = Stage(replace(settings, expiry_ms=1000))
-    stage.cluster.leaders["t", 0] = -1
-    stage.send(b"old", partition=0)
-    stage.wait(500)
-    stage.send(b"younger", partition=0)
-    stage.send(b"fine", partition=1)
-    stage.wait(499)
-    assert stage.problems == {}
-    stage.wait(2)
-    assert stage.problems == {b"old": "expired"}
-    stage.wait(500)
-    assert stage.problems == {b"old": "expired", b"younger": "expired"}
-    assert stage.acknowledged == [b"fine"]
-
-
-def test_what_is_to_be_sent_again_becomes_too_old_as_well() -> None:
-    stage = Stage(Settings(expiry_ms=1000, retries=1000), Cluster(1, {"t": 1}))
-    stage.cluster.brokers[1].errors.extend([19] * 100)
-    stage.send(b"0")
-    stage.wait(1100)
-    assert stage.problems == {b"0": "expired"}
-
-
 def test_a_lost_connection_is_made_again_and_what_was_in_flight_sent_again() -> None:
     stage = Stage(Settings(in_flight=2, batch_messages=1), Cluster(1, {"t": 1}))
     stage.send(b"first")
@@ -678,7 +638,6 @@ def test_the_end_says_of_everything_that_it_was_not_sent() -> None:
     for value in numbered(3):
         stage.send(value)
     stage.settle()
-    for action in stage.loop.give_up():
-        stage._do(action)
+    stage.do(Loop.give_up)
     assert stage.problems == dict.fromkeys(numbered(3), "the producer was closed")
     assert stage.intake.outstanding == 0

@@ -33,6 +33,8 @@ class Producing(RuleBasedStateMachine):
         metadata=st.sampled_from(("blocking", "non-blocking")),
         total=st.sampled_from((None, 1)),
         batch=st.integers(1, 3),
+        batch_bytes=st.sampled_from((61 + 2 * 38, 1 << 20)),
+        request_bytes=st.sampled_from((32 + 18 + 18 + 1 + 61 + 3 * 38, 1 << 20)),
         linger=st.sampled_from((0, 30)),
         old=st.booleans(),
         chunk=st.sampled_from((7, 60, 1 << 20)),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from barnabas.harness import Harness
 from peers.client_0_8 import Client
 from peers.embedded import EmbeddedCluster
+from peers.leaders import Address
 from peers.pipelined_producer import (
     BLOCKING_0_8,
     Outcome,
@@ -20,8 +24,15 @@ from peers.pipelined_producer import (
     QueueFull,
     Settings,
     Stopped,
+    TooLarge,
 )
+from peers.pipelined_producer import producer as producing
+from peers.pipelined_producer.resolver import Endpoint
+from peers.pipelined_producer.sockets import Sockets
+from peers.pipelined_producer.steps import STEPS
 from proxy.scenario import loads
+from specs.frames import Frame, decode_frame, encode_frame
+from specs.keys import METADATA
 from specs.records import Record, read
 from tests.peers.scripted import ScriptedBroker
 
@@ -233,6 +244,129 @@ def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCl
         producer.flush(20)
     assert done.is_set()
     assert [str(problem) for problem in producer.problems] == ["mine"]
+
+
+def broker_named(answers: dict[int, Address]) -> Callable[[bytes], bytes]:
+    """A broker of 0.8 that tells of these, each the leader of the partition of its number."""
+
+    def reply(request: bytes) -> bytes:
+        asked = decode_frame(request, "request")
+        if asked.key == METADATA:
+            parts = [
+                {
+                    "error_code": 0,
+                    "partition_index": node,
+                    "leader_id": node,
+                    "replica_nodes": [],
+                    "isr_nodes": [],
+                }
+                for node in answers
+            ]
+            body: dict[str, Any] = {
+                "brokers": [
+                    {"node_id": node, "host": host, "port": port}
+                    for node, (host, port) in answers.items()
+                ],
+                "topics": [{"error_code": 0, "name": "t", "partitions": parts}],
+            }
+        else:
+            (topic,) = asked.body["topic_data"]
+            done = [
+                {"index": part["index"], "error_code": 0, "base_offset": 0}
+                for part in topic["partition_data"]
+            ]
+            body = {"responses": [{"name": "t", "partition_responses": done}]}
+        header = {"correlation_id": asked.header["correlation_id"]}
+        return encode_frame(Frame("response", asked.key, asked.version, header, body))
+
+    return reply
+
+
+def test_a_broker_s_slow_name_holds_up_no_other_broker() -> None:
+    go_on = threading.Event()
+    names = {0: ("slow", 9), 1: ("quick", 9)}
+    told: list[Outcome] = []
+    with ScriptedBroker(broker_named(names)) as broker:
+
+        def lookup(host: str, port: int) -> list[Endpoint]:
+            assert host == "quick" or go_on.wait(20)
+            return [Endpoint(socket.AF_INET, broker.address)]
+
+        settings = Settings(produce_version=0)
+        with PipelinedProducer([broker.address], settings, lookup=lookup) as producer:
+            heard = threading.Event()
+            producer.send("t", b"first", partition=0, told=told.append)
+            for number in range(3):
+                heard.clear()
+                producer.send("t", b"%d" % number, partition=1, told=lambda _: heard.set())
+                assert heard.wait(20)
+            assert told == []
+            go_on.set()
+            assert producer.flush(20) == 0
+    assert [one.problem for one in told] == [None]
+
+
+def test_the_send_thread_s_rounds_are_the_document_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it does with real sockets, and when it waits for them."""
+    done: list[str] = []
+
+    def noted(says: str, does: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*args: Any) -> Any:
+            done.append(says)
+            return does(*args)
+
+        return wrapped
+
+    document = [says for says, _ in STEPS]
+    monkeypatch.setattr(
+        producing,
+        "STEPS",
+        tuple((says, noted(says, step) if callable(step) else step) for says, step in STEPS),
+    )
+    for says, name in (("select readable keys", "readable"), ("select writable keys", "writable")):
+        monkeypatch.setattr(Sockets, name, noted(says, getattr(Sockets, name)))
+    me: dict[int, Address] = {}
+    with ScriptedBroker(broker_named(me)) as broker:
+        me[0] = broker.address
+        with PipelinedProducer([broker.address], Settings(produce_version=0)) as producer:
+            producer.send("t", b"v", partition=0)
+            assert producer.flush(20) == 0
+    rounds = len(done) // len(document)
+    assert rounds > 3
+    assert done[: rounds * len(document)] == document * rounds
+
+
+@pytest.mark.parametrize("expiry_ms", range(5, 105, 10))
+def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
+    expiry_ms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock that goes on by 10 ms whenever somebody looks at it."""
+    times = count(1000.0, 0.01)
+    clock = SimpleNamespace(monotonic=lambda: next(times), time_ns=lambda: 0)
+    monkeypatch.setattr(producing, "time", clock)
+    heard, go_on = threading.Event(), threading.Event()
+
+    def lookup(host: str, port: int) -> list[Endpoint]:
+        """Nothing but the message's age ends the wait."""
+        go_on.wait(20)
+        return []
+
+    settings = Settings(expiry_ms=expiry_ms)
+    with PipelinedProducer([("slow", 9)], settings, lookup=lookup) as producer:
+        producer.send("t", b"v", told=lambda _: heard.set())
+        assert heard.wait(10)
+        go_on.set()
+
+
+def test_what_is_larger_than_a_batch_may_be_is_refused_at_once() -> None:
+    with (
+        ScriptedBroker(lambda _: b"") as silent,
+        PipelinedProducer([silent.address], Settings(batch_bytes=200, expiry_ms=1)) as producer,
+    ):
+        producer.send("t", bytes(139 - 34))
+        with pytest.raises(TooLarge, match=r"a record of 140 bytes, .*: at most 139 fit"):
+            producer.send("t", bytes(140 - 34))
+        assert producer.flush(20) == 0
 
 
 def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:

@@ -12,6 +12,8 @@ from peers.pipelined_producer.settings import Settings
     ("wrong", "says"),
     [
         ({"in_flight": 0}, "in_flight of 0: at least 1"),
+        ({"batch_bytes": 0}, "batch_bytes of 0: at least 1"),
+        ({"request_bytes": -1}, "request_bytes of -1: at least 1"),
         ({"in_flight_total": 0}, "in_flight_total of 0: at least 1, or None"),
         ({"queueing": "partitions"}, "queueing of 'partitions': one of partition, one"),
         ({"metadata": "nonblocking"}, "metadata of 'nonblocking': one of blocking, non-blocking"),
