@@ -36,10 +36,11 @@ test: $(VENV)/.stamp-test
 	  --dist loadfile --no-loadscope-reorder \
 	  -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
 
-# two at a time, on however many cores: clusters of several JVMs need the machine, and their clients have deadlines
+# two at a time, on however many cores: brokers are JVMs, and their clients have deadlines; then what needs the machine
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  -m "needs_tshark or needs_chromium or needs_apache or needs_go" tests
+	  -m "(needs_tshark or needs_chromium or needs_apache or needs_go) and not alone" tests && two=0 || two=$$?; \
+	$(BIN)/python -m pytest -m alone tests/compat && exit $$two
 
 test-all: test test-more
 

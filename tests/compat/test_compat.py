@@ -23,7 +23,9 @@ OTHERS = tuple(client for client in CLIENTS if client not in JAVA)
         (EMBEDDED, OTHERS),
         pytest.param(EMBEDDED, JAVA, marks=pytest.mark.needs_apache("4.3.1")),
         *(
-            pytest.param(name, tuple(CLIENTS), marks=pytest.mark.needs_apache(name))
+            pytest.param(
+                name, tuple(CLIENTS), marks=(pytest.mark.needs_apache(name), pytest.mark.alone)
+            )
             for name in BROKERS
         ),
     ],
