@@ -92,6 +92,8 @@ async def running(
     said: list[str] = []
     server = None
     port = 1
+    # first what may be refused: with a server left open and warnings as errors, uvloop ends never
+    rules = Rules(loads(scenario)) if scenario else None
 
     def finished(exchange: Exchange) -> None:
         done.append(exchange)
@@ -102,7 +104,7 @@ async def running(
         port = server.sockets[0].getsockname()[1]
     proxy = Proxy(
         Options([("127.0.0.1", port)], **options),
-        Rules(loads(scenario)) if scenario else None,
+        rules,
         capture=None if capture is None else CaptureWriter(capture, limit=None, meta={}),
         done=finished,
         say=said.append,

@@ -28,7 +28,7 @@ SCENARIO = (
     "     do: {hold: {until: {api: Fetch}, at_most: 1h}}}\n"
     "  - {name: mixed, match: {direction: request, client_id: mixed},\n"
     "     do: {reorder: {shuffle: 3, at_most: 1h}}}\n"
-    "  - {name: cut, match: {client_id: cut}, do: [{delay: 1ms}, close]}\n"
+    "  - {name: cut, match: {client_id: cut}, do: [{delay: 1ms}, {close: {forward: true}}]}\n"
 )
 
 

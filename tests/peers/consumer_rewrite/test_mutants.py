@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant("two consumers get the same id", group,
         '-{self._new_id()}"', '-id"'),
     Mutant("a new coordinator begins with the first generation", coordinator,
-        "(decode(entry.data), entry.version)", "(Record(), entry.version)"),
+        "                record = decode(entry.data)\n", "                record = Record()\n"),
     Mutant("a consumer that is told to join again goes on", consumer,
         "if following in (STOPPED, DISCOVER, DOWN) and", "if following == DOWN and"),
 )

@@ -18,7 +18,7 @@ rules:
     when: {skip: 2, times: 1, probability: 0.5}
     do:
       - {delay: {by: 200ms, jitter: 50ms}}
-      - close
+      - {close: {forward: true}}
 """
 
 
