@@ -92,7 +92,7 @@ async def running(
     said: list[str] = []
     server = None
     port = 1
-    # first what may be refused: with a server left open and warnings as errors, uvloop ends never
+    # first what may be refused: then no server is left open
     rules = Rules(loads(scenario)) if scenario else None
 
     def finished(exchange: Exchange) -> None:
