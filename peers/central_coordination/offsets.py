@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from peers.central_coordination.interest import Partition
 from peers.registry.interface import ABSENT, Registry
+from peers.registry.paths import below
 
 
 def path_of(group: str) -> str:
@@ -15,7 +16,7 @@ def path_of(group: str) -> str:
     >>> path_of("a/b")
     '/consumers/a%2Fb'
     """
-    return "/consumers/" + group.replace("%", "%25").replace("/", "%2F")
+    return below("/consumers", group)
 
 
 def load(registry: Registry, group: str) -> dict[Partition, int]:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from peers.consumer_rewrite.strategies import Partition
+from peers.registry.paths import below
 
 PATH = "/groups"
-"""Below it each group has an entry of its name (slashes and percent signs as %XX)."""
+"""Below it each group has an entry of its name."""
 
 
 def path_of(group: str) -> str:
@@ -22,16 +23,7 @@ def path_of(group: str) -> str:
     >>> path_of("a/b")
     '/groups/a%2Fb'
     """
-    return f"{PATH}/" + group.replace("%", "%25").replace("/", "%2F")
-
-
-def group_of(name: str) -> str:
-    """The group of an entry, by its name.
-
-    >>> group_of("a%2Fb")
-    'a/b'
-    """
-    return name.replace("%2F", "/").replace("%25", "%")
+    return below(PATH, group)
 
 
 @dataclass(frozen=True)

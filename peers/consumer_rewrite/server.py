@@ -18,10 +18,11 @@ from typing import Final, Self
 
 from peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from peers.consumer_rewrite.coordinator import Broker, slot_of
-from peers.consumer_rewrite.record import PATH, group_of, path_of
+from peers.consumer_rewrite.record import PATH, path_of
 from peers.consumer_rewrite.settings import BrokerSettings
 from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
+from peers.registry.paths import name_of
 from peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
@@ -119,7 +120,7 @@ class BrokerServer:
             """Write every entry as it is, so that who led before can change nothing."""
             entries = {}
             for name in self._registry.children(PATH):
-                group = group_of(name)
+                group = name_of(name)
                 if slot_of(group, self.core.settings.slots) != action.slot:
                     continue
                 entry = self._registry.read(path_of(group))

@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable
 
 from peers.registry.interface import ABSENT, Registry
+from peers.registry.paths import below, name_of
 
 PATH = "/brokers/topics"
 
@@ -24,16 +25,7 @@ def path_of(topic: str) -> str:
     >>> path_of("a/b")
     '/brokers/topics/a%2Fb'
     """
-    return f"{PATH}/" + topic.replace("%", "%25").replace("/", "%2F")
-
-
-def topic_of(name: str) -> str:
-    """The topic of an entry, by its name.
-
-    >>> topic_of("a%2Fb")
-    'a/b'
-    """
-    return name.replace("%2F", "/").replace("%25", "%")
+    return below(PATH, topic)
 
 
 class Topics:
@@ -57,7 +49,7 @@ class Topics:
         self._watch(PATH)
         found = {}
         for name in self._registry.children(PATH):
-            topic = topic_of(name)
+            topic = name_of(name)
             self._watch(path_of(topic))
             found[topic], _ = self._partitions(topic)
         return found

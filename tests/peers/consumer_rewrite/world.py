@@ -24,13 +24,14 @@ from peers.consumer_rewrite.actions import (
 )
 from peers.consumer_rewrite.consumer import Consumer
 from peers.consumer_rewrite.coordinator import Broker, slot_of
-from peers.consumer_rewrite.record import decode, group_of, path_of
+from peers.consumer_rewrite.record import decode, path_of
 from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from peers.consumer_rewrite.strategies import STRATEGIES, Partition, Strategy
 from peers.consumer_rewrite.wire import request
 from peers.dialer import Connect, Disconnect, Transmit
 from peers.listener import Address, Close, Send
 from peers.registry import Entry, MemoryElector, MemoryRegistry
+from peers.registry.paths import name_of
 from specs.drafts.rewrite_states import DOWN
 from tests.peers.consumer_rewrite.promises import Promises
 
@@ -400,7 +401,7 @@ class World:
     def _load(self, slot: int, broker: Broker) -> list[BrokerAction]:
         entries = {}
         for name in self.registry.children("/groups"):
-            group = group_of(name)
+            group = name_of(name)
             if slot_of(group, SETTINGS.slots) == slot:
                 entry = self.registry.read(path_of(group))
                 assert entry is not None
