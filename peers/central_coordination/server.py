@@ -17,6 +17,7 @@ from peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreO
 from peers.central_coordination.coordinator import Broker
 from peers.central_coordination.offsets import load, store
 from peers.central_coordination.settings import BrokerSettings
+from peers.endings import Endings
 from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
 from peers.registry.topics import Topics
@@ -167,14 +168,14 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self.failures: dict[int, Exception | None] = {}
+        self._endings = Endings()
+        self.failures = self._endings.failures
         """Why brokers have ended themselves."""
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         self._count = brokers
         self._watch = watch
         self._shared = Session(self.registry, elector or MemoryElector())
         self._sessions = dict(sessions or {})
-        self._endings: set[asyncio.Task[None]] = set()
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -200,9 +201,7 @@ class Cluster:
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
             await server.stop()
-        for task in self._endings:
-            task.cancel()
-        await asyncio.gather(*self._endings, return_exceptions=True)
+        await self._endings.cancel()
 
     async def start(self, node: int) -> None:
         """Start a broker, which stands for election. Raises OSError."""
@@ -225,10 +224,7 @@ class Cluster:
     def _ended(self, node: int) -> None:
         """A broker has ended itself: it stands for election no longer."""
         server = self.servers.pop(node)
-        self.failures[node] = server.listener.failure
-        task = asyncio.create_task(self._leave(node, server))
-        self._endings.add(task)
-        task.add_done_callback(self._endings.discard)
+        self._endings.note(node, server.listener.failure, self._leave(node, server))
 
     async def grow(self, topic: str, *partitions: str) -> None:
         """A topic, new or not, has these partitions, too, in the registry: brokers hear of it there."""

@@ -20,6 +20,7 @@ from peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, 
 from peers.consumer_rewrite.coordinator import Broker, slot_of
 from peers.consumer_rewrite.record import PATH, path_of
 from peers.consumer_rewrite.settings import BrokerSettings
+from peers.endings import Endings
 from peers.listener import Address, Close, Listener, Send, now_ms
 from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
 from peers.registry.paths import name_of
@@ -156,7 +157,8 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self.failures: dict[int, Exception | None] = {}
+        self._endings = Endings()
+        self.failures = self._endings.failures
         """Why brokers have ended themselves."""
         self._topics = dict(topics)
         self._count = brokers
@@ -164,7 +166,6 @@ class Cluster:
         self._electors = electors or {slot: MemoryElector() for slot in range(self.settings.slots)}
         self._terms: dict[tuple[int, int], int] = {}
         """(node, slot) -> the term in which it was told to lead."""
-        self._endings: set[asyncio.Task[None]] = set()
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -189,9 +190,7 @@ class Cluster:
     async def __aexit__(self, *problem: object) -> None:
         for server in self.servers.values():
             await server.listener.stop()
-        for task in self._endings:
-            task.cancel()
-        await asyncio.gather(*self._endings, return_exceptions=True)
+        await self._endings.cancel()
 
     async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
         """Start a broker, which stands for all elections. Raises OSError."""
@@ -215,10 +214,7 @@ class Cluster:
     def _ended(self, node: int) -> None:
         """A broker has ended itself: it stands for election no longer."""
         server = self.servers.pop(node)
-        self.failures[node] = server.listener.failure
-        task = asyncio.create_task(self._leave(node, server))
-        self._endings.add(task)
-        task.add_done_callback(self._endings.discard)
+        self._endings.note(node, server.listener.failure, self._leave(node, server))
 
     async def partitions(self, topic: str, count: int) -> None:
         """A topic has so many partitions from now on, in the registry: they never become less."""
