@@ -1,8 +1,13 @@
 """barnabas: a protocol test bench and man-in-the-middle traffic proxy for Apache Kafka."""
 
-from importlib.metadata import PackageNotFoundError, version
 
-try:
-    __version__ = version("barnabas")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    __version__ = "0+unknown"
+def __getattr__(name: str) -> str:
+    """`__version__`, read when it is asked for: what reads it is slow to load, and all begins here."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("barnabas")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "0+unknown"

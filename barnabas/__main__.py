@@ -33,6 +33,6 @@ class OurOwn(MetaPathFinder):
 
 if __name__ == "__main__":
     sys.meta_path.insert(0, OurOwn())
-    from barnabas.cli import main
+    from barnabas.entry import main
 
     main()

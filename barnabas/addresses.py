@@ -1,8 +1,16 @@
-"""Addresses and port ranges as people write them on a command line."""
+"""Addresses and port ranges as people write them on a command line.
+
+A user's test process imports this module, and of our packages `barnabas` alone: others when they are needed.
+"""
 
 from __future__ import annotations
 
+from typing import Final
+
 from barnabas.trouble import Trouble
+
+LONGEST: Final = 80
+"""Characters of what was written that an error repeats."""
 
 
 def parse_address(
@@ -17,9 +25,36 @@ def parse_address(
     if (not colon or (":" in host and not host.startswith("["))) and default_port is not None:
         host, port = text, str(default_port)
     host = host.removeprefix("[").removesuffix("]")
-    if not host or not port.isdecimal() or not (0 if zero else 1) <= int(port) <= 65535:
-        raise Trouble(f"{text!r} is no address: HOST:PORT is expected, e.g. localhost:9092")
-    return host, int(port)
+    number, shown = _port(port), _shown(text)
+    if not host or number is None or not (number or zero):
+        raise Trouble(f"{shown!r} is no address: HOST:PORT is expected, e.g. localhost:9092")
+    problem = _problem(host, number or 1)
+    if problem:
+        raise Trouble(f"{shown!r} is no address: {problem}")
+    return host, number
+
+
+def _port(text: str) -> int | None:
+    """A port, or 0, as a number; None if it is none."""
+    number = int(text) if text.isdecimal() and len(text) <= 5 else -1
+    return number if 0 <= number < 1 << 16 else None
+
+
+def _problem(host: str, port: int) -> str:
+    """Why nobody can have such an address; empty if somebody may."""
+    from captures.tcp import possible
+
+    try:
+        possible((host, port))
+    except OSError as problem:
+        return str(problem)
+    return ""
+
+
+def _shown(text: str) -> str:
+    from captures.wording import shorten
+
+    return shorten(text, LONGEST)
 
 
 def parse_host(text: str, option: str) -> str:
@@ -36,6 +71,9 @@ def parse_host(text: str, option: str) -> str:
         or (":" in host and ":" not in host.replace(":", "", 1))
     ):
         raise Trouble(f"{option} {text!r}: a host without a port is expected, e.g. localhost")
+    problem = _problem(host, 1)
+    if problem:
+        raise Trouble(f"{option} {_shown(text)!r}: {problem}")
     return host
 
 
@@ -65,9 +103,10 @@ def parse_ports(text: str) -> range:
     """
     first, dash, last = text.partition("-")
     last = last if dash else first
-    if first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= 65535:
-        return range(int(first), int(last) + 1)
-    raise Trouble(f"{text!r} is no range of ports: FIRST-LAST is expected, e.g. 9093-9192")
+    low, high = _port(first), _port(last)
+    if low and high and low <= high:
+        return range(low, high + 1)
+    raise Trouble(f"{_shown(text)!r} is no range of ports: FIRST-LAST is expected, e.g. 9093-9192")
 
 
 def format_address(address: tuple[str, int]) -> str:

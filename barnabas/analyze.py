@@ -14,6 +14,7 @@ from barnabas.capture_input import opened
 from barnabas.output import Output
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from captures import private
 from pipeline.errors import UnavailableError, reason
 from pipeline.folders import ON_REQUEST, plain
 from pipeline.masters import parse_master
@@ -102,7 +103,7 @@ def free(out: Path) -> None:
     except ValueError as problem:
         raise Trouble(f"--out: {problem}") from None
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        private.folder(out)
         others = sorted(path.name for path in out.iterdir() if path.name not in OURS)
     except FileExistsError:
         raise Trouble(f"--out {out} is a file: tables and report need a folder") from None

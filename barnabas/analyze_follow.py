@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
 
 
 def _folder(wanted: Wanted) -> Path:
-    if len(wanted.captures) != 1 or not wanted.captures[0].is_dir():
+    if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - also where a name is too long
         raise Trouble(
             "--follow takes one folder: that of `barnabas proxy --capture FOLDER --rotate 256MiB`"
         )

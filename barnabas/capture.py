@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 from barnabas import __version__
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from captures import private
 from captures.pcapng_writing import interface, packet, section, statistics
 from captures.tcp import parse
 
@@ -44,9 +45,7 @@ def capture(name: str, ports: Collection[int], path: Path, output: Output | None
     stop = _Stop()
     try:
         try:
-            file = os.fdopen(
-                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
-            )
+            file = os.fdopen(private.empty(path), "wb")
         except OSError as problem:
             raise Trouble(f"can't write the capture {path}: {problem.strerror}") from None
         with file:

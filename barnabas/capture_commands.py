@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from barnabas.options import Filter, Ignore, JsonBodies, JsonLines, OwnFaults, TlsKeys
+from barnabas.options import Filter, Ignore, JsonBodies, JsonLines, OwnFaults, QuietFetches, TlsKeys
 from barnabas.proxy_command import read_scenario
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import Trouble
@@ -51,6 +51,7 @@ def decode_command(
         str | None,
         typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
     ] = None,
+    quiet_fetches: QuietFetches = None,
     tls_keys: TlsKeys = None,
     request: Annotated[
         str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
@@ -76,9 +77,21 @@ def decode_command(
             raise Trouble("--api, --api-version and --release are for --request, --response")
         from barnabas.decode import decode
 
+        if quiet_fetches and (as_json or frames):
+            raise Trouble(
+                "--quiet-fetches is about lines of exchanges: give it without --json, --frames"
+            )
         keys = read_keys(tls_keys)
         raise typer.Exit(
-            decode(files, as_json=as_json, frames_only=frames, only=only, keys=keys, draft=draft)
+            decode(
+                files,
+                as_json=as_json,
+                frames_only=frames,
+                only=only,
+                quiet=quiet_fetches,
+                keys=keys,
+                draft=draft,
+            )
         )
     from barnabas.decode_hex import Asked, decode_hex
 
@@ -86,6 +99,8 @@ def decode_command(
         raise Trouble("--frames is for a capture file")
     if only is not None:
         raise Trouble("--filter is for a capture file")
+    if quiet_fetches is not None:
+        raise Trouble("--quiet-fetches is for a capture file")
     if tls_keys is not None:
         raise Trouble("--tls-keys is for a capture file")
     text = request if request is not None else response
@@ -109,7 +124,8 @@ def summary_command(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WHAT", help="api, client, connection, broker or topic; all if absent."
+            metavar="WHAT",
+            help="api, client, connection, broker, topic or group (a row a generation); all if absent.",
         ),
     ] = None,
     only: Filter = None,

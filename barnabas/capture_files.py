@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ def capture_files(given: Sequence[Path]) -> list[Path]:
 
 
 def _files(given: Path) -> Iterator[Path]:
-    if given.is_dir():
+    if os.path.isdir(given):  # noqa: PTH112 - also where a name is too long
         found = sorted(path for path in given.iterdir() if path.is_file() and named_so(path))
         if not found:
             raise Trouble(f"no captures in the folder {given}: none of its files is {_kinds()}")

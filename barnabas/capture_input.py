@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from barnabas.output import Output
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import Trouble
 from captures.context import Context
+from captures.context.pairs import told
 from captures.conversations import Conversations
 from captures.dialects import Dialects
 from captures.events import Event
@@ -25,7 +25,6 @@ from captures.segments import ranges, segment_of, size_of
 from captures.tls.keylog import KeyLog
 from captures.wording import plural
 from specs.drafts import Draft, draft
-from specs.jsonform import text_uuid
 
 
 def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:
@@ -151,12 +150,7 @@ def recall(reader: CaptureReader, context: Context) -> None:
 
 def known_topics(reader: CaptureReader) -> dict[uuid.UUID, str]:
     """Names by id that stand in a slice's own words."""
-    names = reader.meta.get("topics")
-    found = {}
-    for text, name in names.items() if isinstance(names, dict) else ():
-        with contextlib.suppress(ValueError):
-            found[text_uuid(text)] = str(name)
-    return found
+    return told(reader.meta.get("topics"))
 
 
 def with_bar(reader: CaptureReader, output: Output, doing: str) -> Iterator[Event]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +22,8 @@ from barnabas.proxy_command import PROXY_EXAMPLES, proxy_command
 from barnabas.replay_command import REPLAY_EXAMPLES, replay_command
 from barnabas.scenario_commands import scenario_app
 from barnabas.spec_commands import spec_app
-from barnabas.trouble import FINE, Trouble
+from barnabas.terminal import lines
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 app = typer.Typer(
     name="barnabas",
@@ -131,11 +134,21 @@ def main() -> None:
     try:
         app()
     except Trouble as trouble:
-        sys.stderr.write(f"barnabas: {trouble}\n")
+        sys.stderr.write(f"barnabas: {lines(str(trouble))}\n")
         sys.exit(trouble.code)
     except BrokenPipeError:
-        sys.stderr.close()
         sys.exit(FINE)
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        sys.stderr.write(f"barnabas: the output is not complete: {problem.strerror}\n")
+        sys.exit(COULD_NOT_RUN)
+    finally:
+        if sys.stdout is not None and not sys.stdout.closed:
+            try:
+                sys.stdout.flush()
+            except OSError:  # what it still has is lost, and was said to be: it must not try again
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

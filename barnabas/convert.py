@@ -26,6 +26,7 @@ from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from captures import private
 from captures.conversations import Conversations
 from captures.conversion.blocks import BlockFile
 from captures.conversion.hiding import Hiding
@@ -144,7 +145,7 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
         except ImportError:
             raise Trouble(f"{out}: zstd needs: pip install 'barnabas[capture]'") from None
     try:
-        number = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        number = private.empty(out)
     except OSError as problem:
         raise Trouble(f"can't write {out}: {problem.strerror}") from None
     file = at_end.enter_context(os.fdopen(number, "wb"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 import typer
@@ -26,7 +26,7 @@ ctl_app = typer.Typer(
 )
 scenario_app = typer.Typer(no_args_is_help=True, help="Show or replace the scenario.")
 rule_app = typer.Typer(
-    no_args_is_help=True, help="Add, remove or fire a rule, or release what it holds."
+    no_args_is_help=True, help="List, add, remove or fire rules, or release what one holds."
 )
 ctl_app.add_typer(scenario_app, name="scenario")
 ctl_app.add_typer(rule_app, name="rule")
@@ -81,18 +81,26 @@ def exchanges(
         typer.Option("--filter", metavar="EXPR", help="Only those that meet it (JMESPath)."),
     ] = None,
 ) -> None:
-    """Print the last exchanges, or those to come until Ctrl-C."""
+    """Print the last exchanges, or those to come until Ctrl-C, as the log does."""
+    from barnabas.show import Columns, show, shown_row
+    from barnabas.terminal import Terminal
+
     port: Port = ctx.obj
+    out, columns = Terminal(), Columns()
+
+    def each(found: dict[str, Any]) -> None:
+        port.print(found, lambda: show(out, shown_row(found), columns))
+
     wanted: dict[str, str | int] = {} if only is None else {"filter": only}
     if not follow:
         for found in port.ask("GET", f"/exchanges?{urlencode({**wanted, 'last': last})}"):
-            port.show(found, [lines.exchange(found)])
+            each(found)
         return
     try:
         with told():
             for name, found in port.client.events(f"/exchanges/stream?{urlencode(wanted)}"):
                 if name == "exchange":
-                    port.show(found, [lines.exchange(found)])
+                    each(found)
                 else:
                     lost = found["count"]
                     sys.stderr.write(f"{lost} exchanges lost: this reader is too slow\n")
@@ -117,6 +125,21 @@ def scenario_set(
     port: Port = ctx.obj
     found = port.ask("PUT", "/scenario", read(file))
     port.show(found, lines.rules(found))
+
+
+@rule_app.command("list")
+def rule_list(ctx: typer.Context) -> None:
+    """List the rules: how often each matched and fired, and what it does."""
+    from barnabas.show import RuleRow, rules_table
+    from barnabas.terminal import Terminal
+
+    port: Port = ctx.obj
+    found = port.ask("GET", "/scenario")["rules"]
+    rows = [RuleRow(*(row[name] for name in RuleRow._fields)) for row in found]
+    if rows:
+        port.print(found, lambda: Terminal().show_table(rules_table(rows)))
+    else:
+        port.show(found, ["no rules"])
 
 
 @rule_app.command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -58,9 +58,19 @@ class Port:
         """Print what came back, as JSON or as lines for a person."""
         from captures.wording import printable
 
-        try:
-            for line in [json.dumps(found)] if self.as_json else map(printable, text):
+        def lines() -> None:
+            for line in map(printable, text):
                 sys.stdout.write(line + "\n")
+
+        self.print(found, lines)
+
+    def print(self, found: Any, show: Callable[[], None]) -> None:
+        """Print what came back as JSON, or let it be shown to a person."""
+        try:
+            if self.as_json:
+                sys.stdout.write(json.dumps(found) + "\n")
+            else:
+                show()
             sys.stdout.flush()
         except BrokenPipeError:  # whoever read it has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -23,12 +23,14 @@ def decode(
     as_json: bool,
     frames_only: bool,
     only: str | None = None,
+    quiet: bool | None = None,
     keys: KeyLog | None = None,
     draft: str | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
 
+    quiet: whether lines that say nothing are left out; None: on a terminal, where nothing is filtered.
     draft: what is spoken in them, if their scenario does not say it.
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
@@ -37,6 +39,8 @@ def decode(
         if frames_only:
             raise Trouble("--filter is about exchanges: give it without --frames")
         output.passes = parse_filter(only, output.context.topics)
+    if not (as_json or frames_only):
+        output.fold(quiet)
     reader = opened(*paths, keys=keys)
     dialect = spoken(reader, draft)
     if dialect is not None and frames_only:
@@ -46,7 +50,10 @@ def decode(
     try:
         if frames_only:
             for frame in frames(watched(reader, output, "decoding")):
-                output.raw(json.dumps(frame.row()) if as_json else _text(frame))
+                if as_json:
+                    output.raw(json.dumps(frame.row()))
+                else:
+                    output.line(_text(frame))
         else:
             source = dialects or conversations
             for exchange in source.exchanges(watched(reader, output, "decoding")):
@@ -64,9 +71,13 @@ def decode(
         output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
     if output.hidden:
         output.note(f"{output.hidden} exchanges not shown: --filter")
+    if output.folded is not None and output.folded.said:
+        output.note(output.folded.said)
     undecoded = (dialects or conversations).undecoded + output.undecoded
     if undecoded:
         output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")
+    if output.too_large:
+        output.note(f"{output.too_large} exchanges with a body too large to decode")
     return FINE
 
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from barnabas.spec import console
 from barnabas.spec_show import known
+from barnabas.terminal import Terminal
 from barnabas.trouble import FINDINGS, FINE, Trouble
 from captures.wording import printable
 from specs import Malformed, Oddity, api, decode_frame, records
@@ -77,7 +77,7 @@ def decode_hex(asked: Asked) -> int:
         }
         print(json.dumps(found, ensure_ascii=False))
         return FINE
-    out = console()
+    out = Terminal()
     out.print(Text(f"{name} v{version} {asked.direction}", "bold"))
     shown = (("header", header), ("body", body), ("inside", hidden))
     for part, value in shown if hidden else shown[:2]:

@@ -10,7 +10,7 @@ from barnabas.capture_input import exchanges, opened, recall, watched
 from barnabas.compared import document, where
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
-from barnabas.show import line
+from barnabas.show import line, shown
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.comparison import Compared, TooLarge, compare
 from captures.context import Context
@@ -18,7 +18,7 @@ from captures.difference import OF_THE_RUN
 from captures.exchange import Exchange
 from captures.reader import CaptureReader
 from captures.tls.keylog import KeyLog
-from captures.wording import plural, printable
+from captures.wording import plural
 
 
 def diff(
@@ -75,15 +75,15 @@ def _exchanges(
 
 
 def _print(output: Output, found: Compared) -> None:
-    sign, shown = ("-", found.left) if found.right is None else ("+", found.right)
+    sign, one = ("-", found.left) if found.right is None else ("+", found.right)
     if found.left is not None and found.right is not None:
         sign = "≠"
-    assert shown is not None  # noqa: S101
+    assert one is not None  # noqa: S101
     output.out.print(f"{sign} ", end="", style={"-": "red", "+": "green"}.get(sign, "yellow"))
-    output.out.print(line(shown), soft_wrap=True)
+    output.out.print(line(shown(one)))
     for direction, several in (("request", found.request), ("response", found.response)):
-        for one in several:
-            output.out.print(printable(f"    {direction} {one}"), markup=False)
+        for difference in several:
+            output.line(f"    {direction} {difference}")
 
 
 def _row(found: Compared) -> dict[str, object]:

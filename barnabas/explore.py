@@ -107,6 +107,9 @@ def _all(job: Job, bench: Bench) -> int:
             task = progress.add_task("recording", total=None)
             first = record(bench, folder, job.time_limit)
             report.add(first)
+            if first.failed:
+                report.close(Counter(), folder.path, job.command, job.bootstrap)
+                return FINDINGS
             planned, left_out = choose(
                 folder,
                 template,

@@ -14,12 +14,10 @@ from rich.text import Text
 from barnabas.output import Output
 from barnabas.show import ms
 from captures.wording import printable
+from experiments.explore.exploration import REPEATED
 from experiments.explore.result import Result
 
 COLUMNS: Final = ("k", "API", "client", "cut", "outcome", "recovery", "what")
-
-REPEATED: Final = 5
-"""So many commands that repeat a run are shown."""
 
 
 class Report:
@@ -48,6 +46,12 @@ class Report:
         results = sorted(self._results, key=lambda one: one.k)
         if not self._as_json and results:
             self._table(results)
+        if folder is not None and any(one.failed for one in results if not one.scenario):
+            self._output.note(
+                "no fault was tried, since there are findings without any: mend these, then the same "
+                f"command goes on; history and output: {folder.joinpath('runs', 'recording')}"
+            )
+            return
         runs = [one for one in results if one.scenario]
         said = [f"{len(runs)} run{'s' if len(runs) != 1 else ''}"]
         said.append(f"{sum(one.failed for one in runs)} with findings")
@@ -61,32 +65,28 @@ class Report:
         if left_out:
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
             self._output.note(f"left out: {reasons}")
-        failed = [one for one in self.failed if one.scenario]
+        failed = [one for one in results if one.failed and one.scenario]
+        failed.sort(key=lambda one: (not one.repeated, -one.reproduced))
         if folder is None or not failed:
             return
         self._output.note(f"histories and output of what failed: {folder / 'runs'}; to repeat it:")
         for one in failed[:REPEATED]:
             again = ["barnabas", "explore", "-b", bootstrap, "--only"]
             again += [str(folder / "scenarios" / one.scenario), "--", *command]
-            self._output.note(f"  {shlex.join(again)}")
+            count = f"  # {one.reproduced} of {one.repeated}" if one.repeated else ""
+            self._output.note(f"  {shlex.join(again)}{count}")
         if len(failed) > REPEATED:
             self._output.note(f"  and {len(failed) - REPEATED} more in {folder / 'scenarios'}")
 
     def _table(self, results: list[Result]) -> None:
-        rows = [_cells(one) for one in results]
-        if not self._output.out.is_terminal:
-            widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
-            for cells in (COLUMNS, *rows):
-                padded = map(str.ljust, cells, widths)
-                self._output.raw("  ".join(padded).rstrip())
-            return
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in COLUMNS:
             table.add_column(name, justify="right" if name in ("k", "recovery") else "left")
-        for one, cells in zip(results, rows, strict=True):
+        for one in results:
             style = "bold red" if one.failed else "" if one.reached else "yellow"
-            table.add_row(*(Text(cell, style if at == 4 else "") for at, cell in enumerate(cells)))
-        self._output.out.print(table, soft_wrap=False)
+            cells = enumerate(_cells(one))
+            table.add_row(*(Text(cell, style if at == 4 else "") for at, cell in cells))
+        self._output.out.show_table(table)
 
 
 def row(result: Result) -> str:

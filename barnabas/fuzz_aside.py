@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from barnabas.fuzz_database import opened
@@ -38,7 +37,7 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None 
         table.add_row(
             row.api, str(row.version), row.mutator, f"{row.cases:,}", str(row.first_case), what
         )
-    Console(file=output.out.file, highlight=False, markup=False).print(table)
+    output.out.show_table(table)
     return FINE
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.table import Table
 
 from barnabas.fuzz_campaigns import READY, campaign_of, ready
 from barnabas.fuzz_targets import KINDS
+from barnabas.terminal import Terminal
 from fuzz.corpora import CORPORA
 from fuzz.mutators.contents import MUTATORS
 from fuzz.oracles.contents import ORACLES
@@ -49,4 +49,4 @@ def fuzz_list(*, as_json: bool = False) -> None:
     for what, name, about in rows():
         table.add_row(what if what != before else "", name, about)
         before = what
-    Console(highlight=False, markup=False).print(table)
+    Terminal().show_table(table)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from barnabas.output import Output
@@ -106,11 +105,10 @@ class Shown:
             database=str(database),
         )  # fmt: skip
         for one in found if not self.as_json else ():
-            self.output.note(
-                f"  {one.name}  {one.oracle}: {shorten(printable(one.what), 90)} ({one.cases}x)\n"
-                f"    {made_of(one.best)}\n"
-                f"    barnabas fuzz replay {one.name} --db {database}"
-            )
+            what = f"{one.oracle}: {shorten(one.what, 90)} ({one.cases}x)"
+            again = f"barnabas fuzz replay {one.name} --db {database}"
+            for line in (f"  {one.name}  {what}", f"    {made_of(one.best)}", f"    {again}"):
+                self.output.note(line)
 
     def _found(self, name: str, found: Found) -> None:
         recipe = found.observation.case.recipe
@@ -125,12 +123,12 @@ class Shown:
                 made_of=made_of(recipe),
             )
             return
-        line = f"{name}  case {found.case}  {found.verdict.oracle}: {printable(found.verdict.what)}"
+        line = f"{name}  case {found.case}  {found.verdict.oracle}: {found.verdict.what}"
         line = f"{line}  ({made_of(recipe)})"
         if self.progress.disable:
-            self.output.raw(line)
+            self.output.line(line)
         else:
-            self.progress.console.print(escape(shorten(line, WIDTH)), style="bold red")
+            self.progress.console.print(printable(shorten(line, WIDTH)), style="bold red")
 
     def _numbers(self, done: int) -> dict[str, Any]:
         return {

@@ -10,7 +10,6 @@ from barnabas.fuzz_database import one, opened, target_name
 from barnabas.fuzz_targets import target as make_target
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.wording import printable
 from fuzz.assembling import oracles_for
 from fuzz.errors import CannotRun
 from fuzz.making import cook
@@ -55,9 +54,9 @@ def fuzz_replay(
     if as_json:
         output.raw(json.dumps(_document(finding.name, where, found)))
     else:
-        output.out.print(made_of(case.recipe), markup=False)
+        output.line(made_of(case.recipe))
         for line in _lines(finding.name, where, found, attempts):
-            output.out.print(printable(line), markup=False)
+            output.line(line)
     return FINDINGS if found.fired else FINE
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from barnabas.fuzz_database import opened
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from captures import private
 from fuzz.report.markdown import markdown
 from fuzz.report.page import page
 from fuzz.report.summary import summaries
@@ -21,7 +22,7 @@ def fuzz_report(db: Path | None, html: Path | None, output: Output | None = None
         output.raw(markdown(found))
     else:
         try:
-            html.write_text(page(found), "utf-8")
+            private.write(html, page(found).encode())
         except OSError as problem:
             raise Trouble(f"--html {html}: {problem.strerror}", COULD_NOT_RUN) from None
         output.note(f"report: {html}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from barnabas.fuzz_database import one, opened, target_name
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from captures import private
 from fuzz.findings import Finding
 from fuzz.report.finding import text
 from fuzz.stored import observation_json, recipe_json
@@ -28,13 +29,13 @@ def fuzz_show(
         target, path = target_name(findings, finding), findings.path
     if capture is not None:
         try:
-            capture.write_bytes(finding.capture)
+            private.write(capture, finding.capture)
         except OSError as problem:
             raise Trouble(f"--capture {capture}: {problem.strerror}", COULD_NOT_RUN) from None
     if as_json:
         output.raw(json.dumps(_document(finding, target)))
     else:
-        output.out.print(text(finding, path), markup=False)
+        output.out.print(text(finding, path))
     return FINE
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from barnabas.capture_input import apart, exchanges, named, opened, watched
 from barnabas.output import Output
-from barnabas.show import line
+from barnabas.show import line, shown
 from barnabas.trouble import FINDINGS, FINE, Trouble
 from captures.search import Found, search
 from captures.tls.keylog import KeyLog
@@ -75,7 +75,7 @@ def _one(
             continue
         head = Text(f"{path}: ") if several else Text()
         width = output.out.width - len(head) if output.out.is_terminal else None
-        output.out.print(head + line(exchange, width, context=output.context))
+        output.out.print(head + line(shown(exchange, output.context), width, output.columns))
         for place in places[:PLACES]:
             output.out.print(_shown(place, pattern))
         if len(places) > PLACES:

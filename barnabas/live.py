@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from captures.exchange import Exchange
+from captures.wording import plural
 
 BACKLOG: Final = 10_000
 """Exchanges that may wait to be printed ..."""
@@ -23,11 +24,12 @@ class Live:
     """Hands exchanges and lines for the person to `show` and `say`, in order, in a thread."""
 
     def __init__(self, show: Callable[[Exchange], None], say: Callable[[str], None]) -> None:
-        self.lost = 0
+        self._slow = self._refused = self._unwritten = 0  # exchanges; the last one in the thread
         self._show = show
         self._say = say
         self._queue: queue.Queue[Exchange | str | threading.Event | None] = queue.Queue()
-        self._broken = False
+        self._broken = ""
+        """Why no exchange can be printed any more."""
         self._added = self._taken = 0  # each written by one thread only
         self._unsaid = self._owned_up = 0  # lines that were not printed, and those it told of
         self._thread = threading.Thread(target=self._work, name="live log", daemon=True)
@@ -36,8 +38,10 @@ class Live:
     def exchange(self, exchange: Exchange) -> None:
         """Print an exchange soon, or lose it if too many wait."""
         full = self._queue.qsize() >= BACKLOG or self._added - self._taken > BACKLOG_BYTES
-        if full or self._broken:
-            self.lost += 1
+        if self._broken:
+            self._refused += 1
+        elif full:
+            self._slow += 1
         else:
             self._added += _size(exchange)
             self._queue.put(exchange)
@@ -59,7 +63,22 @@ class Live:
         """Print what still waits, within some seconds."""
         self._queue.put(None)
         self._thread.join(timeout)
-        self.lost += self._queue.qsize() if self._thread.is_alive() else 0
+        self._slow += self._queue.qsize() if self._thread.is_alive() else 0
+
+    @property
+    def lost(self) -> int:
+        """Exchanges that were not printed."""
+        return self._slow + self._refused + self._unwritten
+
+    @property
+    def losses(self) -> list[str]:
+        """How many they are, and why, in words."""
+        why = {"the terminal was too slow": self._slow, self._broken: self.lost - self._slow}
+        return [
+            f"{plural(count, 'exchange')} not printed: {what}"
+            for what, count in why.items()
+            if count
+        ]
 
     def _work(self) -> None:
         while (item := self._queue.get()) is not None:
@@ -73,12 +92,17 @@ class Live:
                         self._say(f"{more} lines not printed: the terminal was too slow")
                 else:
                     self._taken += _size(item)
-                    if not self._broken:
+                    if self._broken:
+                        self._unwritten += 1
+                    else:
                         self._show(item)
-            except OSError:  # the reader of our output is gone; traffic goes on
-                self._broken = True
+            except OSError as problem:  # its reader is gone, or the disk is full; traffic goes on
+                if isinstance(item, Exchange):
+                    self._unwritten += 1
+                    self._broken = f"stdout: {problem.strerror}"
+                    self._queue.put(f"{self._broken}; exchanges are not printed any more")
 
 
 def _size(exchange: Exchange) -> int:
     """Bytes that an exchange keeps in memory, nearly."""
-    return 1000 + len(exchange.request_body or b"") + len(exchange.response_body or b"")
+    return 1000 + exchange.weight

@@ -31,6 +31,17 @@ Filter = Annotated[
 ]
 """A condition on what is read from a capture."""
 
+QuietFetches = Annotated[
+    bool | None,
+    typer.Option(
+        "--quiet-fetches/--no-quiet-fetches",
+        help="Leave out, but count, ApiVersions and Fetches without records. "
+        "[default: on a terminal, without --filter]",
+        show_default=False,
+    ),
+]
+"""Whether lines are left out that say nothing: `barnabas.folding`."""
+
 Ignore = Annotated[
     list[str] | None,
     typer.Option(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from barnabas import show
+from barnabas.folding import Folded
+from barnabas.terminal import Terminal
 from captures.context import Context
 from captures.context.facts import facts
 from captures.exchange import Exchange
 from captures.filters import Filter
 from captures.inside import inside
-from captures.wording import plural
+from captures.wording import plural, printable
 from captures.writer import CaptureWriter
 from specs import NAMES
 
@@ -27,28 +27,37 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Output:
-    """The two streams; colours only where there is a terminal, and not if NO_COLOR is set."""
+    """The two streams."""
 
-    out: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
-    err: Console = field(
-        default_factory=lambda: Console(stderr=True, highlight=False, soft_wrap=True)
-    )
+    out: Terminal = field(default_factory=Terminal)
+    err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
     context: Context = field(default_factory=Context)
+    columns: show.Columns = field(default_factory=show.Columns)
     passes: Filter | None = None
     """Which exchanges are printed (`--filter`); None: all. All are learnt from and counted."""
+    folded: Folded | None = None
+    """Where exchanges are counted that say nothing (`--quiet-fetches`); None: they are printed."""
     hidden: int = 0
     """Exchanges that were not printed because they did not pass."""
     names_brokers: bool = False
     """Whether exchanges don't say which broker they went to, as in captures of others."""
     undecoded: int = 0
     """Exchanges with a body that no schema reads."""
+    too_large: int = 0
+    """Exchanges with a body that is not decoded, as it would take too much memory."""
     flag: Callable[[Exchange], None] = lambda _: None
     """Called with each of those."""
+
+    def fold(self, wanted: bool | None) -> None:
+        """Leave out exchanges that say nothing. None, if nobody said: on a terminal, where nobody
+        filters."""
+        if wanted or (wanted is None and self.out.is_terminal and self.passes is None):
+            self.folded = Folded()
 
     def exchange(self, exchange: Exchange) -> None:
         """An exchange as one line, if it passes."""
         if self.look(exchange):
-            show.show(self.out, exchange, self.context)
+            show.show(self.out, show.shown(exchange, self.context), self.columns)
 
     def learn(self, exchange: Exchange) -> None:
         """Learn from an exchange, and name its broker if that is known by now."""
@@ -59,13 +68,16 @@ class Output:
     def look(self, exchange: Exchange) -> bool:
         """Learn from an exchange, count it; whether it is to be printed."""
         self.learn(exchange)
-        if exchange.key in NAMES and exchange.undecodable:
+        undecodable = exchange.key in NAMES and exchange.undecodable
+        if exchange.too_large:
+            self.too_large += 1
+        elif undecodable:
             self.undecoded += 1
             self.flag(exchange)
-        if self.passes is None or self.passes(exchange):
-            return True
-        self.hidden += 1
-        return False
+        if self.passes is not None and not self.passes(exchange):
+            self.hidden += 1
+            return False
+        return self.folded is None or not self.folded.takes(exchange)
 
     def json(self, exchange: Exchange) -> None:
         """An exchange as one line of JSON, with what hides inside its bytes, and what it does not
@@ -84,8 +96,12 @@ class Output:
                 row[name] = found
         return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
+    def line(self, text: str) -> None:
+        """A line of results for the person."""
+        self.raw(printable(text))
+
     def raw(self, text: str) -> None:
-        """A line as it is."""
+        """A line as it is, for a program."""
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
@@ -94,23 +110,30 @@ class Output:
     def note(self, text: str) -> None:
         """A line for the person."""
         self.err.print(
-            text,
+            printable(text),
             style="bold red"
             if text.startswith("WARNING:")
             else "dim"
             if text.startswith(("edit:", "memory:", "tls:", "mask:"))
             else None,
-            markup=False,
         )
 
     def summary(
-        self, proxy: Proxy, rules: Rules, lost: int = 0, capture: CaptureWriter | None = None
+        self,
+        proxy: Proxy,
+        rules: Rules,
+        lost: Iterable[str] = (),
+        capture: CaptureWriter | None = None,
     ) -> None:
         """What passed, what each rule did, what was lost, where the capture is."""
-        self.err.print(show.tally_table(proxy.tally.rows()))
+        self.err.show_table(show.tally_table(proxy.tally.rows()))
         if rules.rules:
             self.err.print()
-            self.err.print(show.rules_table(rules.rules))
+            rows = (
+                show.RuleRow(rule.name, rule.matched, rule.fired, rule.unclear, rule.what)
+                for rule in rules.rules
+            )
+            self.err.show_table(show.rules_table(rows))
         totals = proxy.totals
         said = [f"{totals.connections} connections"]
         if totals.refused:
@@ -118,12 +141,15 @@ class Output:
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
             said.append(f"{undecoded} frames passed on undecoded")
+        if self.too_large:
+            said.append(f"{self.too_large} exchanges with a body too large to decode")
         if self.hidden:
             said.append(f"{self.hidden} exchanges not shown: --filter")
+        if self.folded is not None and self.folded.said:
+            said.append(self.folded.said)
         if self.context.forgotten:
             said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
-        if lost:
-            said.append(f"{lost} exchanges not printed: the terminal was too slow")
+        said += lost
         self.note(", ".join(said))
         if capture is not None:
             self.note(capture_line(capture))

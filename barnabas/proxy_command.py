@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from barnabas.options import BrokerCa, BrokerTls, OwnFaults, Servers
+from barnabas.options import BrokerCa, BrokerTls, OwnFaults, QuietFetches, Servers
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def proxy_command(
             "--filter", metavar="EXPR", help="Print only exchanges that meet it (JMESPath)."
         ),
     ] = None,
+    quiet_fetches: QuietFetches = None,
     broker_ports: Annotated[
         str | None,
         typer.Option(metavar="FIRST-LAST", help="Ports for the brokers, first + node id if free."),
@@ -169,11 +170,13 @@ def proxy_command(
     from barnabas.own_faults import own_faults
     from barnabas.parsing import parse_filter, parse_offer, parse_seconds
     from barnabas.run_proxy import Control, Job, run_proxy
-    from barnabas.tls_options import TlsOptions, make_tls
+    from barnabas.tls_options import TlsOptions, check_name, make_tls
+    from captures.context import Context
     from captures.masking import Masking
     from proxy.control.reload import ScenarioFile
     from proxy.options import Options
     from proxy.state import Limits
+    from proxy.topic_names import TopicNames
 
     tls = TlsOptions(
         broker_tls,
@@ -218,6 +221,9 @@ def proxy_command(
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
         faults=known,
     )
+    if client_tls:
+        check_name("--listen", options.listen[0])
+        check_name("--advertise", options.advertise or options.listen[0])
     if only is not None and log == Log.off:
         raise Trouble("--filter says what the log shows: give it without --log off")
     if control is None and control_token_file is not None:
@@ -225,9 +231,14 @@ def proxy_command(
     if scenario is not None:
         scenario = scenario_file(scenario)
     watched = None if scenario is None else ScenarioFile(scenario, known)  # before it is read
-    output = Output()
+    topics = TopicNames()  # one map for log, filter and rules
+    output = Output(context=Context(topics=topics))
     if only is not None:
         output.passes = parse_filter(only, output.context.topics)
+    if log == Log.pretty:
+        output.fold(quiet_fetches)
+    elif quiet_fetches:
+        raise Trouble("--quiet-fetches is about lines for people: give it with --log pretty")
     job = Job(
         options,
         scenario=None if scenario is None else read_scenario(scenario, known),
@@ -240,6 +251,7 @@ def proxy_command(
         rotation=_rotation(rotate, rotate_keep, capture),
         log=log.value,
         output=output,
+        topics=topics,
     )
     raise typer.Exit(run_proxy(job))
 

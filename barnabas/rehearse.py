@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from barnabas.capture_input import opened, watched
 from barnabas.output import Output
@@ -14,10 +15,11 @@ from captures.exchange import iso
 from captures.pcapng import CaptureError
 from captures.reader import CaptureReader
 from captures.tls.keylog import KeyLog
-from captures.wording import printable
 from proxy.faults import FAULTS, Fault
 from proxy.rehearsal import Rehearsal, Rehearsed, Reload
 from proxy.scenario import Scenario, ScenarioError, loads
+
+NONE: Final = "version: 1\nrules: []\n"
 
 
 def rehearse(
@@ -39,7 +41,7 @@ def rehearse(
     output = output or Output()
     reader = opened(path, keys=keys)
     own = scenario is None
-    if own:
+    if scenario is None:
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
@@ -52,9 +54,14 @@ def rehearse(
             different += differs
             allowed += differs and bool(found.depends)
             if differs if check else found.decision[0]:
-                output.raw(json.dumps(found.row()) if as_json else _text(found, check))
+                if as_json:
+                    output.raw(json.dumps(found.row()))
+                else:
+                    output.line(_text(found, check))
     except CaptureError as problem:
         raise Trouble(f"{path} is damaged: {problem}; rehearsed up to there") from None
+    if own and rehearsal.rules.scenario is scenario and not scenario.rules:
+        raise Trouble(f"{path} has no scenario of its own: give one in front of it")
     for rule in rehearsal.rules.rules:
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:
@@ -64,10 +71,9 @@ def rehearse(
 
 
 def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:
+    """What the proxy began with: no rules, if it was told of some only later."""
     text = reader.meta.get("scenario")
-    if not isinstance(text, str):
-        raise Trouble(f"{reader.paths[0]} has no scenario of its own: give one in front of it")
-    return _loaded(text, reader.paths[0], faults)
+    return _loaded(text if isinstance(text, str) else NONE, reader.paths[0], faults)
 
 
 def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
@@ -80,15 +86,15 @@ def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
 def _with_notes(
     reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...], own: bool
 ) -> Iterator[Event | Reload | Note]:
-    """The events, and between them where the proxy listened; if the scenario is the capture's own,
-    what was loaded and which rules were told to do something while the capture was written."""
+    """The events, and between them where the proxy listened and which names it was told; if the scenario is
+    the capture's own, what was loaded and which rules were told to do something meanwhile, too."""
     seen = 0
     for event in events:
         for note in reader.notes[seen:]:
             what, text = note.comment.get("barnabas"), note.comment.get("scenario")
             if own and what == "scenario" and isinstance(text, str):
                 yield Reload(note.ts_ns, _loaded(text, reader.paths[0], faults))
-            elif own or what == "listener":
+            elif own or what in ("listener", "topics"):
                 yield note
         seen = len(reader.notes)
         yield event
@@ -106,7 +112,7 @@ def _text(found: Rehearsed, check: bool) -> str:
         line += f"  (recorded: {_words(found.recorded)})"
         if found.depends:
             line += f"  (may differ: {', '.join(found.depends)})"
-    return printable(line)
+    return line
 
 
 def _words(decision: tuple[tuple[str, ...], tuple[str, ...]]) -> str:

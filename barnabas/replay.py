@@ -20,11 +20,11 @@ from barnabas.capture_input import exchanges, known_topics, opened, watched
 from barnabas.compared import document, where
 from barnabas.loop import run
 from barnabas.output import Output
-from barnabas.show import line
+from barnabas.show import line, shown
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from captures.exchange import Exchange
 from captures.tls.keylog import KeyLog
-from captures.wording import plural, printable
+from captures.wording import plural
 from peers.ownership import OPTION, is_loopback
 from peers.replay.authentication import Credentials, authenticate
 from peers.replay.cluster import LiveCluster, Unreachable
@@ -85,15 +85,15 @@ class Report:
         out = self.output.out
         sign = "≠" if outcome.differences else "✗"
         out.print(f"{sign} ", end="", style="yellow" if outcome.differences else "red")
-        out.print(line(outcome.exchange), soft_wrap=True)
+        out.print(line(shown(outcome.exchange)))
         if outcome.left is not None:
-            out.print(printable(f"    not replayable: {outcome.left.reason}"), markup=False)
+            self.output.line(f"    not replayable: {outcome.left.reason}")
         if outcome.problem:
-            out.print(printable(f"    {outcome.problem}"), markup=False)
+            self.output.line(f"    {outcome.problem}")
         if outcome.version not in (None, outcome.exchange.version):
-            out.print(f"    asked as v{outcome.version}")
+            self.output.line(f"    asked as v{outcome.version}")
         for one in outcome.differences:
-            out.print(printable(f"    response {one}"), markup=False)
+            self.output.line(f"    response {one}")
 
     def end(self) -> int:
         """Say what it comes to; the exit code."""
@@ -187,7 +187,7 @@ async def _check_topics(cluster: LiveCluster, found: Index, asked: Replay, outpu
     needed = found.needed.partitions(found.topics)
     said = list(lacking(needed, await cluster.partitions(), created))
     for what in said:
-        output.note(printable(f"WARNING: {what}"))
+        output.note(f"WARNING: {what}")
     if said:
         output.note(
             "Make them with as many partitions, or expect other answers"

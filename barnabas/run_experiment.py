@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from barnabas.output import Output
+from barnabas.terminal import Terminal
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
 from barnabas.trouble import COULD_NOT_RUN, Trouble
@@ -40,7 +40,7 @@ def listing(*, as_json: bool = False) -> None:
     table.add_column("Kafka")
     for name, one in found.items():
         table.add_row(name, one.question, ", ".join(one.versions) or "peers of ours")
-    Console(highlight=False, markup=False).print(table)
+    Terminal().show_table(table)
 
 
 def run(name: str, out: Path, *, short: bool) -> None:
@@ -86,7 +86,7 @@ def run(name: str, out: Path, *, short: bool) -> None:
     (out / f"{name}.md").write_text(text(found, document))
     for file, plot in plots(found, document).items():
         (out / file).write_text(plot)
-    output.out.print(f"{out / name}.md", markup=False)
+    output.out.print(f"{out / name}.md")
 
 
 def written(file: Path) -> str:

@@ -18,6 +18,7 @@ from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from captures import private
 from captures.exchange import Exchange
 from captures.rotation import Rotation
 from captures.writer import CaptureWriter
@@ -29,6 +30,7 @@ from proxy.relay import clock
 from proxy.rules import Rules
 from proxy.scenario import Scenario
 from proxy.server import Proxy
+from proxy.topic_names import TopicNames
 
 Log = Literal["pretty", "json", "off"]
 
@@ -56,6 +58,8 @@ class Job:
     """The capture is a folder of segments."""
     log: Log = "pretty"
     output: Output = field(default_factory=Output)
+    topics: TopicNames = field(default_factory=TopicNames)
+    """Names of topics: for the rules, and for the output's context."""
 
 
 def run_proxy(job: Job) -> int:
@@ -81,7 +85,7 @@ def open_capture(
     """The capture, a file or a folder of segments. Raises Trouble if it can't be written."""
     if path is None:
         return None
-    if rotation is None and path.is_dir():
+    if rotation is None and os.path.isdir(path):  # noqa: PTH112 - also where a name is too long
         raise Trouble(
             f"{path} is a folder: a capture of segments goes there, give --rotate 256MiB too"
         )
@@ -106,7 +110,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         if job.control is not None:
             history.add(exchange)
 
-    proxy = Proxy(job.options, rules, capture=capture, done=done, say=live.line)
+    proxy = Proxy(job.options, rules, capture=capture, done=done, say=live.line, topics=job.topics)
     output.flag = proxy.flag
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -137,13 +141,14 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         output.ready(json.dumps({"ready": ready}))
         await stop.wait()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, proxy.hurry)
         proxy.refuse()  # before it is said
         live.line(f"stopping: {proxy.connections} connections drain (Ctrl-C again stops at once)")
-        with contextlib.suppress(asyncio.CancelledError):
-            await proxy.stop()
+        await proxy.stop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
         history.close()
-    output.summary(proxy, proxy.rules, live.lost, capture)
+    output.summary(proxy, proxy.rules, live.losses, capture)
     return FINE
 
 
@@ -187,13 +192,10 @@ async def control_port(
 
 def _write_token(path: Path, token: str) -> None:
     """A file that its owner alone can read, whatever file was there. Raises Trouble."""
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - also where a name is too long
         raise Trouble(f"--control-token-file {path}: that is no file; choose another")
     try:
-        path.unlink(missing_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(file, "w") as written:
-            written.write(token + "\n")
+        private.replace(path, f"{token}\n".encode())
     except OSError as problem:
         raise Trouble(
             f"can't write the token to {path}: {problem.strerror}; "

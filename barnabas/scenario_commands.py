@@ -9,6 +9,7 @@ import typer
 
 from barnabas.options import OwnFaults
 from barnabas.proxy_command import read_scenario, scenario_file
+from barnabas.trouble import FINDINGS, FINE
 
 scenario_app = typer.Typer(
     no_args_is_help=True, help="Ready scenarios; check your own; their language."
@@ -21,18 +22,27 @@ def scenario_check(
         list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or names.")
     ],
     faults: OwnFaults = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if a rule can't do anything.")
+    ] = False,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
     from barnabas.own_faults import own_faults
+    from captures.wording import plural
+    from proxy.never import warnings
     from proxy.remarks import remarks
 
     known = own_faults(faults)
+    code = FINE
     for file in files:
         found = read_scenario(file, known)
         for line in remarks(found):
-            typer.echo(f"{file}: {line}", err=True)
-        count = len(found.rules)
-        typer.echo(f"{file}: fine, {count} rule{'s' if count != 1 else ''}")
+            typer.echo(f"{file}: {line}")
+        idle = len(warnings(found))
+        verdict = f"loads, with {plural(idle, 'warning')}" if idle else "fine"
+        typer.echo(f"{file}: {verdict}, {plural(len(found.rules), 'rule')}")
+        code = max(code, FINDINGS if idle and strict else FINE)
+    raise typer.Exit(code)
 
 
 @scenario_app.command("list")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from rich.console import Console
 from rich.table import Table
 
+from barnabas.terminal import Terminal
 from experiments.library import FOLDER, names
 from proxy.scenario import Scenario, load
 
@@ -24,7 +24,7 @@ def listing(*, as_json: bool = False) -> None:
     for name, scenario in found.items():
         if scenario.about is not None:
             table.add_row(name, scenario.about.simulates.strip())
-    Console(highlight=False, markup=False).print(table)
+    Terminal().show_table(table)
 
 
 def _row(name: str, scenario: Scenario) -> dict[str, object]:

@@ -1,28 +1,28 @@
 """What the terminal shows: one line for each exchange, and the closing tables.
 
-`segments` says what stands on a line and of which kind, without rich; `line` puts it into colours
-and into the width of a terminal. Nothing here reads a clock.
+`shown` says what a line is to say, `segments` what stands on it and of which kind, without rich; `line`
+puts it into colours and into the width of a terminal. Nothing here reads a clock.
+
+A line begins with the time at which its exchange was over, since that is when it is printed: so the
+clock of a log never goes back, however long a Fetch has waited; the latency tells when it began.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
+from rich.text import Span, Text
 
 from captures.context import Context
 from captures.exchange import Exchange
 from captures.summary import details
 from captures.tally import Row
-from captures.wording import printable
-
-if TYPE_CHECKING:
-    from proxy.rules import Rule
+from captures.wording import fit, middle, printable
 
 SLOW_MS: Final = 100.0
 """From this latency on a line is marked as slow ..."""
@@ -33,8 +33,15 @@ SLOW_WAIT_MS: Final = 1000.0
 WAITING: Final = (1, 11, 14, 78)
 """Fetch, JoinGroup, SyncGroup, ShareFetch: answered when there is something to say."""
 
-NARROW: Final = 16
-"""Details are cut down to this many cells before anything else on the line is."""
+GIVING_WAY: Final = (
+    ("details", 32),
+    ("rules", 10),
+    ("details", 16),
+    ("note", 24),
+    ("details", 0),
+)
+"""What gets shorter where a line is too long, in turn, and down to how many cells. The error and the
+latency never do."""
 
 STYLES: Final = {
     "time": "dim",
@@ -50,8 +57,97 @@ STYLES: Final = {
 }
 """The style of each kind of segment."""
 
-COLUMNS: Final = {"client": 16, "broker": 3, "api": 20}
-"""Cells that segments are padded to, so that the lines of a log stand below each other."""
+PADDED: Final = {"client": 16, "broker": 3, "api": 20}
+"""Cells that segments are padded to where there is no terminal: they may be longer."""
+
+
+class Columns:
+    """How many cells segments of a terminal's lines are padded to, so that they stand below each other:
+    as many as the longest so far had, within bounds that go by the terminal's width.
+
+    >>> columns = Columns()
+    >>> columns.put("client", "orders", 80), columns.put("client", "consumer-readers-1", 80)
+    ('orders    ', 'consumer-…rs-1')
+    >>> columns.put("client", "orders", 80)
+    'orders        '
+    """
+
+    def __init__(self) -> None:
+        self._cells = {"client": 10, "broker": 2, "api": 17}
+
+    def put(self, kind: str, text: str, width: int) -> str:
+        """The text as it stands in its column on a terminal of so many cells."""
+        least = self._cells.get(kind)
+        if least is None:
+            return text
+        most = _most(kind, width)
+        text = _middle(text, most)
+        size = cell_len(text)
+        if size > least:
+            self._cells[kind] = min(size, most)
+        return text + " " * (min(least, most) - size)
+
+
+def _most(kind: str, width: int) -> int:
+    match kind:
+        case "client":
+            return max(14, min(28, width // 6))
+        case "api":  # the longest name has 28 characters
+            return max(18, min(32, width // 5))
+        case _:
+            return 11
+
+
+class Shown(NamedTuple):
+    """What the line of an exchange says, wherever that is from."""
+
+    end: int
+    """When it was over, in ns since the epoch."""
+    client: str
+    broker: int | None
+    key: int
+    version: int
+    api: str
+    details: str
+    note: str
+    error: str
+    latency_ms: float | None
+    rules: tuple[str, ...]
+
+
+def shown(exchange: Exchange, context: Context | None = None) -> Shown:
+    """What is said of an exchange. context: see `captures.summary.details`."""
+    return Shown(
+        exchange.end,
+        exchange.client_id or exchange.client_address,
+        exchange.broker,
+        exchange.key,
+        exchange.version,
+        exchange.api,
+        details(exchange, context),
+        exchange.note,
+        exchange.error or "",
+        exchange.latency_ms,
+        exchange.rules,
+    )
+
+
+def shown_row(row: Mapping[str, Any]) -> Shown:
+    """The same of a row of the control port, see `proxy.control.views.exchange`."""
+    ended = datetime.fromisoformat(row["ended"])
+    return Shown(
+        round(ended.timestamp() * 1e6) * 1000,
+        row["client_id"] or row["client_address"],
+        row["broker"],
+        row["key"],
+        row["version"],
+        row["api"],
+        row["details"],
+        row["note"],
+        row["error"] or "",
+        row["latency_ms"],
+        tuple(row["rules"]),
+    )
 
 
 class Segment(NamedTuple):
@@ -61,32 +157,30 @@ class Segment(NamedTuple):
     text: str
 
 
-def segments(
-    exchange: Exchange, *, zone: tzinfo | None = None, context: Context | None = None
-) -> list[Segment]:
+def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
     """The parts of an exchange's line, in order; those that say nothing are left out.
 
-    zone: of the time of day, by default the machine's. context: see `captures.summary.details`.
+    zone: of the time of day, by default the machine's.
     """
-    when = datetime.fromtimestamp(exchange.ts // 1_000_000 / 1000, zone)
-    latency = exchange.latency_ms
+    when = datetime.fromtimestamp(found.end // 1_000_000 / 1000, zone)
+    latency = found.latency_ms
     parts = [
-        Segment("time", when.strftime("%H:%M:%S.") + f"{exchange.ts // 1_000_000 % 1000:03}"),
-        Segment("client", printable(exchange.client_id or exchange.client_address)),
-        Segment("broker", "-" if exchange.broker is None else f"b{exchange.broker}"),
-        Segment("api", f"{exchange.api} v{exchange.version}"),
-        Segment("details", details(exchange, context)),
-        Segment("note", printable(exchange.note)),
-        Segment("error", exchange.error or ""),
-        Segment("slow" if _slow(exchange) else "latency", "" if latency is None else ms(latency)),
-        Segment("rules", f"⟵ {printable(', '.join(exchange.rules))}" if exchange.rules else ""),
+        Segment("time", when.strftime("%H:%M:%S.") + f"{found.end // 1_000_000 % 1000:03}"),
+        Segment("client", printable(found.client)),
+        Segment("broker", "-" if found.broker is None else f"b{found.broker}"),
+        Segment("api", printable(f"{found.api} v{found.version}")),
+        Segment("details", printable(found.details)),
+        Segment("note", printable(found.note)),
+        Segment("error", printable(found.error)),
+        Segment("slow" if _slow(found) else "latency", "" if latency is None else ms(latency)),
+        Segment("rules", f"⟵ {printable(', '.join(found.rules))}" if found.rules else ""),
     ]
     return [part for part in parts if part.text]
 
 
-def _slow(exchange: Exchange) -> bool:
-    limit = SLOW_WAIT_MS if exchange.key in WAITING else SLOW_MS
-    return exchange.latency_ms is not None and exchange.latency_ms >= limit
+def _slow(found: Shown) -> bool:
+    limit = SLOW_WAIT_MS if found.key in WAITING else SLOW_MS
+    return found.latency_ms is not None and found.latency_ms >= limit
 
 
 def ms(latency: float) -> str:
@@ -99,40 +193,67 @@ def ms(latency: float) -> str:
 
 
 def line(
-    exchange: Exchange,
+    found: Shown,
     width: int | None = None,
+    columns: Columns | None = None,
     *,
     zone: tzinfo | None = None,
-    context: Context | None = None,
 ) -> Text:
-    """The line of an exchange in at most `width` cells: details give way first. None: all of it."""
-    parts = []
-    for kind, text in segments(exchange, zone=zone, context=context):
-        if kind == "client" and width is not None:
-            text = _cut(text, COLUMNS[kind])
-        parts.append(Segment(kind, text + " " * (COLUMNS.get(kind, 0) - cell_len(text))))
-    over = sum(cell_len(text) + 1 for _, text in parts) - 1 - (width or 0)
-    if width is not None and over > 0:
+    """The line of an exchange in at most `width` cells: details give way first. None: all of it.
+
+    columns: those of the lines before it.
+    """
+    parts = segments(found, zone=zone)
+    if width is None:
         parts = [
-            Segment(kind, _cut(text, max(cell_len(text) - over, NARROW)))
-            if kind == "details"
-            else Segment(kind, text)
+            Segment(kind, text + " " * (PADDED.get(kind, 0) - cell_len(text)))
             for kind, text in parts
         ]
-    found = Text(" ").join(Text(text, STYLES[kind]) for kind, text in parts)
+    else:
+        columns = columns or Columns()
+        parts = _fitting(
+            [Segment(kind, columns.put(kind, text, width)) for kind, text in parts], width
+        )
+    text = " ".join(part.text for part in parts)
+    spans, at = [], 0
+    for kind, part in parts:
+        spans.append(Span(at, at + len(part), STYLES[kind]))
+        at += len(part) + 1
+    made = Text(text, spans=spans)
     if width is not None:
-        found.truncate(width, overflow="ellipsis")
-    return found
+        made.truncate(width, overflow="ellipsis")
+    return made
 
 
-def _cut(text: str, width: int) -> str:
+def _fitting(parts: list[Segment], width: int) -> list[Segment]:
+    """The parts, shorter where they are too long for the width."""
+    over = sum(cell_len(text) + 1 for _, text in parts) - 1 - width
+    for kind, least in GIVING_WAY:
+        for place, part in enumerate(parts):
+            if over > 0 and part.kind == kind:
+                size = cell_len(part.text)
+                text = _fit(part.text, max(size - over, min(size, least)))
+                over -= size - cell_len(text)
+                parts[place] = Segment(kind, text)
+    return [part for part in parts if part.text]
+
+
+def _fit(text: str, width: int) -> str:
+    text = fit(text, width) if width > 0 else ""
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def show(console: Console, exchange: Exchange, context: Context | None = None) -> None:
+def _middle(text: str, width: int) -> str:
+    """`middle` in cells: of text with wide characters the end goes."""
+    if cell_len(text) <= width:
+        return text
+    return middle(text, width) if text.isascii() else set_cell_size(text, width - 1) + "…"
+
+
+def show(console: Console, found: Shown, columns: Columns | None = None) -> None:
     """Print the line of an exchange: as wide as the terminal, or all of it if there is none."""
     width = console.width if console.is_terminal else None
-    console.print(line(exchange, width, context=context), soft_wrap=True)
+    console.print(line(found, width, columns), soft_wrap=True)
 
 
 def tally_table(rows: Iterable[Row]) -> Table:
@@ -153,18 +274,29 @@ def tally_table(rows: Iterable[Row]) -> Table:
     return table
 
 
-def rules_table(rules: Iterable[Rule]) -> Table:
-    """The closing table of rules; one that never fired stands out."""
+class RuleRow(NamedTuple):
+    """What a rule has done."""
+
+    name: str
+    matched: int
+    fired: int
+    undecided: int
+    what: str
+
+
+def rules_table(rules: Iterable[RuleRow]) -> Table:
+    """What rules have done; one that never fired stands out."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("rule")
-    table.add_column("matched", justify="right")
-    table.add_column("fired", justify="right")
+    for name in ("matched", "fired", "undecided"):
+        table.add_column(name, justify="right")
     table.add_column("what")
     for rule in rules:
         table.add_row(
             Text(printable(rule.name), "magenta" if rule.fired else "yellow"),
             str(rule.matched),
             str(rule.fired),
+            str(rule.undecided),
             Text(printable(rule.what)),
         )
     return table

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from rich.console import Console
 from rich.text import Text
 
+from barnabas.terminal import Terminal
 from barnabas.trouble import FINE, Trouble
 from specs import CONTENTS, api
 from specs.declaration import Api
@@ -20,12 +21,6 @@ Which = Literal["request", "response"] | None
 
 NARROW: Final = 24
 """With less room than that for what an API is for, it stands on a line of its own."""
-
-
-def console() -> Console:
-    """Stdout; as wide as the text where there is no terminal, so that programs get whole lines."""
-    found = Console(highlight=False, soft_wrap=True)
-    return found if found.is_terminal else Console(highlight=False, soft_wrap=True, width=4096)
 
 
 def dump(value: Any) -> int:
@@ -55,7 +50,7 @@ def list_apis(wanted: str, as_json: bool) -> int:
         raise Trouble(f"no API has {wanted!r} in its name; `barnabas spec list` shows all")
     if as_json:
         return dump([facts(each) for each in found])
-    out = console()
+    out = Terminal()
     width = max(len(each.name) for each in found)
     head = f"key  {'API':<{width}}  versions  flexible  what it is for"
     narrow = out.is_terminal and out.width < len(head) + NARROW
@@ -106,7 +101,7 @@ def errors(wanted: str, as_json: bool) -> int:
         raise Trouble(f"no error code is, or is called like, {wanted!r}")
     if as_json:
         return dump([error._asdict() for error in found])
-    out = console()
+    out = Terminal()
     for error in found:
         line = Text(f"{error.code:>4}  {error.name:<40}")
         line.append("retriable" if error.retriable else "", "green")

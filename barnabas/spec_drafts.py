@@ -6,7 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
-from barnabas.spec import Which, console, dump
+from barnabas.spec import Which, dump
+from barnabas.terminal import Terminal
 from barnabas.trouble import FINE, Trouble
 from specs.drafts import DRAFTS, Draft, DraftApi, draft
 from specs.guide import lines, tree
@@ -16,7 +17,7 @@ def list_drafts(*, as_json: bool) -> int:
     """All drafts with their APIs, who asks whom, and where they are from."""
     if as_json:
         return dump([_facts(each) for each in DRAFTS])
-    out = console()
+    out = Terminal()
     for each in DRAFTS:
         out.print(Text(f"{each.name}: {each.title}", "bold"))
         out.print(Text(f"  {each.document}", "dim"))
@@ -62,7 +63,7 @@ def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
             "response": tree(found.response_header_of(one).layout(0)),
         }
         return dump(_api_facts(one) | {"draft": found.name, "headers": headers, "layouts": layouts})
-    out = console()
+    out = Terminal()
     out.print(Text(f"{one.name} (key {one.key}{_mark(one, 'key')}) of {found.title}", "bold"))
     out.print(
         Text(f"{one.asker} asks {one.answerer}. Source: {found.document}; {one.source}.", "dim")
@@ -78,7 +79,7 @@ def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
             out.print()
             for message in messages:
                 for line in lines(message.name, message.layout(message.versions[0])):
-                    out.print(line, markup=False)
+                    out.print(line)
     return FINE
 
 

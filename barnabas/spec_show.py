@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
-from rich.console import Console
 from rich.text import Text
 
-from barnabas.spec import Which, console, dump, facts, fit, versions_text
+from barnabas.spec import Which, dump, facts, fit, versions_text
+from barnabas.terminal import Terminal
 from barnabas.trouble import FINE, Trouble
 from specs import api
 from specs.declaration import UNSET, Api
@@ -44,7 +44,7 @@ def show(name: str, version: int | None, which: Which, release: str | None, as_j
         if version is None:
             return dump(facts(found) | _all_versions(found, ways))
         return dump(facts(found) | _one_version(found, ways, version, release))
-    out = console()
+    out = Terminal()
     what, source = purpose(found)
     where = module_of(found).replace(".", "/") + ".py"
     out.print(Text(fit(f"{found.name} (key {found.key}): {what}", 2, out), "bold"))
@@ -77,13 +77,13 @@ def known(name: str, version: int | None, release: str | None) -> Api:
     return found
 
 
-def _layout(out: Console, found: Api, way: Direction, version: int, release: str | None) -> None:
+def _layout(out: Terminal, found: Api, way: Direction, version: int, release: str | None) -> None:
     out.print(Text(f"{way} header v{header_version(found, way, version)}, then", "dim"))
     title = f"{found.name} {way.capitalize()} (Version: {version})"
     layout = found.message(way).layout(version, release)
     for line in lines(title, layout):
         indent = len(line) - len(line.lstrip())
-        out.print(fit(line, indent + 4, out), markup=False)
+        out.print(fit(line, indent + 4, out))
     rows = _rows_of(found, way, version, release)
     if rows:
         out.print()
@@ -100,7 +100,7 @@ def _rows_of(found: Api, way: Direction, version: int, release: str | None) -> l
     ]
 
 
-def _history(out: Console, found: Api, way: Direction) -> None:
+def _history(out: Terminal, found: Api, way: Direction) -> None:
     used = ", ".join(
         f"v{header} ({span(versions, found.versions)})"
         for header, versions in headers(found)[way].items()
@@ -114,7 +114,7 @@ def _history(out: Console, found: Api, way: Direction) -> None:
 
 
 def _table(
-    out: Console, title: str, rows: Iterable[Row], columns: Iterable[str], versions: Versions
+    out: Terminal, title: str, rows: Iterable[Row], columns: Iterable[str], versions: Versions
 ) -> None:
     """Aligned columns, a field a line."""
     cells = {
@@ -144,7 +144,7 @@ def _cell(row: Row, column: str, versions: Versions) -> str:
     return str(getattr(row, column))
 
 
-def _changes(out: Console, found: Api, ways: Iterable[Direction]) -> None:
+def _changes(out: Terminal, found: Api, ways: Iterable[Direction]) -> None:
     brought = {
         version: [line for line in what if not _of_other(line, ways)]
         for version, what in changes(found).items()
@@ -157,7 +157,7 @@ def _changes(out: Console, found: Api, ways: Iterable[Direction]) -> None:
     for version, what in brought.items():
         whole = (line.replace(" ", UNBROKEN) for line in what)  # no sign at the end of a line
         line = f"  v{version:<3} {', '.join(whole) or 'no change of layout'}"
-        out.print(fit(line, 7, out).replace(UNBROKEN, " "), markup=False)
+        out.print(fit(line, 7, out).replace(UNBROKEN, " "))
 
 
 def _of_other(line: str, ways: Iterable[Direction]) -> bool:

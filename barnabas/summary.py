@@ -1,4 +1,4 @@
-"""`barnabas summary`: what a capture comes to, by API, client, connection, broker and topic."""
+"""`barnabas summary`: what a capture comes to, by API, client, connection, broker, topic and group."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from barnabas.capture_input import earlier, exchanges, opened, remarks, watched
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
+from barnabas.summary_groups import groups_lines, groups_table
 from barnabas.trouble import FINE, Trouble
 from captures.conversations import Conversations
 from captures.exchange import iso
 from captures.overview import KINDS, Overview, Row
+from captures.rebalances import Rebalances
 from captures.tls.keylog import KeyLog
 from captures.wording import plural, printable, ranges, size
+
+NARROW = 110
+"""On a terminal with fewer cells than these, errors stand below what they are of."""
+
+GROUP = "group"
+"""What rows may be by beside `captures.overview.KINDS`: a row is a generation then."""
 
 MOST = 20
 """Rows of a kind that a person is shown, unless told otherwise."""
@@ -36,23 +44,30 @@ def summary(
 ) -> int:
     """Print the tables; returns the exit code. Raises Trouble.
 
-    by: names of `captures.overview.KINDS`, all if empty. only: a condition on exchanges. most: rows of
-    each table; JSON has all.
+    by: names of `captures.overview.KINDS`, or GROUP, all if empty. only: a condition on exchanges.
+    most: rows of each table; JSON has all.
     """
     for name in by:
-        if name not in KINDS:
-            raise Trouble(f"--by {name}: one of {', '.join(KINDS)}")
+        if name not in (*KINDS, GROUP):
+            raise Trouble(f"--by {name}: one of {', '.join((*KINDS, GROUP))}")
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
     overview = Overview(by or KINDS)
+    rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
     conversations = Conversations(inferred=True)
     reader = opened(*paths, keys=keys)
     for exchange in exchanges(reader, watched(reader, output, "reading"), conversations):
         output.learn(exchange)
         if passes is None or passes(exchange):
             overview.note(exchange, output.context)
+            if rebalances is not None:
+                rebalances.note(exchange)
+    generations = None if rebalances is None else rebalances.finish()
     if as_json:
-        output.raw(json.dumps(_document(overview, conversations), ensure_ascii=False))
+        document = _document(overview, conversations)
+        if generations is not None:
+            document[GROUP] = generations
+        output.raw(json.dumps(document, ensure_ascii=False))
         return FINE
     said = plural(overview.count, "exchange")
     if overview.count:
@@ -62,9 +77,18 @@ def summary(
         rows = overview.rows(name)
         if rows:
             output.out.print()
-            output.out.print(_table(name, rows[:most]))
+            output.out.show_table(_table(name, rows[:most], output.out.width))
         if len(rows) > most:
             output.out.print(f"... and {len(rows) - most} more: --most {len(rows)}")
+    if rebalances is not None and generations:
+        output.out.print()
+        if output.out.width < NARROW:
+            for line in groups_lines(generations[:most]):
+                output.out.print(printable(line))
+        else:
+            output.out.show_table(groups_table(generations[:most]))
+        if rebalances.count > most:
+            output.out.print(f"... and {rebalances.count - most} more: --most {rebalances.count}")
     for remark in remarks(reader):
         output.note(remark)
     if conversations.earlier:
@@ -87,32 +111,30 @@ def _document(overview: Overview, conversations: Conversations) -> dict[str, obj
     }
 
 
-def _table(by: str, rows: list[tuple[str, Row]]) -> Table:
+def _table(by: str, rows: list[tuple[str, Row]], width: int) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column(by, overflow="fold")
+    table.add_column(by)
     for name in ("count", "p50 ms", "p99 ms", "max ms", "in", "out"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("errors", style="red")
-    table.add_column("versions" if by == "api" else "software" if by != "topic" else "")
+    if width >= NARROW:
+        table.add_column("errors")
+        table.add_column("versions" if by == "api" else "software" if by != "topic" else "")
     for label, row in rows:
         latencies = (row.percentile_ms(0.5), row.percentile_ms(0.99), row.percentile_ms(1))
+        errors = [Text(f"{count} {name}", "red") for name, count in row.errors.most_common()]
+        words = [Text(printable(label)), Text(", ").join(errors), Text(_last(by, label, row))]
+        if width < NARROW:
+            first = Text(" ").join(filter(None, (words[0], words[2])))
+            words = [Text("\n  ").join((first, *errors))]
         table.add_row(
-            Text(printable(label)),
+            words[0],
             str(row.count),
             *("-" if latency is None else ms(latency)[:-3] for latency in latencies),
             size(row.request_bytes),
             size(row.response_bytes),
-            Text(_errors(row)),
-            Text(_last(by, label, row)),
+            *words[1:],
         )
     return table
-
-
-def _errors(row: Row) -> str:
-    said = [f"{count} {name}" for name, count in row.errors.most_common(2)]
-    if len(row.errors) > 2:
-        said.append(f"{len(row.errors) - 2} more")
-    return ", ".join(said)
 
 
 def _last(by: str, label: str, row: Row) -> str:

@@ -59,6 +59,14 @@ def _check(options: TlsOptions) -> None:
         raise Trouble("--client-key belongs to a certificate: give --client-cert too")
     if options.client_tls and options.client_cert is not None:
         raise Trouble("--client-tls makes certificates, --client-cert brings one: give one of them")
+    if options.broker_server_name is not None:
+        try:
+            ssl.create_default_context().wrap_bio(
+                ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=options.broker_server_name
+            )
+        except (ValueError, OSError):
+            name = options.broker_server_name
+            raise Trouble(f"--broker-server-name {name!r}: no server can have this name") from None
     if options.client_ca is not None and not (options.client_tls or options.client_cert):
         raise Trouble("--client-ca is for clients that speak TLS: give --client-tls too")
 
@@ -101,6 +109,17 @@ def _minted(options: TlsOptions) -> tuple[Mint, Path]:
             f"the CA for --client-tls in {folder}: {why}; remove it for a new one"
         ) from None
     return minted(ca, options.client_ca), folder / CERTIFICATE
+
+
+def check_name(option: str, host: str) -> None:
+    """Raises Trouble if no certificate that --client-tls makes can be for the host of an option."""
+    from proxy.authority import certifiable
+
+    if not certifiable(host.partition("%")[0]):
+        raise Trouble(
+            f"{option} {host}: no certificate can have this name; give another for --client-tls, or "
+            "bring a certificate (--client-cert)"
+        )
 
 
 def data_folder() -> Path:

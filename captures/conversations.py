@@ -36,14 +36,16 @@ class Conversations:
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         """The exchanges, each when it is over."""
+        now = 0
         for event in events:
+            now = event.ts_ns
             for exchange in self.event(event):
-                exchange.losses = self.losses
+                exchange.ended, exchange.losses = now, self.losses
                 if exchange.key != STRAY or self.strays:
                     yield exchange
         for connection in self.open:
             for exchange in self.end_of(connection):
-                exchange.losses = self.losses
+                exchange.ended, exchange.losses = now, self.losses
                 yield exchange
 
     @property

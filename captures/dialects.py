@@ -98,24 +98,33 @@ class Dialects:
 
     def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
         """The exchanges, each when it is over."""
+        now = 0
         for event in events:
-            if isinstance(event, Opened):
-                self._open[event.connection] = _Conversation(event, Talk(self.draft))
-            elif event.connection not in self._open:
-                continue
-            elif isinstance(event, Closed):
-                self.closed[event.connection] = event.ts_ns
-                yield from _ended(self._open.pop(event.connection), "connection closed")
-            elif isinstance(event, Chunk) and event.flow == "arrived":
-                known = self._open[event.connection]
-                framing = known.framings[event.direction]
-                for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
-                    try:
-                        yield from _frame(known, event.direction, frame)
-                    except (Malformed, LookupError):
-                        self.undecoded += 1
+            now = event.ts_ns
+            for exchange in self._event(event):
+                exchange.ended = now
+                yield exchange
         for known in self._open.values():
-            yield from _ended(known, "the capture ends")
+            for exchange in _ended(known, "the capture ends"):
+                exchange.ended = now
+                yield exchange
+
+    def _event(self, event: Event) -> Iterator[Exchange]:
+        if isinstance(event, Opened):
+            self._open[event.connection] = _Conversation(event, Talk(self.draft))
+        elif event.connection not in self._open:
+            return
+        elif isinstance(event, Closed):
+            self.closed[event.connection] = event.ts_ns
+            yield from _ended(self._open.pop(event.connection), "connection closed")
+        elif isinstance(event, Chunk) and event.flow == "arrived":
+            known = self._open[event.connection]
+            framing = known.framings[event.direction]
+            for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
+                try:
+                    yield from _frame(known, event.direction, frame)
+                except (Malformed, LookupError):
+                    self.undecoded += 1
 
 
 def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:

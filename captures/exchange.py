@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from captures.errors import first_error
+from specs.codec import TooLarge
 from specs.contents import api, name_of
 from specs.drafts.keys import error_in
 from specs.frames import Direction
@@ -246,14 +247,25 @@ class Exchange:
     """When the response before it had come, where the broker had that to do first; else 0."""
     inferred: bool = field(default=False, compare=False)
     """Whether the request was not captured, so that API and version are what fits the response."""
+    ended: int = field(default=0, compare=False)
+    """When it was over (ns since the epoch); 0 if nobody noted it. See `end`."""
     losses: int = field(default=0, compare=False)
     """How often the capture had lost something, anywhere, when the exchange was over: between two
     that say the same nothing is missing."""
+    too_large: tuple[Direction, ...] = field(default=(), compare=False)
+    """Bodies that are not decoded, as that would take too much memory (`specs.codec.budget`): those that
+    were left out for it, and those of which it was found."""
     _uncut: dict[str, Uncut] = field(default_factory=dict, init=False, repr=False, compare=False)
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def leave_out(self, direction: Direction) -> None:
+        """Keep a body no longer: it is too large."""
+        setattr(self, f"{direction}_body", None)
+        if direction not in self.too_large:
+            self.too_large += (direction,)
 
     def leave(self, name: str, body: Uncut) -> None:
         """`request_body` or `response_body` is cut out when somebody asks for it."""
@@ -270,6 +282,12 @@ class Exchange:
             return getattr(self, name)
 
     @property
+    def weight(self) -> int:
+        """Bytes of its bodies and of the client id, which may have 32 KiB."""
+        bodies = len(self.request_body or b"") + len(self.response_body or b"")
+        return bodies + len(self.client_id or "")
+
+    @property
     def api(self) -> str:
         """The name of the API."""
         if self.key == SASL_TOKEN:
@@ -277,6 +295,12 @@ class Exchange:
         if self.key == STRAY:
             return "stray response"
         return name_of(self.key) or f"key {self.key}"
+
+    @property
+    def end(self) -> int:
+        """When it was over, in ns since the epoch: as noted; else when the response left, or without one
+        when the request came."""
+        return self.ended or self.ts + round((self.latency_ms or 0) * 1e6)
 
     @property
     def request(self) -> dict[str, Any] | None:
@@ -327,12 +351,12 @@ class Exchange:
         """The exchange in JSON form, in the order of COLUMNS, secrets redacted.
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
-        Without names, `payload` and `sasl` stand beside them if there is anything to say.
+        Without names, `sasl`, `payload` and `too_large` stand beside them if there is anything to say.
         """
         if columns is not None:
             return {name: self._cell(name) for name in columns}
         found = {name: self._cell(name) for name in _COLUMN_NAMES}
-        beside = {"sasl": self.sasl, "payload": self.payload}
+        beside = {"sasl": self.sasl, "payload": self.payload, "too_large": list(self.too_large)}
         return found | {name: value for name, value in beside.items() if value}
 
     def _cell(self, column: str) -> Any:
@@ -355,9 +379,12 @@ class Exchange:
         try:
             version = body_version(self.key, self.version, direction, body)
             return api(self.key).message(direction).codec(version).decode(body)
+        except TooLarge as problem:
+            self.too_large += (direction,)
+            self._reasons[direction] = str(problem)
         except (Malformed, LookupError) as problem:
             self._reasons[direction] = str(problem)
-            return None
+        return None
 
 
 def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:

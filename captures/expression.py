@@ -80,6 +80,12 @@ class Expression:
         """
         try:
             return self.compiled.search(fields)
+        except exceptions.JMESPathTypeError as error:  # its own text quotes the value
+            takes = ", ".join(error.expected_types[:-1])
+            takes += f" or {error.expected_types[-1]}" if takes else error.expected_types[-1]
+            raise Unclear(
+                f"{error.function_name}() takes {takes}, not {error.actual_type}"
+            ) from None
         except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
             raise Unclear(_one_line(str(error))) from None
 

@@ -68,7 +68,8 @@ class Framing:
     _enough: int = 0
     """Bytes with which the frame that has begun is complete; 0: not known."""
     _bytes: bytearray = field(default_factory=bytearray)
-    _comments: list[dict[str, Any]] = field(default_factory=list)
+    _comments: dict[int | None, list[dict[str, Any]]] = field(default_factory=dict)
+    """By the number of their frame; None: of whichever comes next."""
     _seeking: list[_Piece] | None = None
     _after_gap: bool = False
     _passed: deque[_Piece] = field(default_factory=deque)
@@ -83,8 +84,10 @@ class Framing:
     ) -> Iterable[CapturedFrame]:
         """Bytes of a packet in order; `comments` stand at their end. Returns the frames that are
         complete."""
-        if len(self._bytes) + len(data) < self._enough and not comments:
+        if len(self._bytes) + len(data) < self._enough:
             self._bytes += data
+            if comments:
+                self._note(comments)
             return ()
         return self._feed(_Piece(data, ts, comments, packet))
 
@@ -162,15 +165,24 @@ class Framing:
         self._bytes += memoryview(data)[at:]
         if found and self._after_gap:
             found[0].after_gap, self._after_gap = True, False
-        # comments name their frame; one that came before its frame was complete waits for it
-        self._comments += [c for c in piece.comments if self.linked or "frame" in c]
-        if self.ordinal < 0 and found and not self._bytes:
-            self._number(found)
-        for frame in found:
-            mine = [c for c in self._comments if self.linked or c.get("frame") == frame.ordinal]
-            self._comments = [c for c in self._comments if c not in mine]
-            frame.comments = tuple(mine)
+        if piece.comments:
+            self._note(piece.comments)
+        if self._comments:
+            if self.ordinal < 0 and found and not self._bytes:
+                self._number(found)
+            for frame in found:
+                key = None if self.linked else frame.ordinal
+                frame.comments = tuple(self._comments.pop(key, ()))
         return found, not self.broken
+
+    def _note(self, comments: tuple[dict[str, Any], ...]) -> None:
+        """Comments name their frame; one that comes before its frame is complete waits for it."""
+        for comment in comments:
+            key = None if self.linked else comment.get("frame")
+            if self.linked or isinstance(key, int):
+                of = self._comments.pop(key, [])  # the one named last stands last
+                of.append(comment)
+                self._comments[key] = of
 
     def lose(self, count: int) -> None:
         """Bytes are missing, or an unknown number of them (0): where the next frame begins is not
@@ -242,8 +254,8 @@ class Framing:
 
     def _number(self, found: list[CapturedFrame]) -> None:
         """A comment that stands at the end of a frame says its number."""
-        numbers = [c["frame"] for c in self._comments if isinstance(c.get("frame"), int)]
-        if numbers and not self.linked:
-            self.ordinal = numbers[-1] + 1
+        number = next(reversed(self._comments))
+        if number is not None:
+            self.ordinal = number + 1
             for back, frame in enumerate(reversed(found), 1):
                 frame.ordinal = self.ordinal - back

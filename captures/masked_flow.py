@@ -31,6 +31,36 @@ class Hidden(NamedTuple):
     version: int
 
 
+class _Held:
+    """Bytes that can't be written yet, and when they came."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self._ends: list[int] = []
+        self._times: list[int] = []
+
+    def add(self, ts_ns: int, data: Buffer) -> None:
+        """Another piece."""
+        self.data += data
+        self._ends.append(len(self.data))
+        self._times.append(ts_ns)
+
+    def take(self, count: int) -> list[tuple[int, bytes]]:
+        """The first bytes, in their pieces; the others stay."""
+        found: list[tuple[int, bytes]] = []
+        at = 0
+        for ts_ns, end in zip(self._times, self._ends, strict=True):
+            if at >= count:
+                break
+            found.append((ts_ns, bytes(self.data[at : min(end, count)])))
+            at = end
+        whole = len(found) - (at > count)
+        self._times = self._times[whole:]
+        self._ends = [end - count for end in self._ends[whole:]]
+        del self.data[:count]
+        return found
+
+
 class MaskedFlow:
     """As FlowWriter, but `took` gets the chunks that did not pass unread."""
 
@@ -39,8 +69,7 @@ class MaskedFlow:
         """For a chunk that passed unread."""
         self._flow = flow
         self._masking = masking
-        self._held: dict[Direction, list[tuple[int, bytes]]] = {"request": [], "response": []}
-        """Pieces that can't be written yet, with the times of their arrival."""
+        self._held: dict[Direction, _Held] = {"request": _Held(), "response": _Held()}
 
     @property
     def behind(self) -> bool:
@@ -50,7 +79,7 @@ class MaskedFlow:
     def go_on(self, ts_ns: int, standing: Callable[[Mapping[Direction, int]], Comment]) -> None:
         """In another segment: `standing` makes what is said of the connection, of how many bytes that
         came are kept back in each direction."""
-        kept = {way: sum(len(piece) for _, piece in held) for way, held in self._held.items()}
+        kept = {way: len(held.data) for way, held in self._held.items()}
         self._flow.go_on(ts_ns, standing(kept))
 
     def upstream(self, local: Endpoint, broker: Endpoint) -> None:
@@ -68,53 +97,35 @@ class MaskedFlow:
     ) -> None:
         """A chunk as it came; the last `rest` bytes of all that came belong to no whole frame."""
         held = self._held[direction]
-        if not (held or hidden or rest):
+        before = len(held.data)
+        if not (before or hidden or rest):
             self._flow.arrived(direction, data, ts_ns, cuts)
             return
-        before = sum(len(piece) for _, piece in held)
-        if rest >= before + len(data):
-            held.append((ts_ns, bytes(data)))
-            if cuts:
-                self._flow.arrived(direction, b"", ts_ns, [(0, comment) for _, comment in cuts])
-            return
-        pieces = [*held, (ts_ns, bytes(data))]
-        stream = bytearray(b"".join(piece for _, piece in pieces))
+        held.add(ts_ns, data)
         found = [*cuts]
         for frame in hidden:
             end = before + frame.end
             start = end - frame.size
             masked = self._masking.frame(
-                bytes(stream[start:end]), direction, frame.key, frame.version
+                bytes(held.data[start:end]), direction, frame.key, frame.version
             )
-            stream[start:end] = masked.data
+            held.data[start:end] = masked.data
             if masked.payload:
                 found.append((frame.end, {"frame": frame.ordinal, "payload": masked.payload}))
-        self._write(direction, stream, pieces, len(stream) - rest, found)
+        ready = len(held.data) - rest
+        pieces = held.take(ready) if ready > 0 else []
+        if ready <= before:  # nothing of this chunk: what is said of it stands where it came
+            pieces.append((ts_ns, b""))
+            found = [(0, comment) for _, comment in found]
+        for when, piece in pieces[:-1]:
+            self._flow.arrived(direction, piece, when, ())
+        when, piece = pieces[-1]
+        if piece or found:
+            self._flow.arrived(direction, piece, when, found)
 
     def unread(self, direction: Direction, size: int, ts_ns: int) -> None:
         """Bytes that nobody looked into, such as those in a black hole: only that they came."""
         self._flow.arrived(direction, b"*" * size, ts_ns)
-
-    def _write(
-        self,
-        direction: Direction,
-        stream: bytearray,
-        pieces: list[tuple[int, bytes]],
-        until: int,
-        cuts: Sequence[Cut],
-    ) -> None:
-        """Write the stream up to there in its pieces, and hold the others; cuts are for the last."""
-        kept = self._held[direction] = []
-        at = 0
-        for number, (ts_ns, piece) in enumerate(pieces, start=1):
-            end = at + len(piece)
-            ready = max(min(end, until) - at, 0)
-            mine = cuts if number == len(pieces) else ()
-            if ready or mine:
-                self._flow.arrived(direction, bytes(stream[at : at + ready]), ts_ns, mine)
-            if ready < len(piece):
-                kept.append((ts_ns, piece[ready:]))
-            at = end
 
     def left(
         self,
@@ -134,10 +145,7 @@ class MaskedFlow:
     def close(self, ts_ns: int, reset: bool = False) -> None:
         """The connection is closed; of a frame that was cut off no more than its size is shown."""
         for direction, held in self._held.items():
-            shown = 4
-            for when, piece in held:
-                clear = piece[:shown]
-                shown -= len(clear)
-                self._flow.arrived(direction, clear + b"*" * (len(piece) - len(clear)), when)
-            held.clear()
+            held.data[4:] = b"*" * (len(held.data) - 4)
+            for when, piece in held.take(len(held.data)):
+                self._flow.arrived(direction, piece, when)
         self._flow.close(ts_ns, reset)

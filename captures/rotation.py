@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from captures import private
 from captures.pcapng_writing import Buffer
 from captures.segments import PART
 from captures.sink import Sink, Stats
@@ -56,7 +57,7 @@ class Segments:
         sink: Callable[..., Sink] = Sink,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
-        folder.mkdir(exist_ok=True)
+        private.folder(folder)
         recover(folder)
         self.segment = 1
         self._folder = folder

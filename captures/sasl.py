@@ -7,7 +7,6 @@ look at the subject of a JWT); tokens of any other mechanism (GSSAPI) are opaque
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from dataclasses import dataclass
 
@@ -16,6 +15,9 @@ from captures.wording import joined, printable, shorten
 NAME = 64
 """Characters of a user's name that are shown."""
 
+TOKEN = 64 << 10
+"""Bytes of a token that are looked at; a JSON Web Token of that size fits into no HTTP header."""
+
 
 def user_of(mechanism: str, token: bytes) -> str:
     r"""The user that a client's token names; empty if it names none that could be told.
@@ -23,7 +25,7 @@ def user_of(mechanism: str, token: bytes) -> str:
     >>> user_of("PLAIN", b"\0alice\0secret"), user_of("SCRAM-SHA-256", b"n,,n=a=2Cb,r=x")
     ('alice', 'a,b')
     """
-    text = token.decode("utf-8", "replace")
+    text = token[:TOKEN].decode("utf-8", "replace")
     name = ""
     if mechanism == "PLAIN":
         parts = text.split("\0")
@@ -51,7 +53,7 @@ def _subject(rest: str) -> str:
         if len(token) == 3 and token[0] != pair:
             try:
                 claims = json.loads(base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4)))
-            except (ValueError, binascii.Error):
+            except (ValueError, RecursionError):
                 return ""
             found = claims.get("sub", "") if isinstance(claims, dict) else ""
             return found if isinstance(found, str) else ""
@@ -99,7 +101,9 @@ class Sasl:
             return joined("refused:", shorten(printable(message or "no reason given"), NAME * 2))
         if self.mechanism.startswith("SCRAM-"):
             if token.startswith(b"e="):
-                return "refused: " + printable(token[2:].decode("utf-8", "replace"))
+                return "refused: " + shorten(
+                    printable(token[2:TOKEN].decode("utf-8", "replace")), NAME * 2
+                )
             if not token.startswith(b"v="):
                 return "challenge"
         elif self.mechanism == "OAUTHBEARER" and token:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from captures import private
 from captures.pcapng_writing import Buffer
 
 SLOW_NS: Final = 50_000_000
@@ -87,17 +88,12 @@ class _Turn:
     payload: int = 0
 
 
-def created(path: Path) -> int:
-    """The descriptor of a file that is empty now. Raises OSError."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-
-
 class Sink:
     """An append-only file of whole blocks; all methods are for one thread.
 
-    Raises OSError if the file can't be created or its first bytes can't be written. It is readable
-    by its owner only: what passes a proxy may hold passwords. `limit` is in bytes, and `reserve` of
-    them are kept for what `close` writes. `create` opens its files.
+    Raises OSError if the file can't be created or its first bytes can't be written. `limit` is in bytes, and
+    `reserve` of them are kept for what `close` writes. `create` opens its files: what passes a proxy
+    may hold passwords.
     """
 
     segment = 1
@@ -113,7 +109,7 @@ class Sink:
         closing: float = CLOSING,
         clock: Callable[[], int] = time.monotonic_ns,
         writev: Callable[[int, Sequence[Buffer]], int] = os.writev,
-        create: Callable[[Path], int] = created,
+        create: Callable[[Path], int] = private.empty,
     ) -> None:
         self.stats = Stats()
         self.path = path

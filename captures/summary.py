@@ -15,7 +15,8 @@ from captures.context import Context
 from captures.exchange import SASL_TOKEN, Exchange, body_version
 from captures.phrases import cluster, groups, offsets, records, sasl, transactions
 from captures.phrases.learnt import learnt
-from captures.wording import WIDTH, Body, Names, listed, printable, shorten, size
+from captures.wording import WIDTH, Body, Names, fit, joined, listed, printable, shorten, size
+from specs.codec import TooLarge
 from specs.contents import NAMES, api
 from specs.frames import Direction
 from specs.jsonform import uuid_text
@@ -51,11 +52,15 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
                 request["topics"] = None  # as later versions ask for all
             text = words(request, _fields(exchange, "response", answered), context.topics)
             text = (text + learnt(exchange, context)).lstrip(", ")
+    except TooLarge as problem:
+        text = "" if exchange.too_large else str(problem)
     except Malformed as problem:
         text = f"undecodable: {problem}"
     except LookupError:
         text = "no such version"
-    return shorten(printable(text), WIDTH)
+    if exchange.too_large:
+        text = joined(text, f"({' and '.join(exchange.too_large)} too large to decode)")
+    return fit(printable(text), WIDTH)
 
 
 def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
@@ -120,13 +125,16 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
         cluster.find_coordinator,
     ),
     11: (
-        ("group_id", "member_id", "protocols.name"),
+        ("group_id", "member_id", "protocols.name", "reason"),
         ("generation_id", "protocol_name", "leader", "member_id", "members.member_id"),
         groups.join_group,
     ),
     12: (("group_id", "generation_id", "member_id"), (), groups.generation),
     13: (
-        ("group_id", "member_id", "members.member_id", "members.group_instance_id"),
+        (
+            *("group_id", "member_id"),
+            *("members.member_id", "members.group_instance_id", "members.reason"),
+        ),
         (),
         groups.leave_group,
     ),

@@ -11,6 +11,12 @@ from typing import Final
 from captures.exchange import SASL_TOKEN
 from specs.contents import NAMES
 
+KINDS: Final = 1000
+"""APIs, and errors of one, that are counted apart: a peer may send any number."""
+
+OTHERS: Final = -2
+"""The key that stands for all further ones."""
+
 PER_OCTAVE: Final = 35
 """Buckets between a latency and its double: each is 2 % wide, so a percentile is within 1 %."""
 
@@ -46,7 +52,7 @@ class Tally:
         """Count exchanges by the time that the client waited; None if no response came."""
         series = self._series.get(key)
         if series is None:
-            series = self._series[key] = _Series()
+            series = self._new(key)
         series.count += times
         if latency_ns is None:
             return
@@ -55,13 +61,18 @@ class Tally:
         at = bucket(latency_ns)
         series.buckets[at] = series.buckets.get(at, 0) + times
 
+    def _new(self, key: int) -> _Series:
+        kept = len(self._series) < KINDS or key in NAMES
+        return self._series.setdefault(key if kept else OTHERS, _Series())
+
     def error(self, key: int, name: str) -> None:
         """Note what a response said: the name of its error, or an empty name if it said none."""
-        series = self._series.setdefault(key, _Series())
+        series = self._series.get(key) or self._new(key)
         if series.errors is None:
             series.errors = Counter()
         if name:
-            series.errors[name] += 1
+            known = name in series.errors or len(series.errors) < KINDS
+            series.errors[name if known else "others"] += 1
 
     def rows(self) -> list[Row]:
         """The table, most frequent API first."""
@@ -84,7 +95,8 @@ class Tally:
 
 
 def _name(key: int) -> str:
-    return "SASL token" if key == SASL_TOKEN else NAMES.get(key, f"key {key}")
+    own = {SASL_TOKEN: "SASL token", OTHERS: "others"}
+    return own.get(key) or NAMES.get(key, f"key {key}")
 
 
 def _row(key: int, series: _Series) -> Row:

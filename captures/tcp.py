@@ -37,6 +37,27 @@ def endpoint_of(text: str) -> Endpoint:
     return host.strip("[]"), int(port)
 
 
+def possible(endpoint: Endpoint) -> Endpoint:
+    """The same, unless nobody can be reached there. Raises OSError, which says why.
+
+    Resolvers raise errors of other kinds for such names, and take ports modulo 65,536.
+
+    >>> possible(("a..b", 9092))
+    Traceback (most recent call last):
+    OSError: no host can have this name
+    """
+    host, port = endpoint
+    if not 0 < port < 1 << 16:
+        raise OSError(f"{port} is no port")
+    if not host.isprintable() or " " in host:
+        raise OSError("no host can have this name")
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise OSError("no host can have this name") from None
+    return endpoint
+
+
 LINKTYPE_RAW: Final = 101
 """Packets that begin with an IPv4 or IPv6 header."""
 

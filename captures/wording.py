@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -10,6 +11,18 @@ from specs.jsonform import uuid_text
 
 WIDTH: Final = 100
 """The longest text about an exchange, in characters."""
+
+NAME: Final = 8
+"""A name is not made shorter than that, in characters, before other things are left out."""
+
+WORD: Final = 12
+"""What has no more characters may be a word of ours, and is left whole."""
+
+_BETWEEN: Final = r"\s\[\](),="
+_NAMES: Final = re.compile(
+    rf"(?<![^{_BETWEEN}])(?!\d+(?:[{_BETWEEN}]|$))[^{_BETWEEN}]{{{WORD + 1},}}"
+)
+"""What stands between such signs and is longer, but for numbers."""
 
 LIST: Final = 64
 """Where a list of topics, groups ... stops and the rest is counted, in characters."""
@@ -35,7 +48,38 @@ def shorten(text: str, width: int) -> str:
     >>> shorten("abcdef", 4)
     'abc…'
     """
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return text if len(text) <= width else text[: width - 1].rstrip("…") + "…"
+
+
+def middle(text: str, width: int) -> str:
+    """At most `width` characters: what is too much is left out before the end, by which names differ.
+
+    >>> middle("consumer-readers-of-orders-1", 16)
+    'consumer-r…ers-1'
+    """
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 3
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def fit(text: str, width: int) -> str:
+    """At most `width` characters: the longest names get shorter first, down to NAME; then the end goes.
+
+    >>> fit("the-service-that-bills-all-orders orders[0=50,1=80] earliest", 44)
+    'the-service…rders orders[0=50,1=80] earliest'
+    """
+    over = len(text) - width
+    if over <= 0:
+        return text
+    sizes = sorted((len(name) for name in _NAMES.findall(text)), reverse=True)
+    least = NAME
+    for count in range(1, len(sizes) + 1):  # so many names get as short as each other
+        level = (sum(sizes[:count]) - over) // count
+        if level >= max([NAME, *sizes[count : count + 1]]):
+            least = level
+            break
+    return shorten(_NAMES.sub(lambda found: middle(found[0], least), text), width)
 
 
 def plural(count: int, what: str) -> str:
@@ -58,7 +102,7 @@ def size(count: int) -> str:
     return f"{count / 1024:.1f} KiB" if count < 1024 * 1024 else f"{count / 1024 / 1024:.1f} MiB"
 
 
-def listed(items: Iterable[str], what: str, width: int = LIST) -> str:
+def listed(items: Iterable[str], what: str, width: int = LIST, between: str = " ") -> str:
     """The items that fit, and how many more there are.
 
     >>> listed(["orders", "payments", "returns"], "topic", 16)
@@ -68,11 +112,11 @@ def listed(items: Iterable[str], what: str, width: int = LIST) -> str:
     left = width
     rest = iter(items)
     for item in rest:
-        left -= len(item) + 1
+        left -= len(item) + len(between)
         if left < 0 and out:
-            return f"{' '.join(out)} ... +{plural(1 + sum(1 for _ in rest), what)}"
-        out.append(shorten(item, width))
-    return " ".join(out)
+            return f"{between.join(out)} ... +{plural(1 + sum(1 for _ in rest), what)}"
+        out.append(fit(item, width))
+    return between.join(out)
 
 
 def ranges(numbers: Iterable[int]) -> str:

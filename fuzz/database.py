@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from captures import private
+
 FORMAT: Final = 2
 """Version of the tables."""
 
@@ -64,9 +66,12 @@ class Database:
         if not write and not path.is_file():
             raise FindingsError(f"there is no findings database {path}")
         try:
+            if write and not path.exists():
+                private.write(path, b"")  # SQLite's other files get its permissions
             self.connection = sqlite3.connect(path, isolation_level=None)
-        except sqlite3.Error as problem:
-            raise FindingsError(f"can't open {path}: {problem}") from None
+        except (OSError, sqlite3.Error) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else problem
+            raise FindingsError(f"can't open {path}: {why}") from None
         try:
             self._begin(write)
         except sqlite3.Error as problem:

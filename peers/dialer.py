@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from captures.tcp import possible
 from peers.listener import Address
 
 READ: Final = 1 << 16
@@ -98,8 +99,8 @@ class Dialer:
 
     async def _read(self, link: int, address: Address) -> None:
         try:
-            reader, writer = await asyncio.open_connection(*address)
-        except (OSError, OverflowError, UnicodeError):
+            reader, writer = await asyncio.open_connection(*possible(address))
+        except OSError:
             self._inbox.put_nowait(News(link, "lost"))
             return
         if link != self._link:

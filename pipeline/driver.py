@@ -141,17 +141,18 @@ def _home(folder: Path) -> Path:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """The variables in this process, since the JVM inherits them; then what was there before."""
-    before = {name: os.environ.get(name) for name in variables}
+    """The variables in this process, since the JVM inherits them; then what was there before.
+
+    That is all of it: a SparkContext leaves some of its own (SPARK_BUFFER_SIZE), with Spark's defaults.
+    """
+    before = dict(os.environ)
     os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 from urllib.parse import unquote
 
+from captures import private
+
 ON_REQUEST: Final = ("packets", "frames")
 """Tables that are not written unless somebody asks for them."""
 
@@ -55,7 +57,8 @@ class Run(NamedTuple):
 def begin(out: Path) -> Run:
     """A new folder for a run. Ends what killed runs have left. Raises OSError."""
     runs = out / _RUNS
-    runs.mkdir(parents=True, exist_ok=True)
+    private.folder(out)
+    runs.mkdir(exist_ok=True)
     for folder in sorted(runs.iterdir()):
         with contextlib.suppress(FileNotFoundError), (folder / _LOCK).open() as lock:
             if not _locked(lock):

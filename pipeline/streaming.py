@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from captures import private
 from pipeline.batches import Batches
 from pipeline.bodies import BODY, Names, body_batch
 from pipeline.carried import Found
@@ -63,7 +64,7 @@ def follow(
     """
     folder, out = folder.resolve(), batches.out
     sorted(folder.iterdir())  # Spark would wait for one that is not there
-    out.mkdir(parents=True, exist_ok=True)
+    private.folder(out)
     files = (
         spark.readStream.format("binaryFile")
         .schema(_FILES)

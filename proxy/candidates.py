@@ -17,13 +17,18 @@ class Candidates:
         self._rules = rules
         self._broker = broker
         self._ordinal = ordinal
-        self._known: dict[tuple[Direction, int, int, str | None], tuple[Rule, ...]] = {}
+        self._client_id: str | None = None
+        self._known: dict[tuple[Direction, int, int], tuple[Rule, ...]] = {}
+        """Of the client that was asked for last: on a connection there is one."""
 
     def of(
         self, direction: Direction, key: int, version: int, client_id: str | None
     ) -> tuple[Rule, ...]:
         """The rules about such a message, in their order: () almost always."""
-        kind = direction, key, version, client_id
+        if client_id != self._client_id:
+            self._client_id = client_id
+            self._known.clear()
+        kind = direction, key, version
         found = self._known.get(kind)
         if found is None:
             found = tuple(

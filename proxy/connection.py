@@ -25,18 +25,21 @@ from proxy.dialects import Way
 from proxy.inbound import foreign
 from proxy.outlet import Item
 from proxy.plan import Plan
-from proxy.requests import Requests
+from proxy.requests import ADDRESSES, UNREADABLE, Requests
 from proxy.responses import Responses
 from proxy.skim import skim_requests, skim_responses
 from proxy.state import Limits, State
 from proxy.topology import Find
 from proxy.totals import Totals
-from specs.addresses import Resolve
+from specs.addresses import Resolve, leaks
 from specs.frames import Direction, Short
 from specs.malformed import Malformed
 
 HEAD: Final = 64 << 10
 """A request's header is read no further than this; a client id and its tags need far less."""
+
+SEVERAL: Final = 1000
+"""Requests that may wait where several client ids were seen, each of them kept; clients have one."""
 
 DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
@@ -188,8 +191,10 @@ class Connection:
             return True
         if state.outlet[direction].bytes > limits.queued:
             return True
+        most = min(SEVERAL, limits.waiting) if self.requests.several else limits.waiting
         return direction == "request" and (
-            len(state.pairing.waiting) >= limits.waiting
+            len(state.pairing.waiting) >= most
+            or state.kept > limits.queued
             # the response that these wait for must still be read, but no more is to be asked
             or self.departures.early > limits.queued
         )
@@ -260,9 +265,11 @@ class Connection:
         view: memoryview | bytes = data[at:]
         if before:
             inbound.start += data[at : at + HEAD]
+            if len(inbound.start) < inbound.enough:
+                return min(len(data), at + HEAD)
             view = bytes(inbound.start)
         if len(view) < 4:
-            inbound.start = bytearray(view)
+            inbound.start, inbound.enough = bytearray(view), 4
             return at + len(view) - before
         size: int = _SIZE.unpack_from(view)[0]
         if not 0 <= size <= state.limits.frame:
@@ -278,11 +285,15 @@ class Connection:
         except Short:
             if have < HEAD:
                 inbound.start = bytearray(view[:have])
+                # a header may come in tiny pieces, and is read from its beginning each time
+                inbound.enough = min(have + 1 + have // 4, 4 + size, HEAD)
                 return at + have - before
             reason = "a header of over 64 KiB"
             collect = self._unreadable(direction, bytes(view[4:6]), now, at, reason)
         except Malformed as problem:
-            collect = self._unreadable(direction, bytes(view[4:6]), now, at, str(problem))
+            collect = self._unreadable(direction, bytes(view[4:6]), now, at, state.why(problem))
+        if state.over:
+            return at
         inbound.start = bytearray()
         inbound.frames += 1
         at += have - before
@@ -312,7 +323,8 @@ class Connection:
         state.flag(direction, state.inbound[direction].frames, at, reason)
         if direction == "request":
             key = int.from_bytes(first[:2], signed=True)
-            return self.requests.headless(now, key, "the header can't be read")
+            hides = state.inbound[direction].size > 1 and leaks(key)
+            return self.requests.headless(now, key, ADDRESSES if hides else UNREADABLE)
         return state.outlet[direction].busy
 
     def _cut_off(self, direction: Direction) -> None:
@@ -333,8 +345,7 @@ class Connection:
             what = f"{peer} sent a frame of negative size {size}"
         else:
             what = f"{peer} sent a frame of {size} bytes; the most is {state.limits.frame}"
-        state.say(f"{what}; connection closed")
-        state.abort(what)
+        state.give_up(what)
 
     def _passed(self, direction: Direction, now: int) -> None:
         """A frame that passed as it came is through."""
@@ -365,9 +376,7 @@ class Connection:
         self.departures.pump("response", now)
         state.crossing.windows.advance()
         if self.requests.refused and self.idle and not state.over:
-            reason = f"{self.requests.refused} is not offered; connection closed"
-            state.say(reason)
-            state.abort(reason)
+            state.give_up(f"{self.requests.refused} is not offered")
         times = [
             outlet.wake()
             for direction, outlet in state.outlet.items()

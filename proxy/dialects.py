@@ -59,7 +59,7 @@ class Way:
         try:
             found = self.talk.frame(self.direction, frame[4:])
         except (Malformed, LookupError) as problem:
-            self.state.flag(self.direction, ordinal, at, str(problem))
+            self.state.flag(self.direction, ordinal, at, self.state.why(problem))
             self.departures.dispose(self.direction, Item(frame, ordinal, now), [], now, at)
             return
         if self.state.client_id != self.talk.client:
@@ -80,8 +80,8 @@ class Way:
             len(frame) - 4,
             now,
             now,
-            body=asked.body,
         )
+        self.state.keep(pending, asked.body)
         asked.reason = pending
         item = Item(frame, ordinal, now)
         decisions = self._decided("request", item, pending, asked.body)
@@ -100,6 +100,9 @@ class Way:
         self.state.pairing.came(pending, now)
         item = Item(frame, ordinal, now)
         body = self._addressed(item, answer)
+        if isinstance(body, str):
+            self.state.withhold(pending, ordinal, at, len(frame) - 4, body, now)
+            return
         decisions = self._decided("response", item, pending, body)
         rules = tuple(decision.rule for decision in decisions)
         self.departures.dispose(self.direction, item, decisions, now, at)
@@ -110,20 +113,17 @@ class Way:
         size = len(frame) - 4
         self.state.done(pending, size, body, came=now, left=left, rules=rules, note=note)
 
-    def _addressed(self, item: Item, answer: Answer) -> bytes:
-        """An answer's body, with the brokers' addresses replaced."""
+    def _addressed(self, item: Item, answer: Answer) -> bytes | str:
+        """An answer's body, with the brokers' addresses replaced; why not, if they can't be."""
         asked, body = answer.asked, answer.body
         if answer.error:
             return body
         try:
             changed = patch(asked.key, asked.version, body, self.state.resolve)
         except Malformed as problem:
-            self.state.say(f"{asked.api}: {problem}")
-            return body
+            return f"{asked.api}: {self.state.why(problem)}; addresses in it can't be replaced"
         except OSError as problem:
-            self.state.say(f"{problem}; connection closed")
-            self.state.abort(str(problem))
-            return body
+            return str(problem)
         if changed is None:
             return body
         head = item.data[4 : len(item.data) - len(body)]

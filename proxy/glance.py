@@ -18,6 +18,9 @@ from specs.frames import RequestHead
 from specs.jsonform import to_json
 from specs.keys import PRODUCE
 
+LONG: Final = 8 << 10
+"""Bytes that are remembered of what requests of a kind begin with; if it is longer, each is looked at."""
+
 FAR: Final = 4 << 10
 """Bytes of a body that are looked at; what is decided by more waits until the request is whole."""
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from captures.context import Context
 from captures.exchange import Exchange
 
 MOST: Final = 1000
@@ -48,14 +49,14 @@ class _Bounded:
 
     def has_room(self, exchange: Exchange) -> bool:
         full = len(self.items) >= self._most
-        return not full and self._held + _bodies(exchange) <= self._bytes
+        return not full and self._held + exchange.weight <= self._bytes
 
     def append(self, exchange: Exchange) -> None:
         self.items.append(exchange)
-        self._held += _bodies(exchange)
+        self._held += exchange.weight
 
     def pop(self) -> Exchange:
-        self._held -= _bodies(self.items[0])
+        self._held -= self.items[0].weight
         return self.items.popleft()
 
 
@@ -114,6 +115,8 @@ class History:
         self.lost = 0
         """Exchanges lost to followers that were too slow."""
         self.kinds: Counter[Kind] = Counter()
+        self.context = Context()
+        """What exchanges so far have taught, to say what others mean."""
         self._limits = most, bytes_
         self._kept = _Bounded(most, bytes_)
         self._followers: list[Follower] = []
@@ -121,6 +124,7 @@ class History:
     def add(self, exchange: Exchange) -> None:
         """An exchange is over."""
         self.count += 1
+        self.context.learn(exchange)
         error = exchange.error
         kind = (
             exchange.api,
@@ -128,7 +132,7 @@ class History:
             error or ("unknown" if error is None else "none"),
         )
         self.kinds[kind if kind in self.kinds or len(self.kinds) < KINDS else OTHER] += 1
-        kept = _copy(exchange, bodies=_bodies(exchange) <= BODIES)
+        kept = _copy(exchange, bodies=exchange.weight <= BODIES)
         while self._kept.items and not self._kept.has_room(kept):
             self._kept.pop()
         self._kept.append(kept)
@@ -170,10 +174,7 @@ def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:
     """The same with nothing decoded, and perhaps without bodies; its error is kept."""
     copy = replace(exchange)
     if not bodies:
-        copy.request_body = copy.response_body = None
+        copy.leave_out("request")
+        copy.leave_out("response")
     copy._error = exchange.error
     return copy
-
-
-def _bodies(exchange: Exchange) -> int:
-    return len(exchange.request_body or b"") + len(exchange.response_body or b"")

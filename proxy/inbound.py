@@ -18,6 +18,8 @@ class Inbound:
     """Bytes of the present frame that are still to be passed on as they come."""
     start: bytearray = field(default_factory=bytearray)
     """The first bytes of a frame whose head is not complete."""
+    enough: int = 0
+    """With how many of them it is looked at again."""
     frame: bytearray = field(default_factory=bytearray)
     """A frame that is collected whole ..."""
     need: int = 0

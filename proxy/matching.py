@@ -11,8 +11,9 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema, field_validator
 from pydantic_core.core_schema import ValidationInfo
 
+from captures.expression import Unclear
 from proxy.effects import Same
-from proxy.message import Message, has_errors, names_any
+from proxy.message import Message, Unnamed, Unseen, has_errors, has_partitions, names_any
 from proxy.settings import Settings
 from proxy.units import Size
 from specs import NAMES, api, key_of
@@ -26,11 +27,14 @@ from specs.keys import PRODUCE
 
 Versions = tuple[int, int]
 """A range of versions, both ends included."""
+Partitions = tuple[int, int]
+"""A range of partitions, both ends included."""
 
 _NEWEST: Final = 32767
+_LAST: Final = (1 << 31) - 1
 _LARGEST: Final = 1 << 32
 _ERRORS: Final = {error.name: error.code for error in ERROR_CODES}
-_RANGE: Final = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5})|(\+))?")
+_RANGE: Final = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10})|(\+))?")
 
 
 def listed(value: Any) -> Any:
@@ -63,15 +67,28 @@ def _spoken_error(value: Any, info: ValidationInfo) -> int:
 
 def version_range(value: Any) -> Versions | None:
     """A range of versions as people write it (`11`, `3-9`, `12+`). Raises ValueError."""
-    if value is None:
-        return None
+    return None if value is None else _range(value, "version", _NEWEST)
+
+
+def partition_range(value: Any) -> Partitions:
+    """A range of partitions as people write it. Raises ValueError.
+
+    >>> partition_range(3), partition_range("0-2"), partition_range("12+")
+    ((3, 3), (0, 2), (12, 2147483647))
+    """
+    return _range(value, "partition", _LAST)
+
+
+def _range(value: Any, what: str, last: int) -> tuple[int, int]:
     parts = _RANGE.fullmatch(str(value)) if type(value) in (int, str) else None
     if parts is None:
-        raise ValueError(f"{value!r} is no version; write 11, 3-9 or 12+")
+        raise ValueError(f"{value!r} is no {what}; write 11, 3-9 or 12+")
     low = int(parts[1])
-    high = _NEWEST if parts[3] else int(parts[2] or low)
+    high = last if parts[3] else int(parts[2] or low)
     if low > high:
         raise ValueError(f"{value!r} ends before it begins")
+    if high > last:
+        raise ValueError(f"{value!r}: the last {what} is {last}")
     return low, high
 
 
@@ -125,6 +142,10 @@ VERSION_SCHEMA: Final = {
     ]
 }
 """A version or a range of them in JSON Schema."""
+PARTITION_SCHEMA: Final = {
+    "anyOf": [{"type": "integer", "minimum": 0, "maximum": _LAST}, VERSION_SCHEMA["anyOf"][1]]
+}
+"""A partition or a range of them in JSON Schema."""
 _ApiKey = Annotated[int, BeforeValidator(_spoken_key)]
 _Several = Field(strict=False, min_length=1)
 
@@ -198,6 +219,14 @@ class Match(Settings):
     """Ordinal of a connection among that client's to that broker, from 0, or a list of them."""
     topic: Globs = None
     """A glob, or a list: the message (or the request that it answers) names such a topic."""
+    partition: Annotated[
+        Annotated[tuple[Annotated[Partitions, BeforeValidator(partition_range)], ...], _Several]
+        | None,
+        BeforeValidator(listed),
+        WithJsonSchema(one_or_more(PARTITION_SCHEMA)),
+    ] = None
+    """A partition (`0`), a range (`0-2`, `12+`), or a list: the message (or the request that it answers)
+    names such a one; with `topic`, one of such a topic."""
     group: Globs = None
     """A glob, or a list: the message (or the request that it answers) names such a group."""
     transactional_id: Globs = None
@@ -248,6 +277,8 @@ class Match(Settings):
         for entity, _ in self.entities:
             if not names_any(entity, key, direction, version):
                 yield entity
+        if self.partition is not None and not has_partitions(key, direction, version):
+            yield "partition"
 
     def peer_matches(self, client_id: str | None, broker: int | None, ordinal: int) -> bool:
         """What can be told from who talks to whom, and on which connection."""
@@ -258,17 +289,44 @@ class Match(Settings):
         return self.client_id is None or (client_id is not None and _any(self.client_id, client_id))
 
     def content_matches(self, message: Message) -> bool:
-        """What can be told from the message itself."""
+        """What can be told from the message itself. Raises Unclear if that is not known yet."""
         if self.size is not None and not self.size.contains(message.size + 4):
             return False
         if self.acks is not None and message.acks not in self.acks:
             return False
         if self.error is not None and not self.error & message.errors():
+            if message.too_large:
+                raise Unclear(message.too_large)
             return False
+        unclear: Unclear | None = None
         for entity, globs in self.entities:
+            if entity == "topic" and self.partition is not None:
+                continue  # one and the same is to be of this topic, and such a partition
             if not any(_any(globs, name) for name in message.names(entity)):
-                return False
+                unclear = message.unclear(entity)
+                if unclear is None:
+                    return False
+        if self.partition is not None and not self._partition_matches(message, self.partition):
+            return False
+        if unclear is not None:
+            raise unclear
         return True
+
+    def _partition_matches(self, message: Message, ranges: tuple[Partitions, ...]) -> bool:
+        nameless = set()
+        for name, topic, index in message.partitions():
+            if any(low <= index <= high for low, high in ranges):
+                if self.topic is None or (name is not None and _any(self.topic, name)):
+                    return True
+                if name is None and topic is not None and topic.int:
+                    nameless.add(topic)
+        if nameless:
+            raise Unnamed(nameless)
+        if message.too_large:
+            raise Unclear(message.too_large)
+        if message.half_seen and has_partitions(message.key, "request", message.version):
+            raise Unseen
+        return False
 
     @property
     def entities(self) -> list[tuple[Entity, tuple[str, ...]]]:
@@ -279,6 +337,11 @@ class Match(Settings):
             ("transactional_id", self.transactional_id),
         ]
         return [(entity, globs) for entity, globs in given if globs is not None]
+
+    @property
+    def names(self) -> bool:
+        """Whether something is to be named."""
+        return bool(self.entities) or self.partition is not None
 
     @property
     def any_version(self) -> Match:
@@ -293,7 +356,7 @@ class Match(Settings):
     @property
     def needs_body(self) -> bool:
         """Whether it looks into bodies."""
-        return self.error is not None or bool(self.entities)
+        return self.error is not None or self.names
 
     @property
     def needs_frame(self) -> bool:
@@ -301,7 +364,7 @@ class Match(Settings):
         return self.needs_body or self.size is not None or self.acks is not None
 
     def matches(self, message: Message) -> bool:
-        """Whether this is such a message."""
+        """Whether this is such a message. Raises Unclear if that is not known yet."""
         return (
             self.key_matches(message.direction, message.key, message.version)
             and self.peer_matches(message.client_id, message.broker, message.ordinal)
@@ -334,6 +397,9 @@ class Match(Settings):
         if self.connection is not None:
             words.append(f"on connection {' or '.join(map(str, sorted(self.connection)))}")
         words += [f"of {entity} {' or '.join(globs)}" for entity, globs in self.entities]
+        if self.partition is not None:
+            ranges = (_span(*each, _LAST) for each in self.partition)
+            words.append(f"of partition {' or '.join(ranges)}")
         if self.error is not None:
             key = min(self.api or (-1,))  # all of them are of one dialect
             names = [error_in(key, code) for code in sorted(self.error)]
@@ -358,5 +424,9 @@ def _common(key: int, versions: Versions) -> range:
 
 
 def _range_text(versions: Versions) -> str:
-    low, high = versions
-    return f"v{low}" if low == high else f"v{low}+" if high == _NEWEST else f"v{low}-{high}"
+    return f"v{_span(*versions, _NEWEST)}"
+
+
+def _span(low: int, high: int, last: int) -> str:
+    """A range as people write it."""
+    return f"{low}" if low == high else f"{low}+" if high == last else f"{low}-{high}"

@@ -5,21 +5,30 @@ from __future__ import annotations
 import contextlib
 import struct
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
-from captures.context.completing import complete, gaps
+from captures.context.completing import complete
+from captures.context.pairs import TOPIC, alone, structs
 from captures.errors import error_codes, error_paths
 from captures.exchange import body_version
+from captures.expression import Unclear
 from specs import api
-from specs.codec import Codec, Unfit
+from specs.codec import Codec, TooLarge, Unfit
 from specs.contents import name_of
 from specs.drafts.keys import error_in_header
 from specs.entities import Entity, entity_paths, named
 from specs.frames import Direction, Short, request_head
 from specs.jsonform import to_json
 from specs.malformed import Malformed
+from specs.partitions import partition_places, partitions_in
+
+T = TypeVar("T")
+
+Partition = tuple[str | None, uuid.UUID | None, int]
+"""The topic's name, if it is known; its id, if that is given; the index."""
 
 
 def known(key: int, version: int) -> bool:
@@ -35,9 +44,20 @@ def names_any(entity: Entity, key: int, direction: Direction, version: int) -> b
     """
     ways: set[Direction] = {"request", direction}
     return known(key, version) and any(
-        entity_paths(entity, key, way, version) or (entity == "topic" and gaps(key, version, way))
+        entity_paths(entity, key, way, version)
+        or (entity == "topic" and alone(key, version, way, TOPIC))
         for way in ways
     )
+
+
+def has_partitions(key: int, direction: Direction, version: int) -> bool:
+    """Whether such a message may name a partition, or the request that it answers.
+
+    >>> has_partitions(8, "response", 9), has_partitions(12, "request", 1)
+    (True, False)
+    """
+    ways: set[Direction] = {"request", direction}
+    return known(key, version) and any(partition_places(key, way, version) for way in ways)
 
 
 def has_errors(key: int, direction: Direction, version: int) -> bool:
@@ -51,12 +71,37 @@ _UNREAD: Final[Any] = object()
 _SIZE: Final = struct.Struct(">i")
 
 
+MOST_RECORDS: Final = 100_000
+"""Batches of a record set, or records of one, that a fault takes apart: more would stop all clients."""
+
 CONNECT: Final = -2
 """The key that stands for an attempt to connect, where rules count such attempts."""
 
 
+class Unnamed(Unclear):
+    """It can't be told what a message is about: it has these ids of topics, whose names are not known."""
+
+    def __init__(self, ids: Iterable[uuid.UUID]) -> None:
+        super().__init__("the name of a topic id is not known yet")
+        self.ids = frozenset(ids)
+
+
+class Unseen(Unclear):
+    """It can't be told what a response is about: its request passed before somebody wanted to know."""
+
+    def __init__(self) -> None:
+        super().__init__("its request passed before a rule asked what it names")
+
+
 class Unable(ValueError):
-    """A fault can't be done to this message, and why: the message stays as it is."""
+    """A fault can't be done to this message, and why: the message stays as it is.
+
+    `place` says no more than where the message can't be read, if that is why.
+    """
+
+    def __init__(self, why: str | Exception, where: str = "") -> None:
+        super().__init__(f"{where}{why}")
+        self.place = f"{where}{why.place}" if isinstance(why, Malformed) else str(self)
 
 
 @dataclass(slots=True)
@@ -92,11 +137,22 @@ class Message:
     """What rules changed in it, in words."""
     topics: Mapping[uuid.UUID, str] = field(default_factory=dict, repr=False, compare=False)
     """Names of topics by id, as far as they are known: they complete the fields."""
-    unnamed: frozenset[str] = frozenset()
-    """Fields that lack a name, once they were looked at: a topic's id is not known."""
+    quotes: bool = True
+    """Whether it may be told what its bytes are; else payload is hidden."""
+    too_large: str = ""
+    """Why its body, or its request's, was not decoded, if it would take too much memory."""
+    unnamed: dict[str, set[uuid.UUID]] = field(default_factory=dict, repr=False, compare=False)
+    """Fields that lack a name, once they were looked at, and the ids of topics there."""
+    wanted: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)
+    """Ids of topics without whose names some rule could not be decided."""
+    nameless: set[uuid.UUID] = field(default_factory=set, repr=False, compare=False)
+    """Ids of topics without a known name, once `names` was asked for topics."""
     _fields: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _names: dict[Entity, set[str]] = field(
         default_factory=dict, init=False, repr=False, compare=False
+    )
+    _partitions: frozenset[Partition] | None = field(
+        default=None, init=False, repr=False, compare=False
     )
     _errors: set[int] | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -115,8 +171,16 @@ class Message:
             with contextlib.suppress(Short, Malformed):
                 self.acks = request_head(self.frame, 4, 4 + self.size).acks
         self.changed += (what,)
+        self.forget()
+        self.too_large = ""
+
+    def forget(self) -> None:
+        """Let go what was decoded: it takes many times its bytes, and the message may have to wait."""
         self._fields, self._errors = _UNREAD, None
         self._names.clear()
+        self._partitions = None
+        self.unnamed.clear()
+        self.nameless.clear()
 
     def codec(self) -> Codec:
         """The codec of its body. Raises LookupError for an unknown API or version."""
@@ -128,7 +192,7 @@ class Message:
         try:
             return self.codec().decode(self.body or b"")
         except (LookupError, Malformed) as problem:
-            raise Unable(str(problem)) from None
+            raise Unable(problem) from None
 
     def encoded(self, values: dict[str, Any]) -> bytes:
         """A body of its API and version. Raises Unable if the values do not fit."""
@@ -144,8 +208,45 @@ class Message:
             self._names[entity] = self._find_names(entity)
         return self._names[entity]
 
+    def unclear(self, entity: Entity) -> Unclear | None:
+        """Why it may be about other such things than `names` has; None if those are all."""
+        if entity == "topic" and self.nameless:
+            return Unnamed(self.nameless)
+        if self.too_large:
+            return Unclear(self.too_large)
+        if self.half_seen and names_any(entity, self.key, "request", self.version):
+            return Unseen()
+        return None
+
+    @property
+    def half_seen(self) -> bool:
+        """Whether it answers a request that nobody kept."""
+        return self.direction == "response" and self.request is None
+
+    def partitions(self) -> frozenset[Partition]:
+        """The partitions that it names, or that the request names which it answers."""
+        if self._partitions is None:
+            self._partitions = frozenset(self._find(self._indexes))
+        return self._partitions
+
+    def _indexes(self, direction: Direction, body: bytes) -> Iterator[Partition]:
+        places = partition_places(self.key, direction, self.version)
+        if not places:
+            return
+        codec = api(self.key).message(direction).codec(self.version)
+        values = codec.project(*(path for place in places for path in place.paths))(body)
+        for name, topic, index in partitions_in(places, values):
+            yield name or self.topics.get(topic), topic, index
+
+    def lacking(self, names: Iterable[str]) -> set[uuid.UUID]:
+        """The ids of topics for which one of these fields lacks a name."""
+        return {topic for name in names for topic in self.unnamed.get(name, ()) if topic.int}
+
     def _find_names(self, entity: Entity) -> set[str]:
-        found: set[str] = set()
+        return set(self._find(partial(self._named, entity)))
+
+    def _find(self, look: Callable[[Direction, bytes], Iterable[T]]) -> Iterator[T]:
+        """What is in its body, and in that of its request, as far as they can be read."""
         bodies: tuple[tuple[Direction, bytes | None], ...] = (
             (self.direction, self.body),
             ("request", None if self.direction == "request" else self.request),
@@ -154,24 +255,28 @@ class Message:
             if body is None:
                 continue
             try:
-                found |= self._named(entity, direction, body)
-            except (LookupError, Malformed):
-                continue
-        return found
+                yield from look(direction, body)
+            except (LookupError, Malformed) as problem:
+                self._unread(problem)
 
     def _named(self, entity: Entity, direction: Direction, body: bytes) -> set[str]:
         key, version = self.key, self.version
         codec = api(key).message(direction).codec(version)
-        if entity == "topic" and gaps(key, version, direction):
-            values = codec.decode(body)
-            self.unnamed |= complete(values, key, version, direction, self.topics)
-            named_in = max(v for v in range(version) if not gaps(key, v, direction))
-            return named(entity, key, direction, named_in, values)
-        paths = entity_paths(entity, key, direction, version)
+        ids = alone(key, version, direction, TOPIC) if entity == "topic" else ()
+        by_id = ((*place.path, place.id) for place in ids)
+        paths = (*entity_paths(entity, key, direction, version), *by_id)
         if not paths:
             return set()
         values = codec.project(*map(".".join, paths))(body)
-        return named(entity, key, direction, version, values)
+        found = named(entity, key, direction, version, values)
+        for place in ids:
+            for about in structs(values, place.path):
+                name = self.topics.get(about[place.id])
+                if name is not None:
+                    found.add(name)
+                elif about[place.id].int:
+                    self.nameless.add(about[place.id])
+        return found
 
     def errors(self) -> set[int]:
         """All error codes of a response, 0 if it has one that says so."""
@@ -187,8 +292,13 @@ class Message:
         try:
             version = body_version(self.key, self.version, self.direction, self.body)
             return error_codes(self.key, version, self.body)
-        except (LookupError, Malformed):
+        except (LookupError, Malformed) as problem:
+            self._unread(problem)
             return set()
+
+    def _unread(self, problem: Exception) -> None:
+        if isinstance(problem, TooLarge):
+            self.too_large = str(problem)
 
     def fields(self, *names: str) -> dict[str, Any] | None:
         """The body in its JSON form, or just these of its fields; None if it can't be read.
@@ -211,7 +321,10 @@ class Message:
             version = body_version(self.key, self.version, self.direction, body)
             codec = api(self.key).message(self.direction).codec(version)
             found = codec.project(*names)(body) if names else codec.decode(body)
-        except (LookupError, Malformed):
+        except (LookupError, Malformed) as problem:
+            self._unread(problem)
             return None
-        self.unnamed |= complete(found, self.key, version, self.direction, self.topics)
+        unnamed = complete(found, self.key, version, self.direction, self.topics)
+        for name, ids in unnamed.items():
+            self.unnamed.setdefault(name, set()).update(ids)
         return to_json(found)  # type: ignore[no-any-return]

@@ -30,6 +30,7 @@ _MISSING: Final = {
     "acks": "acks is about Produce requests, not {}",
     "error": "there is no error code in {}",
     "topic": "no topic is named in {}",
+    "partition": "no partition is named in {}",
     "group": "no group is named in {}",
     "transactional_id": "no transactional id is named in {}",
 }

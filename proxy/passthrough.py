@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from captures.tcp import endpoint_text
+from proxy.sockets import address_of, dial, listen, reason_of
 from proxy.topology import Address
 
 CHUNK: Final = 64 << 10
@@ -65,9 +66,10 @@ class Passthrough:
                 ) -> None:
                     await self._serve(reader, writer, broker)
 
-                server = await asyncio.start_server(serve, *route.listen, limit=CHUNK)
+                listener = listen(route.listen)
+                server = await asyncio.start_server(serve, sock=listener, limit=CHUNK)
                 self._servers.append(server)
-                address = server.sockets[0].getsockname()[:2]
+                address = address_of(listener.getsockname())
                 self.listening.append(address)
                 self._say(
                     f"listening on {endpoint_text(address)} for {endpoint_text(route.broker)}"
@@ -91,13 +93,14 @@ class Passthrough:
         assert task is not None  # noqa: S101
         self._open.add(task)
         self.connections += 1
-        name = f"connection {self.connections} ({endpoint_text(writer.get_extra_info('peername')[:2])})"
+        peer = endpoint_text(address_of(writer.get_extra_info("peername")))
+        name = f"connection {self.connections} ({peer})"
         try:
             try:
-                async with asyncio.timeout(self._timeout):
-                    up, down = await asyncio.open_connection(*broker, limit=CHUNK)
+                sock, _ = await dial([broker], self._timeout)
+                up, down = await asyncio.open_connection(sock=sock, limit=CHUNK)
             except OSError as problem:
-                why = problem.strerror or str(problem) or f"no answer in {self._timeout:g} s"
+                why = reason_of(problem)
                 self._say(f"{name}: {endpoint_text(broker)} can't be reached: {why}; closed")
                 return
             with contextlib.closing(down):

@@ -8,6 +8,7 @@ from proxy.edits import needs_body
 from proxy.message import known
 from proxy.offer import Offer
 from proxy.rules import REMEMBERED, Rules
+from proxy.topic_names import teaches
 from specs.drafts import Draft, draft
 from specs.frames import Direction
 from specs.keys import API_VERSIONS, SASL_HANDSHAKE
@@ -33,7 +34,12 @@ class Plan:
     """What each kind of message needs, under some rules. Shared by all connections of a proxy."""
 
     def __init__(
-        self, rules: Rules, offer: Offer | None = None, hides: Hides | None = None
+        self,
+        rules: Rules,
+        offer: Offer | None = None,
+        hides: Hides | None = None,
+        *,
+        quotes: bool = True,
     ) -> None:
         self.rules = rules
         spoken = None if rules.scenario is None else rules.scenario.dialect
@@ -42,6 +48,8 @@ class Plan:
         self.offer = offer or Offer()
         self.hides = hides
         """Which messages must be whole to be masked for the capture; None: there is none."""
+        self.quotes = quotes
+        """Whether it may be told what bytes are that can't be read; else payload is hidden."""
         self._whole: dict[tuple[Direction, int, int], bool] = {}
 
     def watched(self, direction: Direction, key: int, version: int) -> bool:
@@ -52,6 +60,12 @@ class Plan:
     def answers(self, key: int, version: int) -> bool:
         """Whether the proxy answers such a request itself: it asks for more than is offered."""
         return key == API_VERSIONS and version > self.offer.newest_api_versions
+
+    def asks(self, key: int, version: int) -> bool:
+        """Whether some rule must know of a response to such a request what the request named."""
+        return any(
+            match.key_matches("response", key, version) for match in self.rules.needs_request
+        )
 
     def whole(self, direction: Direction, key: int, version: int) -> bool:
         """Whether all messages of this kind are read whole before any of it leaves, whatever the
@@ -67,7 +81,7 @@ class Plan:
         if key in SASL or (self.hides is not None and self.hides(direction, key)):
             return True
         if direction == "response":
-            if known(key, version) and needs_body(key, version):
+            if known(key, version) and (needs_body(key, version) or teaches(key, version)):
                 return True
         elif self.answers(key, version) or self.offer.refuses(key, version):
             return True
@@ -76,6 +90,6 @@ class Plan:
             or self.watched("response", key, version)
         ):
             return True  # only the request names the group
-        elif any(match.key_matches("response", key, version) for match in self.rules.needs_request):
+        elif self.asks(key, version):
             return True
         return self.watched(direction, key, version)

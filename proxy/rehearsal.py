@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from captures.context.pairs import told
 from captures.events import Chunk, Closed, Event, Note, Opened
 from captures.exchange import iso
 from captures.frames import SeenFrame, frames
@@ -180,6 +181,8 @@ class Rehearsal:
         match note.comment:
             case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
                 self._listeners[node.get("kind"), node.get("node")] = host, port
+            case {"barnabas": "topics", "names": names}:
+                self._crossing.topics.update(told(names))
             case {"barnabas": "fire", "rule": str(rule)}:
                 for found in self.rules.rules:
                     found.forced += found.name == rule

@@ -256,6 +256,7 @@ class Link:
                 if side.open:
                     side.transport.write(action.data)
             elif isinstance(action, Done):
+                action.exchange.ended = now
                 self._done(action.exchange)
             elif isinstance(action, Left):
                 if self.flow is not None:
@@ -287,6 +288,7 @@ class Link:
         """After anything that may change it: who may be read from, and when to wake up."""
         if self._closed:
             return
+        self.connection.state.begin()  # or it would keep what has left
         self.throttled = self.paused
         for side in (self.client, self.broker):
             if not side.open:

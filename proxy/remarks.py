@@ -12,5 +12,23 @@ if TYPE_CHECKING:
 
 
 def remarks(scenario: Scenario | None) -> list[str]:
-    """Warnings of rules that can do nothing, then notes: what depends on other connections, what costs."""
-    return [*warnings(scenario), *dependence.notes(scenario), *costs.notes(scenario)]
+    """Warnings of rules that can do nothing, then notes: what clients can't bear, what depends on other
+    connections, what costs."""
+    return [
+        *warnings(scenario),
+        *_cautions(scenario),
+        *dependence.notes(scenario),
+        *costs.notes(scenario),
+    ]
+
+
+def _cautions(scenario: Scenario | None) -> list[str]:
+    """A line for each fault of which Kafka's clients make more than may be meant."""
+    if scenario is None or scenario.dialect is not None:
+        return []
+    return [
+        f"note: rule {rule.name!r}: {fault.name} {caution}"
+        for rule in scenario.rules
+        for fault in rule.do
+        if (caution := getattr(fault.config, "caution", ""))
+    ]

@@ -9,7 +9,7 @@ from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
 from proxy.departures import Departures, decided
 from proxy.edits import refusal
 from proxy.effects import Answer, Aside, Lose, Shuffle
-from proxy.glance import familiar, glance, unasked
+from proxy.glance import LONG, familiar, glance, unasked
 from proxy.message import known
 from proxy.outlet import Item
 from proxy.plan import SASL, code, skimmable
@@ -23,6 +23,9 @@ from specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
 REFUSED: Final = "request not sent on: its version is not offered"
+UNREADABLE: Final = "the header can't be read"
+ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
+"""The same of an API that has any: if a broker answers, that may not pass."""
 
 
 class Requests:
@@ -107,10 +110,10 @@ class Requests:
             return
         body = None if frame is None else frame[4 + head.body :]
         if pending is not None:
-            pending.body = body
+            self.state.keep(pending, body)
         else:
             pending = self._pending(head, now)
-            pending.body = body
+            self.state.keep(pending, body)
             self.state.done(pending, note="no response (acks=0)")
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
@@ -120,14 +123,15 @@ class Requests:
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
             if not pending.note:  # a token, and not a header that can't be read
-                pending.body = frame[4:]
-                self._sasl(pending, ordinal, at)
+                state.keep(pending, frame[4:])
+                self._sasl(pending, frame[4:], ordinal, at)
             self.departures.expect(pending)
             item = Item(frame, ordinal, now, pending=pending)
             self.departures.dispose("request", item, [], now, at)
             return
         pending = self._pending(head, now)
-        pending.body = frame[4 + head.body :]
+        body = frame[4 + head.body :]
+        state.keep(pending, body)
         if state.plan.offer.refuses(head.key, head.version) and not state.outlet["request"].lost:
             self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.outlet["request"].lost = True
@@ -135,19 +139,19 @@ class Requests:
             state.done(pending, note=REFUSED)
             return
         if head.key in SASL:
-            self._sasl(pending, ordinal, at)
+            self._sasl(pending, body, ordinal, at)
         if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
             item = Item(b"", ordinal, now, pending=pending)
             self._answer(item, pending, refusal(state.plan.offer), [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
-            pending.group = group_of(head.key, head.version, pending.body)
+            pending.group = group_of(head.key, head.version, body)
         message = state.message(
             "request",
             pending,
             len(frame) - 4,
-            pending.body,
+            body,
             head=frame[4 : 4 + head.body],
             acks=head.acks,
             arrived=now,
@@ -205,11 +209,12 @@ class Requests:
             pending.note = "taken out by a rule"
         else:
             self.replies[pending] = body
+            self.state.kept += len(body)
         self._depart(item, pending, decisions, now, None, answered=not item.unanswered)
 
-    def _sasl(self, pending: Pending, ordinal: int, at: int) -> None:
+    def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""
-        heard(self.state.sasl, pending)
+        heard(self.state.sasl, pending, body)
         if pending.sasl:
             self.state.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
@@ -240,7 +245,7 @@ class Requests:
         looks = bool(named.candidates("request", *kind) or named.candidates("response", *kind))
         looks |= head.key == PRODUCE
         end = glance(asked, head, view, have) if looks else None
-        if end is not None or not looks:
+        if (end is not None or not looks) and (end or 0) <= LONG:
             others = [rule for rule in rules if rule not in asked]
             sizes = unasked(others, size, state.limits.frame)
             state.familiar[code(*kind)] = familiar(head, view, end, sizes)
@@ -248,7 +253,8 @@ class Requests:
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.inbound.size
-        return Pending(head.correlation_id, head.key, head.version, head.client_id, size, now, now)
+        client_id = self.state.client_id  # the one in the header, see `_meet`: kept once for all
+        return Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
 
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)

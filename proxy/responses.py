@@ -8,20 +8,22 @@ from captures.conversation import UNASKED
 from captures.exchange import SASL_TOKEN, Pending, body_version
 from captures.masking import UNSOLICITED
 from proxy.departures import Departures
-from proxy.edits import edit_response
+from proxy.edits import edit_response, needs_body
 from proxy.effects import HangUp
 from proxy.glance import unasked
 from proxy.message import known
 from proxy.outlet import Item
 from proxy.plan import SASL, code, skimmable
-from proxy.requests import ANSWERED, Requests
+from proxy.requests import ADDRESSES, ANSWERED, UNREADABLE, Requests
 from proxy.rules import Decision
 from proxy.sasl import answered
 from proxy.state import State
+from proxy.topic_names import teaches
 from specs import NAMES
+from specs.addresses import leaks
 from specs.frames import Short, response_body
 from specs.headers import response_header_version
-from specs.keys import API_VERSIONS, METADATA
+from specs.keys import API_VERSIONS
 from specs.malformed import Malformed
 
 _SIZE = struct.Struct(">i")
@@ -55,6 +57,13 @@ class Responses:
         correlation_id = None if opaque else _RESPONSE.unpack_from(view)[1]
         inbound.pending, in_order = state.pairing.answer(correlation_id)
         pending = inbound.pending
+        if pending is not None and (
+            leaks(pending.key, pending.version) or pending.note == ADDRESSES
+        ):
+            reason = f"addresses in the answer to {_told(pending)} can't be replaced"
+            state.unread("response", inbound.frames, at, reason)
+            state.withhold(pending, inbound.frames, at, inbound.size, reason, now)
+            return True
         if pending is None:
             reason = f"nobody waits for correlation id {correlation_id}"
             state.flag("response", inbound.frames, at, reason)
@@ -85,7 +94,7 @@ class Responses:
         if pending is None:
             return
         self.state.pairing.came(pending, now)
-        body = None if frame is None else frame[4 + _offset(frame, pending) :]
+        body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
         self.state.done(pending, self.inbound.size, body, came=now, left=now)
         self.departures.turn(pending, now)
         self.own_replies(now)
@@ -110,6 +119,7 @@ class Responses:
             pending = waiting.popleft()
             pending.note = ANSWERED
             body = replies.pop(pending)
+            self.state.kept -= len(body)
             if response_header_version(pending.key, pending.version):
                 body = b"\0" + body  # no tags in the header
             frame = _RESPONSE.pack(4 + len(body), pending.correlation_id) + body
@@ -120,7 +130,8 @@ class Responses:
         state = self.state
         item = Item(frame, ordinal, now, pending=pending)
         decisions: list[Decision] = []
-        offset = 4 + _offset(frame, pending)
+        start, unread = _body(frame, pending)
+        offset = 4 + start
         if (pending.key in SASL) and not pending.note:
             outcome = answered(state.sasl, pending, frame[offset:])
             if outcome:
@@ -130,9 +141,11 @@ class Responses:
             if ordinal < 0:
                 item.changed = (pending.note,)
             elif known(pending.key, pending.version):
-                self._edit(item, offset, at)
-            if pending.key == METADATA and state.plan.rules.needs_topics:
-                state.crossing.learn(pending.version, item.response_body)
+                self._edit(item, offset, unread, at)
+                if state.over:
+                    return
+            if teaches(pending.key, pending.version):
+                state.crossing.topics.hear(pending.key, pending.version, item.response_body)
             message = state.message(
                 "response",
                 pending,
@@ -144,7 +157,7 @@ class Responses:
             item.message = message
             kind = pending.key, pending.version
             candidates = state.candidates.of("response", *kind, pending.client_id)
-            if candidates and not state.over:
+            if candidates:
                 decisions = state.decide(candidates, message)
                 item.rules = tuple(decision.rule for decision in decisions)
                 if message.changed:
@@ -154,25 +167,32 @@ class Responses:
             if loser is not None:
                 item.rules = (*item.rules, loser)
                 decisions = [*decisions, Decision(loser, (HangUp(),), ("the reply is lost",))]
-        if not state.over:
-            self.departures.dispose_in_turn(item, decisions, now, at)
+        self.departures.dispose_in_turn(item, decisions, now, at)
 
-    def _edit(self, item: Item, offset: int, at: int) -> None:
-        """Replace addresses and version ranges; the item's bytes and body change with them."""
+    def _edit(self, item: Item, offset: int, unread: Malformed | None, at: int) -> None:
+        """Replace addresses and version ranges; the item's bytes and body change with them.
+
+        Where addresses can't be found, or the header is unread, the connection is closed.
+        """
         state, pending, body = self.state, item.pending, item.response_body
         assert pending is not None  # noqa: S101
         assert body is not None  # noqa: S101
         version = body_version(pending.key, pending.version, "response", body)
         try:
+            if unread is not None and needs_body(pending.key, pending.version):
+                raise unread
             changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
         except Malformed as problem:
-            reason = f"{NAMES[pending.key]} v{pending.version}: {problem}"
-            state.flag("response", item.ordinal, at, reason)
+            reason = f"{NAMES[pending.key]} v{pending.version}: {state.why(problem)}"
+            if pending.key == API_VERSIONS:  # what is not offered is refused when it is asked for
+                state.flag("response", item.ordinal, at, reason)
+            else:
+                # a real address may not leave, or the client would go past the proxy
+                state.unread("response", item.ordinal, at, reason)
+                self._withhold(item, f"{reason}; addresses in it can't be replaced", at)
             return
         except OSError as problem:
-            # the real address may not leave, or the client would go past the proxy
-            state.say(f"{problem}; connection closed")
-            state.abort(str(problem))
+            self._withhold(item, str(problem), at)
             return
         if changed is not None:
             head = item.data[4:offset]
@@ -180,14 +200,29 @@ class Responses:
             item.response_body = changed
             item.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
 
+    def _withhold(self, item: Item, reason: str, at: int) -> None:
+        assert item.pending is not None  # noqa: S101
+        size = len(item.data) - 4
+        self.state.withhold(item.pending, item.ordinal, at, size, reason, item.arrived)
 
-def _offset(frame: bytes, pending: Pending) -> int:
-    """Where a response's body begins, behind the size; a raw token is all body."""
+
+def _told(pending: Pending) -> str:
+    """A request whose answer may not pass, and why that can't be read."""
     if pending.opaque:
-        return 0
+        return f"a request of which {UNREADABLE}"
+    return f"{NAMES[pending.key]} v{pending.version}, which is not offered,"
+
+
+def _body(frame: bytes, pending: Pending) -> tuple[int, Malformed | None]:
+    """Where a response's body begins, behind the size, and why that is not known for sure.
+
+    A raw token is all body.
+    """
+    if pending.opaque:
+        return 0, None
     if not known(pending.key, pending.version):
-        return 4
+        return 4, None
     try:
-        return response_body(frame[4:], pending.key, pending.version)
-    except Malformed:
-        return 4
+        return response_body(frame[4:], pending.key, pending.version), None
+    except Malformed as problem:
+        return 4, problem

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
@@ -16,13 +17,17 @@ from proxy.dice import Dice, Key
 from proxy.effects import FINAL, Become, Effects, Reject, Same
 from proxy.faults import CONNECTIONS
 from proxy.matching import Match, Until
-from proxy.message import CONNECT, Message, Unable
+from proxy.message import CONNECT, Message, Unable, Unnamed
+from proxy.pacing import Lines
 from proxy.scenario_model import Planned, RuleConfig, Scenario
 from proxy.when import Point, When
 from proxy.wording import describe
 from specs.frames import Direction
 
 _WORD: Final = re.compile(r"\w+")
+
+SAID: Final = 10
+"""So often something that happens again and again is said."""
 
 REMEMBERED: Final = 4096
 """Kinds of message of which something is remembered: a client may send any key and version."""
@@ -42,18 +47,14 @@ class Counts:
     """What one connection counts, for each rule."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, Count] = {}
+        self._counts: WeakKeyDictionary[Rule, Count] = WeakKeyDictionary()
 
-    def of(self, rule: str) -> Count:
-        """The count of a rule on this connection."""
+    def of(self, rule: Rule) -> Count:
+        """The count of a rule on this connection; it ends with the rule, whatever the next is called."""
         return self._counts.setdefault(rule, Count())
 
-    def keep(self, rules: Collection[str]) -> None:
-        """Forget all other rules: one that comes again under its name begins anew."""
-        self._counts = {name: count for name, count in self._counts.items() if name in rules}
 
-
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Rule:
     """A rule, compiled, and what it did so far on all connections."""
 
@@ -67,6 +68,8 @@ class Rule:
     when: When
     faults: tuple[Planned, ...]
     total: Count = field(default_factory=Count)
+    lines: Lines = field(default_factory=Lines)
+    """Its lines of limited rate."""
     sizes: range = _ANY_SIZE
     """Of the frames that it is about, their size field left out."""
     released: int = 0
@@ -79,6 +82,10 @@ class Rule:
     """Faults that could not be done to a message: it stayed as it was."""
     trouble: str = ""
     """Why, for the latest of these."""
+    doubt: str = ""
+    """Why a message could not be decided on, for the latest of those."""
+    said: set[str] = field(default_factory=lambda: {""})
+    """Such reasons that were said."""
     depends: bool = False
     """Whether it depends on other connections, see `proxy.dependence`."""
     forced: int = 0
@@ -100,21 +107,42 @@ class Rule:
         return self.where is not None or bool(self.keys) or self.match.needs_body
 
     def meets(self, message: Message) -> bool:
-        """Whether the condition holds. One that can't be decided does not, and is counted."""
+        """Whether content and condition are met; the header is, see `Rules.decide`.
+
+        What can't be decided is not met, and is counted; the names that it lacks are `wanted`.
+        """
+        try:
+            return self.match.content_matches(message) and self._holds(message)
+        except Unclear as unclear:
+            if isinstance(unclear, Unnamed):
+                message.wanted |= unclear.ids
+            self.unclear += 1
+            self.doubt = str(unclear)
+            return False
+
+    def _holds(self, message: Message) -> bool:
         if self.where is None:
             return True
         fields = message.fields(*(self.where.roots or ()))
+        if fields is None:
+            raise Unclear(message.too_large or "the body can't be read")
+        lacking = message.unnamed and message.lacking(_WORD.findall(self.where.text))
         try:
-            if fields is None:
-                raise Unclear("the body can't be read")
             met = self.where.holds(fields)
-            if not met and message.unnamed.intersection(_WORD.findall(self.where.text)):
-                raise Unclear("the name of a topic id is not known yet")
-            return met
-        except Unclear as unclear:
-            self.unclear += 1
-            self.trouble = str(unclear)
-            return False
+        except Unclear:
+            if lacking:
+                raise Unnamed(lacking) from None
+            raise
+        if lacking and not met:
+            raise Unnamed(lacking)
+        return met
+
+    def news(self) -> str:
+        """Why a message could not be decided on, if that was not said yet; so much is said, at most."""
+        if self.doubt in self.said or len(self.said) >= SAID:
+            return ""
+        self.said.add(self.doubt)
+        return self.doubt
 
     def key_of(self, message: Message) -> Iterable[str]:
         """What chance goes by, as JSON; null where the body does not tell."""
@@ -136,7 +164,7 @@ class Rule:
         if self.unable:
             parts.append(f"{self.unable} could not be done: {self.trouble}")
         if self.unclear:
-            parts.append(f"{self.unclear} undecided: {self.trouble}")
+            parts.append(f"{self.unclear} undecided: {self.doubt}")
         return ", ".join(parts)
 
 
@@ -192,11 +220,9 @@ class Rules:
         self.needs_request: tuple[Match, ...] = tuple(
             match
             for match in (*(rule.match for rule in self.rules), *(until for _, until in waits))
-            if match.entities and match.direction != "request"
+            if match.names and match.direction != "request"
         )
         """Who must know of a response what its request named."""
-        self.needs_topics: bool = any(rule.needs_body for rule in self.rules)
-        """Some rule looks into bodies, and may ask for a topic by name."""
 
     def meta(self) -> dict[str, Any]:
         """What a capture keeps: with this, the same traffic meets the same decisions."""
@@ -243,12 +269,6 @@ class Rules:
         """
         decisions: list[Decision] = []
         for rule in candidates:
-            match = rule.match
-            if not match.content_matches(message):
-                if match.topic is not None and message.unnamed:
-                    rule.unclear += 1
-                    rule.trouble = f"no names of topics are known for {', '.join(message.unnamed)}"
-                continue
             if not rule.meets(message):
                 continue
             fired = self._fire(rule, message, counts)
@@ -268,7 +288,7 @@ class Rules:
             if found is None and not rule.forced:
                 return None
             probability *= 1.0 if found is None else found
-        own = counts.of(rule.name)
+        own = counts.of(rule)
         count = own if when.scope == "connection" else rule.total
         ordinal, fired = count.matched, count.fired
         own.matched += 1
@@ -299,8 +319,9 @@ class Rules:
                 wanted = fault.act(fault.config, message, roll)
             except Unable as problem:
                 rule.unable += 1
-                rule.trouble = f"{fault.name}: {problem}"
-                words = f"{fault.name} could not be done: {problem}"
+                why = str(problem) if message.quotes else problem.place
+                rule.trouble = f"{fault.name}: {why}"
+                words = f"{fault.name} could not be done: {why}"
                 done = Fired(done.effects, (*done.text, words), (*done.trouble, words))
                 continue
             text = (*done.text, *map(describe, wanted))

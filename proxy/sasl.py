@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from captures.sasl import Sasl
 
 
-def heard(sasl: Sasl, pending: Pending) -> None:
+def heard(sasl: Sasl, pending: Pending, body: bytes) -> None:
     """A request of SASL came: a handshake, or a token (`opaque`: one without a header)."""
     if pending.opaque:
-        pending.sasl = sasl.asks(pending.body or b"")
+        pending.sasl = sasl.asks(body)
         return
-    fields = _fields(pending, "request", pending.body)
+    fields = _fields(pending, "request", body)
     if pending.key == SASL_HANDSHAKE:
         sasl.handshake(fields.get("mechanism", ""))
     elif "auth_bytes" in fields:
@@ -49,8 +49,8 @@ def answered(sasl: Sasl, pending: Pending, body: bytes) -> str:
     return found
 
 
-def _fields(pending: Pending, direction: Direction, body: bytes | None) -> dict[str, Any]:
-    if body is None or not known(pending.key, pending.version):
+def _fields(pending: Pending, direction: Direction, body: bytes) -> dict[str, Any]:
+    if not known(pending.key, pending.version):
         return {}
     try:
         return api(pending.key).message(direction).codec(pending.version).decode(body)

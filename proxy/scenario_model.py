@@ -188,7 +188,7 @@ class Scenario(Settings):
     """The version of this format."""
     about: About | None = None
     """What it is for."""
-    seed: int = 0
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 0
     """Another seed, another chance; the same seed and traffic, the same decisions."""
     dialect: str | None = None
     """What clients and brokers speak, if it is a draft that never shipped: `central-coordination` or

@@ -14,17 +14,19 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from captures.exchange import Exchange
 from captures.masked_flow import MaskedFlow
 from captures.tally import Tally
 from captures.tcp import endpoint_text
+from proxy.asking import topic_names
 from proxy.connection import Connection
 from proxy.crossing import Crossing
 from proxy.edits import explain
 from proxy.options import Options
 from proxy.plan import Plan
+from proxy.questions import Questions
 from proxy.relay import BUFFER, Buffers, Link, clock
 from proxy.remarks import remarks
 from proxy.rules import Rules
@@ -32,8 +34,12 @@ from proxy.scenario_model import Scenario
 from proxy.sockets import address_of, dial, listen, reason_of, turn_away
 from proxy.standstill import Standstill
 from proxy.state import State
+from proxy.topic_names import TopicNames
 from proxy.topology import Address, Node, NoPort, Topology
 from proxy.totals import Totals
+from specs.codec.budget import BUDGET
+from specs.jsonform import uuid_text
+from specs.malformed import Malformed
 
 if TYPE_CHECKING:
     from captures.writer import CaptureWriter
@@ -42,8 +48,14 @@ if TYPE_CHECKING:
 FLUSH = 1.0
 """Seconds that sockets get to send what was written before they are closed for good."""
 
+COPIES: Final = 4
+"""How often a frame is in memory at most: collected, whole, its body, and what was made of it."""
+
 LOOK = 0.5
 """Seconds between two looks at whether the capture still works, or connections can be accepted."""
+
+QUIET = 30.0
+"""Seconds for which it is not said again that they can't."""
 
 
 class Proxy:
@@ -57,7 +69,9 @@ class Proxy:
         capture: CaptureWriter | None = None,
         done: Callable[[Exchange], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
+        topics: TopicNames | None = None,
     ) -> None:
+        """topics: the names of topics, if the log is to have them, too."""
         self.options = options
         self.rules = rules or Rules(None)
         self.capture = capture
@@ -68,6 +82,8 @@ class Proxy:
         self.past: Counter[str] = Counter()
         """How often each fault struck by rules that are gone."""
         self.draining = False
+        self._until = 0.0
+        """When what is under way has had its time, on the loop's clock."""
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
         self.topology = Topology(self._open)
@@ -75,12 +91,16 @@ class Proxy:
         self._done = done
         self._say = say
         self._plan = self._planned()
-        self._crossing = Crossing()
+        self._crossing = Crossing(topics)
         self._buffers = Buffers()
         self._links: dict[State, Link] = {}
         self._listeners: list[socket.socket] = []
+        self._unsaid = 0
+        """How often no connection could be accepted, and nothing was said of it."""
+        self._quiet_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
+        self._asking: asyncio.Task[None] | None = None
         self._attempts: Counter[int | None] = Counter()
         self._turn = -1
         """Which bootstrap address the last connection began with."""
@@ -102,14 +122,16 @@ class Proxy:
     def explain(self) -> list[str]:
         """A line for each thing that it does without a rule, and for what bounds its memory."""
         limits = self.options.limits
-        per_side = (limits.frame + limits.queued) >> 20
+        per_side = (COPIES * limits.frame + 2 * limits.queued) >> 20
         return [
             *explain(self.options.offer),
             *self._advertised(),
             *self.options.tls.explain(),
             *self.options.masking.explain(),
             f"memory: a connection keeps at most {per_side} MiB in each direction "
-            f"(one frame of {limits.frame >> 20} MiB, {limits.queued >> 20} MiB that wait); "
+            f"(one frame of {limits.frame >> 20} MiB, up to {COPIES} times while it is read and changed; "
+            f"{limits.queued >> 20} MiB that wait, and their bodies); what is decoded of a message, and "
+            f"its JSON form, take at most {2 * BUDGET >> 20} MiB: larger ones are not, and counted; "
             f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
         ]
 
@@ -125,6 +147,7 @@ class Proxy:
             self.rules,
             self.options.offer,
             None if self.capture is None else self.options.masking.hides,
+            quotes=self.options.masking.key is None,
         )
 
     def refuse(self) -> None:
@@ -140,8 +163,8 @@ class Proxy:
         self.draining = True
         for link in self._links.values():
             link.resume()
-        until = self._loop.time() + self.options.drain
-        while self._loop.time() < until:
+        self._until = self._loop.time() + self.options.drain
+        while self._loop.time() < self._until:
             if all(link.connection.idle for link in self._links.values()):
                 break
             await asyncio.sleep(0.01)
@@ -151,13 +174,17 @@ class Proxy:
         links = list(self._links.values())
         for link in links:
             link.close()
-        while any(link.open for link in links) and self._loop.time() < until + FLUSH:  # noqa: ASYNC110
+        while any(link.open for link in links) and self._loop.time() < self._until + FLUSH:  # noqa: ASYNC110
             await asyncio.sleep(0.01)  # what was written is still on its way
         for link in links:
             link.abort()
         if self.capture is not None:
             self.capture.close()
             self._look_at_segments()
+
+    def hurry(self) -> None:
+        """Let what is under way have no more time, while the proxy stops."""
+        self._until = min(self._until, self._loop.time())
 
     @property
     def connections(self) -> int:
@@ -168,6 +195,16 @@ class Proxy:
     def links(self) -> Collection[Link]:
         """The connections that are open."""
         return self._links.values()
+
+    @property
+    def topics(self) -> TopicNames:
+        """The names of topics, by id."""
+        return self._crossing.topics
+
+    @property
+    def questions(self) -> Questions:
+        """Which of them rules lack, and why."""
+        return self._crossing.questions
 
     def observe(self, wanted: bool) -> None:
         """Hand every exchange to `done` from now on, or (if the log is off) none; then most frames
@@ -190,6 +227,7 @@ class Proxy:
         for rule in before.rules:
             if rule.name not in same:
                 self.past.update({fault.name: rule.fired for fault in rule.faults})
+        self.questions.forget()  # what the others want they will say
         for link in list(self._links.values()):
             link.replace(self._plan)
         facts = f"{len(self.rules.rules)} rules, {len(same)} of them as before"
@@ -239,7 +277,7 @@ class Proxy:
             return address
         first, last = ports[0], ports[-1]
         raise NoPort(
-            f"no port is free in {first}-{last} for {node.name} ({endpoint_text(node.upstream)}): "
+            f"no port is free in {first}-{last} for {node.name} ({node.place}): "
             "widen --broker-ports"
         )
 
@@ -247,9 +285,7 @@ class Proxy:
         listener.setblocking(False)
         self._listeners.append(listener)
         self._loop.add_reader(listener, self._accept, listener, node)
-        self._say(
-            f"listening on {endpoint_text(node.listen)} for {node.name} at {endpoint_text(node.upstream)}"
-        )
+        self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
 
     def _accept(self, listener: socket.socket, node: Node) -> None:
         while True:
@@ -259,9 +295,7 @@ class Proxy:
                 return
             except OSError as problem:
                 # no descriptors left, mostly: trying again at once would only spin
-                self._say(
-                    f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}"
-                )
+                self._not_accepted(node, problem)
                 self._loop.remove_reader(listener)
                 self._loop.call_later(LOOK, self._accept_again, listener, node)
                 return
@@ -269,6 +303,18 @@ class Proxy:
             task = self._loop.create_task(self._connect(client, address_of(peer), node))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+    def _not_accepted(self, node: Node, problem: OSError) -> None:
+        """Say it now and then only: it may go on for hours, several times a second."""
+        self._unsaid += 1
+        if self._loop.time() >= self._quiet_until:
+            self._quiet_until = self._loop.time() + QUIET
+            more = f" ({self._unsaid} times since it was last said)" if self._unsaid > 1 else ""
+            self._say(
+                f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}; "
+                f"they wait{more}"
+            )
+            self._unsaid = 0
 
     def _accept_again(self, listener: socket.socket, node: Node) -> None:
         if listener in self._listeners:
@@ -293,30 +339,34 @@ class Proxy:
             except OSError as problem:
                 self.totals.refused += 1
                 self._say(
-                    f"{name}: {node.name} at {endpoint_text(node.upstream)} can't be reached: "
+                    f"{name}: {node.name} at {node.place} can't be reached: "
                     f"{reason_of(problem)}; closed"
                 )
                 return
             unless_linked.callback(broker.close)
-            link = None
             try:
                 link = self._link(number, client, broker, peer, node)
-                await link.attach(client, broker, *self._contexts(node, host))
-            except OSError as problem:  # TLS failed, or the client is gone already
-                self._say(f"{name}: {reason_of(problem)}; closed")
-                if link is not None:
-                    link.close()
+                # cancelled, uvloop closes a side and tells nobody
+                unless_linked.callback(link.close)
+                await link.attach(client, broker, *self._contexts(node, host, client))
+            except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
+                # mostly TLS failed, or the client is gone already
+                why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
+                self._say(f"{name}: {why}; closed")
                 return
             unless_linked.pop_all()
 
     def _contexts(
-        self, node: Node, host: str
+        self, node: Node, host: str, sock: socket.socket
     ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
         """What TLS needs for the client and for the broker, where it is spoken."""
         tls = self.options.tls
-        here = self.options.advertise or self.options.listen[0]
-        names = (here, host, "localhost", "127.0.0.1")
-        client = None if tls.client is None else tls.client(names)
+        client = None
+        if tls.client is not None:
+            # the client may have been told any of them, or have come by one that nobody has told it
+            told, here = self.options.advertise, address_of(sock.getsockname())[0]
+            names = (told, here, self.options.listen[0], host, "localhost", "127.0.0.1")
+            client = tls.client(tuple(name for name in names if name))
         return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
 
     def _link(
@@ -356,13 +406,13 @@ class Proxy:
         self._links[connection.state] = link
         return link
 
-    def _addresses(self, node: Node) -> list[Address]:
+    def _addresses(self, node: Node | None) -> list[Address]:
         """Where a node may be reached, in turn.
 
         Each bootstrap connection begins with another address, as clients do: one that accepts and
         never answers must not be what all of them get.
         """
-        if node.id is not None:
+        if node is not None and node.id is not None:
             return [node.upstream]
         self._turn = (self._turn + 1) % len(self.options.bootstrap)
         return [*self.options.bootstrap[self._turn :], *self.options.bootstrap[: self._turn]]
@@ -398,6 +448,48 @@ class Proxy:
             link = self._links.get(ready.pop())
             if link is not None:
                 self._loop.call_soon(link.tick)
+        if self._crossing.questions and self._asking is None and not self.draining:
+            self._asking = self._loop.create_task(self._ask())
+            self._tasks.add(self._asking)
+            self._asking.add_done_callback(self._asked)
+
+    def _asked(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._asking = None
+
+    async def _ask(self) -> None:
+        """Learn the names of topics that rules lack, from a broker, for as long as any are lacking."""
+        questions, topics = self.questions, self.topics
+        while questions:
+            await asyncio.sleep(questions.pause(clock()) / 1e9)
+            ids = questions.next(topics, clock())
+            if not ids:
+                continue
+            try:
+                if any(state.sasl.mechanism for state in self._crossing.states):
+                    raise OSError("they want SASL, and only their clients can say who they are")
+                tls = self.options.tls
+                names = await topic_names(
+                    ids,
+                    self._addresses(None),
+                    None if tls.broker is None else (tls.broker, tls.server_name),
+                    patience=self.options.connect_timeout,
+                    largest=self.options.limits.frame,
+                )
+            except (OSError, Malformed) as problem:
+                reason = reason_of(problem) if isinstance(problem, OSError) else str(problem)
+                reason = f"the brokers can't be asked for it: {reason}"
+                if questions.failed(reason, clock()):
+                    self._say(
+                        f"a rule lacks the name of a topic id: {reason}; "
+                        "it is known when a client next asks for Metadata"
+                    )
+            else:
+                topics.update(names)
+                now = clock()
+                questions.answered(ids, names, now)
+                told = {uuid_text(topic): name for topic, name in names.items()}
+                self._note({"barnabas": "topics", "names": told}, now)
 
     def _watch_capture(self, said: str = "") -> None:
         """Say which segments were closed, and once if it has stopped or loses packets."""

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from captures.tcp import possible
 from proxy.effects import Reject
 from proxy.topology import Address
+
+_MAPPED: Final = "::ffff:"
+"""How an IPv6 socket shows an IPv4 address (RFC 4291, 2.5.5.2)."""
 
 BACKLOG: Final = 1024
 """Connections that wait to be accepted."""
 
 
 async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.socket, str]:
-    """A connection to the first of these that takes one, and its host.
+    """A connection to the first of these that takes one, and its host as certificates have it: without
+    a scope.
 
     `patience`: seconds for each of them. Raises OSError, that of the last.
     """
@@ -26,13 +32,11 @@ async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.so
     for host, port in addresses:
         try:
             async with asyncio.timeout(patience):
-                for family, kind, protocol, _, address in await loop.getaddrinfo(
-                    host, port, type=socket.SOCK_STREAM
-                ):
-                    sock = socket.socket(family, kind, protocol)
+                for family, address in await _resolved(loop, possible((host, port))):
+                    sock = socket.socket(family, socket.SOCK_STREAM)
                     sock.setblocking(False)
                     try:
-                        await loop.sock_connect(sock, address)
+                        await _connected(loop, sock, address)
                     except OSError as failure:
                         sock.close()
                         problem = failure
@@ -40,12 +44,41 @@ async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.so
                         sock.close()
                         raise
                     else:
-                        return sock, host
+                        return sock, host.partition("%")[0]
         except TimeoutError:
             problem = TimeoutError(f"no answer in {patience:g} s")
         except OSError as failure:
             problem = failure
     raise problem
+
+
+async def _resolved(
+    loop: asyncio.AbstractEventLoop, address: Address
+) -> list[tuple[int, tuple[Any, ...]]]:
+    """What a name stands for: families, and addresses as those have them. Raises OSError."""
+    host, port = address
+    if "%" in host:  # a scope of IPv6, which uvloop would drop; nobody needs to be asked
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    else:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [(family, place) for family, _, _, _, place in found]
+
+
+async def _connected(
+    loop: asyncio.AbstractEventLoop, sock: socket.socket, address: tuple[Any, ...]
+) -> None:
+    """Connect. Raises OSError. As `sock_connect` of a loop; uvloop's drops the scope here, too."""
+    problem = sock.connect_ex(address)
+    if problem == errno.EINPROGRESS:
+        over = asyncio.Event()
+        loop.add_writer(sock, over.set)
+        try:
+            await over.wait()
+        finally:
+            loop.remove_writer(sock)
+        problem = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if problem:
+        raise OSError(problem, os.strerror(problem))
 
 
 async def turn_away(client: socket.socket, reject: Reject) -> None:
@@ -57,12 +90,17 @@ async def turn_away(client: socket.socket, reject: Reject) -> None:
 
 
 def listen(address: Address) -> socket.socket:
-    """A socket that listens there. Raises OSError."""
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    """A socket that listens there, in the scope that an IPv6 host may name. Raises OSError."""
+    host, port = address
+    possible((host, port or 1))  # 0: the system chooses
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    place = socket.getaddrinfo(
+        host or None, port, family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0][4]
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        listener.bind(place)
         listener.listen(BACKLOG)
     except BaseException:
         listener.close()
@@ -70,9 +108,29 @@ def listen(address: Address) -> socket.socket:
     return listener
 
 
-def address_of(name: tuple[str, int] | tuple[str, int, int, int]) -> Address:
-    """Host and port of what a socket says of itself or its peer."""
-    return name[0], name[1]
+def address_of(name: tuple[Any, ...]) -> Address:
+    """Host and port of what a socket says of itself or its peer.
+
+    IPv4 on a socket of IPv6 is IPv4. A link-local address keeps its scope, by the interface's name
+    where it has one: without it nobody can listen or connect there (RFC 4007, 11).
+
+    >>> address_of(("::ffff:127.0.0.1", 9092, 0, 0)), address_of(("fe80::1", 9092, 0, 1))
+    (('127.0.0.1', 9092), ('fe80::1%lo', 9092))
+    """
+    host, port, *rest = name
+    scope = rest[1] if rest else 0
+    if host.startswith(_MAPPED) and "." in host:
+        return host.removeprefix(_MAPPED), port
+    if scope and "%" not in host:
+        host = f"{host}%{_interface(scope)}"
+    return host, port
+
+
+def _interface(scope: int) -> str:
+    try:
+        return socket.if_indextoname(scope)
+    except OSError:  # it is gone
+        return str(scope)
 
 
 def reason_of(problem: OSError) -> str:

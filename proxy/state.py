@@ -19,16 +19,14 @@ from proxy.inbound import Inbound
 from proxy.message import Message
 from proxy.outlet import Item, Outlet
 from proxy.plan import Plan
-from proxy.rules import Counts, Decision, Rule
+from proxy.rules import SAID, Counts, Decision, Rule
 from proxy.topology import Find
 from proxy.totals import Totals
 from specs.addresses import Resolve
 from specs.frames import Direction
+from specs.malformed import Malformed
 
 MIB: Final = 1 << 20
-
-SAID: Final = 10
-"""So often something that happens again and again is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Limits:
     waiting: int = 10_000
     """Requests without a response before reading pauses."""
     copy: int = 4 * MIB
-    """The largest frame that is copied for the log as it passes; of larger ones it shows sizes."""
+    """The largest frame of which log and control get a copy; of larger ones they show sizes."""
 
 
 class State:
@@ -87,6 +85,8 @@ class State:
         self.sasl = Sasl()
         """What is known of the client's authentication."""
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
+        self.kept = 0
+        """Bytes of bodies of requests that wait for their responses, and of the proxy's own answers."""
         self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
         self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
         self.over = False
@@ -98,7 +98,6 @@ class State:
         """Until when no byte may pass in a direction: clients and brokers are isolated."""
         self.until: int | None = None
         """When a silent connection is closed."""
-        self._lines: dict[str, int] = {}
         self.actions: list[Action] = []
         self._open: tuple[int, int, int] | None = None
         crossing.states.add(self)
@@ -111,7 +110,6 @@ class State:
         """
         self.plan = plan
         self.look_again()
-        self.counts.keep(kept)
         self.crossing.forget(self)  # and wait again for those that stay aside
         self.crossing.states.add(self)
         for direction, outlet in self.outlet.items():
@@ -162,15 +160,22 @@ class State:
             arrived=arrived,
             listener=self.find,
             topics=self.crossing.topics,
+            quotes=self.plan.quotes,
         )
 
     def decide(self, candidates: Collection[Rule], message: Message) -> list[Decision]:
         """Put a message to rules; what could not be done to it is said, the first times."""
         decisions = self.plan.rules.decide(candidates, message, self.counts) if candidates else []
+        if message.wanted:
+            self.crossing.questions.want(message.wanted, message.arrived)
+        for rule in candidates:
+            if why := rule.news():
+                self.say(f"rule {rule.name!r} could not be decided: {why}; no match, and counted")
         for decision in decisions:
             if decision.trouble and self.plan.rules.rule(decision.rule).unable <= SAID:
                 what = "; ".join(decision.trouble)
                 self.say(f"rule {decision.rule!r}: {what}; it goes on without that")
+        message.forget()
         return decisions
 
     def hide(self, direction: Direction, key: int, version: int) -> bool:
@@ -220,6 +225,11 @@ class State:
         self._open = None
         self.actions.append(Abort(reason, reset))
 
+    def give_up(self, reason: str) -> None:
+        """Close both sides now, and tell the person why."""
+        self.say(f"{reason}; connection closed")
+        self.abort(reason)
+
     def fall_silent(self, until: int) -> None:
         """Let no byte pass any longer, and tell nobody; close both sides in the end."""
         self.silent = True
@@ -227,17 +237,46 @@ class State:
 
     def pace(self, rule: str, pace: Pace, now: int) -> int:
         """When a message is through that takes its place on a line of limited rate."""
-        lines = self.crossing.lines if pace.scope else self._lines
-        line = f"{rule} {pace.scope}"
-        lines[line] = max(lines.get(line, 0), now) + pace.ns
-        return lines[line]
+        line = pace.scope or f"connection {self.number}"
+        return self.plan.rules.rule(rule).lines.pace(line, pace.ns, now)
+
+    def keep(self, pending: Pending, body: bytes | None) -> None:
+        """Keep a request's body until its response has come, if a rule asks for it then, or for log and
+        control if there is room: those do without."""
+        pending.body = None
+        if body is None:
+            return
+        room = min(self.limits.copy, self.limits.queued - self.kept)
+        shown = self.observed and len(body) <= room
+        if shown or self.plan.asks(pending.key, pending.version):
+            pending.body = body
+            self.kept += len(body)
+
+    def why(self, problem: Exception) -> str:
+        """Why bytes can't be read, without them if payload is hidden."""
+        if isinstance(problem, Malformed) and not self.plan.quotes:
+            return problem.place
+        return str(problem)
 
     def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
         """A frame passes that nobody could read: count it, say so in log and capture."""
-        self.totals.undecoded += 1
-        self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
+        self.unread(direction, ordinal, at, reason)
         if self.totals.undecoded <= SAID:
             self.say(f"{direction} passed on undecoded: {reason}")
+
+    def unread(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
+        """Nobody could read a frame: count it, say so in the capture."""
+        self.totals.undecoded += 1
+        self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
+
+    def withhold(
+        self, pending: Pending, ordinal: int, at: int, size: int, reason: str, now: int
+    ) -> None:
+        """A response that has come may not pass: close both sides, say why in words, log and capture."""
+        note = "response not sent on: connection closed"
+        self.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
+        self.done(pending, size, came=now, note=note)
+        self.give_up(reason)
 
     def done(
         self,
@@ -252,7 +291,9 @@ class State:
     ) -> None:
         """An exchange is over: count it, and report it if somebody watches."""
         self.tally.note(pending.key, None if left is None else left - pending.arrived)
+        self.kept -= len(pending.body or b"")
         if not self.observed:
+            pending.body = None
             return
         exchange = outcome(
             pending,
@@ -266,6 +307,11 @@ class State:
             rules=rules,
             note=note,
         )
+        pending.body = None
+        if exchange.request_size > self.limits.copy:
+            exchange.leave_out("request")
+        if (exchange.response_size or 0) > self.limits.copy:
+            exchange.leave_out("response")
         self.actions.append(Done(exchange))
 
 

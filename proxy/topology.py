@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from captures.tcp import endpoint_text
+from captures.wording import shorten
 from specs.addresses import Kind, Resolve
 
 Address = tuple[str, int]
@@ -13,6 +15,9 @@ Address = tuple[str, int]
 
 Find = Callable[[int], Address | None]
 """Node id of a broker -> where clients reach it through the proxy; None if it is not known yet."""
+
+LONGEST: Final = 80
+"""Characters of a host that lines show."""
 
 MOST: Final = 1000
 """Nodes that are listened for; a response that invents more costs its connection."""
@@ -32,6 +37,16 @@ class Node:
     def name(self) -> str:
         """How lines for a person name it."""
         return "bootstrap" if self.id is None else f"{self.kind} {self.id}"
+
+    @property
+    def place(self) -> str:
+        """Where it really is, as such lines have it: a response may say anything."""
+        host, port = self.upstream
+        return endpoint_text((shorten(host, LONGEST), port))
+
+
+EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
+"""What a listener on all addresses says of itself."""
 
 
 class NoPort(OSError):
@@ -53,9 +68,9 @@ class Topology:
         """The node of that id, met at this address; listened for if it is new. May raise OSError."""
         node = self.nodes.get((kind, id))
         if node is None:
-            if len(self.nodes) >= MOST:
-                raise NoPort(f"over {MOST} brokers: {kind} {id} at {upstream[0]} gets no listener")
             node = Node(kind, id, upstream, ("", 0))
+            if len(self.nodes) >= MOST:
+                raise NoPort(f"over {MOST} brokers: {kind} {id} at {node.place} gets no listener")
             node.listen = self._listen(node)
             self.nodes[kind, id] = node
         node.upstream = upstream
@@ -65,7 +80,9 @@ class Topology:
         """For a client that reached the proxy at this address: where it shall find each node.
 
         A listener on all addresses (0.0.0.0 or ::) is advertised as the address that the client used;
-        any as `advertised`, if that is given.
+        any as `advertised`, if that is given. A link-local address is told with its scope, which is the
+        name of this host's interface: it leads clients on this host back, and none elsewhere unless its
+        interface has the same name. Without a scope it would lead nobody; for others there is `advertised`.
         """
 
         def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
@@ -87,4 +104,4 @@ def _told(node: Node, reached_at: str, advertised: str | None) -> Address:
     host, port = node.listen
     if advertised is not None:
         return advertised, port
-    return (reached_at if host in ("0.0.0.0", "::") else host), port  # noqa: S104
+    return (reached_at if host in EVERYWHERE else host), port

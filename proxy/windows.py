@@ -71,6 +71,11 @@ class Windows:
         self._open.append(deque(members[place] for place in window.order if place < len(members)))
         self.advance()
 
+    def forget(self) -> None:
+        """A connection is over: let go the windows that had frames of it alone."""
+        self._filling = {key: one for key, one in self._filling.items() if _present(one.members)}
+        self.advance()
+
     def advance(self) -> None:
         """Of each window that is open the first frame that is still there is due."""
         for members in self._open:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import yaml
 
+from captures.wording import shorten
 from proxy.settings import Loc
 
 MAX_BYTES: Final = 2**20
@@ -19,11 +20,24 @@ billions)."""
 MAX_DEPTH: Final = 50
 """Its values are nested at most this deep."""
 
+MAX_NUMBER: Final = 100
+"""Characters of a number: Python and YAML would take minutes to read a long one, or to write it."""
+
 _PLAIN: Final = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
 class _Enough(Exception):
     pass
+
+
+class _Loader(yaml.SafeLoader):
+    """One that looks at brackets before it goes into them: it would look at all of them again for each."""
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        """An opening bracket comes."""
+        if self.flow_level > MAX_DEPTH:
+            raise _Enough(f"is nested deeper than {MAX_DEPTH}")
+        super().fetch_flow_collection_start(token)
 
 
 @dataclass(slots=True)
@@ -60,7 +74,7 @@ def read(text: str) -> Document:
         return document.fail(1, f"the file is longer than {MAX_BYTES // 2**20} MiB")
     loader = None
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         root = loader.get_single_node()
         if root is None:
             return document.fail(1, "the file is empty")
@@ -141,10 +155,18 @@ class _Reader:
         return values
 
     def scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+        kind = node.tag.rpartition(":")[2]
+        number = kind in ("int", "float")
         try:
-            return self.loader.construct_object(node)
+            if not number or len(node.value) <= MAX_NUMBER:
+                value = self.loader.construct_object(node)
+                if not isinstance(value, int) or -(2**63) <= value < 2**63:
+                    return value
         except yaml.MarkedYAMLError as error:
             self.document.problems.append((line, f"no YAML: {error.problem}"))
-        except ValueError as error:  # 2001-99-99 looks like a date
-            self.document.problems.append((line, f"no YAML: {error}"))
+            return None
+        except (ValueError, ArithmeticError, LookupError, AttributeError):
+            pass  # PyYAML's readers raise what they meet
+        what = "number of at most 64 bits" if number else kind
+        self.document.problems.append((line, f"no YAML: {shorten(node.value, 40)!r} is no {what}"))
         return None

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import functools
 import struct
+from bisect import bisect_left
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
+from specs.codec import Codec
 from specs.codec.build import uvarint
 from specs.codec.decoder import IRREGULAR
+from specs.codec.inspect import text_of
 from specs.contents import api
 from specs.declaration import FOREVER
 from specs.keys import DESCRIBE_CLUSTER
@@ -21,7 +25,13 @@ from specs.malformed import Malformed
 Kind = Literal["broker", "controller"]
 
 Resolve = Callable[[Kind, int, str, int], tuple[str, int] | None]
-"""(kind, node id, host, port) -> the address to put there, or None to leave it as it is."""
+"""(kind, node id, host, port) -> the address to put there, or None to leave it as it is.
+
+The host is as Java reads it; it and the port may be none that anybody can reach.
+"""
+
+EXPLAINED: Final = 1 << 16
+"""Bytes of a body up to which the careful reader is asked why its addresses are not found."""
 
 
 class Place(NamedTuple):
@@ -57,10 +67,28 @@ These versions are taken out of ApiVersions.
 """
 
 NOT_OURS: Final[dict[int, str]] = {
+    58: "what a controller tells a broker (KIP-590), which knows controllers by its configuration",
     88: "endpoints of Streams applications (KIP-1071), not of brokers",
     89: "endpoints of Streams applications (KIP-1071), not of brokers",
 }
 """By API key: addresses that are left alone, and why."""
+
+
+@functools.cache
+def leaks(key: int, version: int | None = None) -> bool:
+    """Whether responses of an API (in this version) may hold addresses that `patch` can't replace.
+
+    Without a version, as where a header can't be read: whether some version has any. That an API has
+    addresses is known; where they stand in a version to come is not.
+
+    >>> leaks(3, 13), leaks(3, 99), leaks(55, 1), leaks(55, 2), leaks(12), leaks(3)
+    (False, True, False, True, False, True)
+    """
+    if version is None:
+        return key in PLACES or key in LEAKING
+    if key in LEAKING:
+        return version >= LEAKING[key]
+    return key in PLACES and not api(key).versions[0] <= version <= api(key).versions[1]
 
 
 @functools.cache
@@ -81,7 +109,8 @@ def _locator(key: int, version: int, place: Place) -> Callable[[bytes], tuple[li
 def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None:
     """The body with its addresses replaced; None if none had to be. All else is copied.
 
-    Nodes without an address (id -1, empty host) stay. Raises Malformed if the body can't be read.
+    Nodes without an address (empty host) stay. Raises Malformed if not every address can be told:
+    then nobody may see the body.
     """
     place = place_of(key, version)
     if place is None:
@@ -90,8 +119,7 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
     try:
         found, boxes = _locator(key, version, place)(body)
     except IRREGULAR as problem:
-        response.inspect(body)  # says where, if Kafka would not read it either
-        raise Malformed(place.path.rstrip("."), 0, f"addresses not found: {problem!r}") from None
+        raise _unclear(response, place, body, problem) from None
     kind: Kind = "broker"
     if key == DESCRIBE_CLUSTER and version >= 1:
         # KIP-919: 2 asks for the controllers, whose ids may equal brokers' ids
@@ -100,8 +128,9 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
         )
     compact = response.layout.flexible
     edits: list[tuple[int, int, bytes]] = []
-    for node, host, port, start, end in found:
-        if node < 0 or not host:
+    for node, raw, port, start, end in found:
+        host = text_of(raw)
+        if not host and port <= 0:
             continue
         to = resolve(kind, node, host, port)
         if to is None or to == (host, port):
@@ -111,9 +140,11 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
         edits.append((start, end, length + name + struct.pack(">i", to[1])))
     if not edits:
         return None
+    begins = [begin for begin, _, _ in edits]
+    grown = [0, *accumulate(len(new) - (stop - begin) for begin, stop, new in edits)]
     for at, start, end in boxes:
-        grown = sum(len(new) - (stop - begin) for begin, stop, new in edits if start <= begin < end)
-        edits.append((at, start, uvarint(end - start + grown)))
+        more = grown[bisect_left(begins, end)] - grown[bisect_left(begins, start)]
+        edits.append((at, start, uvarint(end - start + more)))
     out: list[bytes] = []
     copied = 0
     for start, end, new in sorted(edits):
@@ -121,3 +152,15 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
         copied = end
     out.append(body[copied:])
     return b"".join(out)
+
+
+def _unclear(response: Codec, place: Place, body: bytes, problem: Exception) -> Malformed:
+    """Why no reader is sure of the addresses: Kafka would not read it, or it is too odd."""
+    why = str(problem)
+    if len(body) <= EXPLAINED:
+        try:
+            odd = response.inspect(body)[1]
+        except Malformed as found:
+            return found
+        why = "; ".join(f"{one.path}: {one.what}" for one in odd[:3])
+    return Malformed(place.path.rstrip("."), 0, f"addresses not found: {why}")

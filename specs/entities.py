@@ -61,7 +61,7 @@ def named(entity: Entity, key: int, direction: Direction, version: int, values: 
     """
     found: set[str] = set()
     for path in entity_paths(entity, key, direction, version):
-        found.update(_at(values, path))
+        found.update(values_at(values, path))
     return found
 
 
@@ -87,12 +87,17 @@ def _names(entity: Entity, key: int, name: str, node: Node, path: tuple[str, ...
     return False
 
 
-def _at(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+def values_at(value: Any, path: tuple[str, ...]) -> Iterator[Any]:
+    """What stands at a path in decoded values, in every element of the arrays on it; nulls are left out.
+
+    >>> list(values_at({"topics": [{"name": "a"}, {"name": None}]}, ("topics", "name")))
+    ['a']
+    """
     if isinstance(value, list):
         for item in value:
-            yield from _at(item, path)
+            yield from values_at(item, path)
     elif not path:
         if value is not None:
             yield value
     elif isinstance(value, dict):
-        yield from _at(value.get(path[0]), path[1:])
+        yield from values_at(value.get(path[0]), path[1:])

@@ -17,6 +17,7 @@ from peers.apache.artifacts import class_path
 from peers.apache.errors import UnavailableError
 from peers.apache.java import java
 from peers.apache.versions import release
+from tests.interrupts import children_hear_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +39,11 @@ for _profile in ("default", "ci"):
         # to explain, every line is traced while it shrinks: ten times slower on Python 3.11
         phases=set(Phase) - {Phase.explain},
     )
+
+
+def pytest_configure() -> None:
+    """Tests interrupt what they start."""
+    children_hear_interrupts()
 
 
 @pytest.fixture(scope="session")

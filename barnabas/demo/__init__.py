@@ -71,13 +71,13 @@ def demo(capture: Path, output: Output | None = None) -> int:
     live.close()
     claims = list(_claims(seen, proxy, exchanges, capture))
     output.note("")
-    output.summary(proxy.proxy, proxy.rules, live.lost)
+    output.summary(proxy.proxy, proxy.rules, live.losses)
     output.note("")
     for claim in claims:
         style = "green" if claim.held else "bold red"
         mark = "held" if claim.held else "FAILED"
-        output.err.print(f"[{style}]{mark:>6}[/]  ", end="")
-        output.err.print(claim.text, markup=False)
+        output.err.print(f"{mark:>6}  ", end="", style=style)
+        output.err.print(claim.text)
     output.note("")
     assert proxy.capture is not None  # noqa: S101
     output.note(capture_line(proxy.capture))

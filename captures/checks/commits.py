@@ -30,6 +30,21 @@ REFUSALS: Final[dict[str, Severity]] = {
 }
 """What a coordinator says to a commit that comes too late."""
 
+FENCES: Final = frozenset(REFUSALS) - {"REBALANCE_IN_PROGRESS"}
+"""Those that keep a transaction of a past member from being committed (KIP-447)."""
+
+READ_AGAIN: Final = (
+    "What was read since the last commit that was taken is read again. Commit and wait for the "
+    "answer when partitions are revoked (onPartitionsRevoked), before the member joins again."
+)
+
+COMMITS_AGAIN: Final = "The client commits again once it has joined, or with its new epoch."
+
+FENCED: Final = (
+    "Fencing as designed (KIP-447): the producer aborts the transaction, and who owns the partitions "
+    "now reads their records again; nothing takes effect twice."
+)
+
 HOLDS = (
     "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
     "more); KIP-848 epochs as far as the broker says"
@@ -86,20 +101,19 @@ def _refused(
     known: _Joined | None,
 ) -> Finding:
     mine = evidence(exchange)
-    text = (
-        f"group {request['group_id']}: a commit of generation {generation} was refused, {refusal}"
-    )
+    severity = REFUSALS[refusal]
+    advice = COMMITS_AGAIN if severity == "note" else READ_AGAIN
+    what = f"a commit of generation {generation} was"
+    if exchange.key == TXN_OFFSET_COMMIT:
+        what = f"a transaction's offsets of generation {generation} were"
+        if refusal in FENCES:
+            severity, advice = "note", FENCED
+    text = f"group {request['group_id']}: {what} refused, {refusal}"
     seen: tuple[Evidence, ...] = (mine,)
     if known is not None and known.generation != generation:
         text += f"; the member has joined generation {known.generation}"
         seen = tuple(sorted((known.evidence, mine)))
-    return Finding(
-        REFUSALS[refusal],
-        text,
-        "What was read since the last commit that was taken is read again. Commit and wait for the "
-        "answer when partitions are revoked (onPartitionsRevoked), before the member joins again.",
-        seen,
-    )
+    return Finding(severity, text, advice, seen)
 
 
 def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None:

@@ -96,8 +96,9 @@ def answered(exchange: Exchange) -> int | None:
 
 
 def program(exchange: Exchange) -> str:
-    """Who asks, whatever connection it uses: its host and its client id."""
-    return exchange.client_address.rpartition(":")[0] + f"/{exchange.client_id}"
+    """Who asks, whatever connection it uses: its host, and its client id if it has one."""
+    host = exchange.client_address.rpartition(":")[0]
+    return host if exchange.client_id is None else f"{host}/{exchange.client_id}"
 
 
 def duration(ns: float) -> str:

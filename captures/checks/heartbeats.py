@@ -1,9 +1,11 @@
 """`heartbeats`: members of a group show that they live in good time.
 
 Classic groups: the client names a session timeout when it joins, and the coordinator throws out whom
-it has not heard for so long. A client should beat at least three times in it, so that one loss does
-not matter (heartbeat.interval.ms). Members of the groups of KIP-848, 932 and 1071 are told an interval
-by the broker; the session is the broker's own affair.
+it has not heard for so long; a commit counts as being heard. A client should beat at least three times
+in it, so that one loss does not matter (heartbeat.interval.ms). Members of the groups of KIP-848, 932
+and 1071 are told an interval by the broker, and nothing but their heartbeats keeps them in the group
+(OffsetMetadataManager.validateOffsetCommit starts the timers of classic groups only). Their session is
+the broker's own affair, not on the wire: how long a silence may be, only its answer says.
 """
 
 from __future__ import annotations
@@ -23,10 +25,14 @@ NEW_HEARTBEATS: Final = (68, 76, 88)
 
 REBALANCE_IN_PROGRESS: Final = "REBALANCE_IN_PROGRESS"
 
+REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
+"""What a broker answers to a member that it has removed (KIP-848)."""
+
 HOLDS = (
     "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was seen (from a thread of their own "
     "since KIP-62, 0.10.1; while it waits in JoinGroup or SyncGroup a member need not beat); "
-    "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071)"
+    "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071), "
+    "where commits are no signs of life"
 )
 
 
@@ -48,8 +54,18 @@ class _Alive:
     """Last sign of life, in ns since the epoch."""
     timeout_ms: int
     """The session timeout or the broker's interval."""
+    classic: bool
+    """Whether it is the session timeout; else nothing but heartbeats are signs of life."""
     losses: int
     evidence: Evidence
+    told: bool = False
+    """That it commits, but does not beat."""
+
+    def overdue(self, exchange: Exchange, settings: Heartbeats) -> float | None:
+        """How long it has been silent before this, in ms; None if that is not too long."""
+        gap = (exchange.ts - self.since) / MS
+        share = settings.share if self.classic else settings.intervals
+        return gap if gap > self.timeout_ms * share + settings.grace_ms else None
 
 
 def heartbeats(settings: Heartbeats) -> See:
@@ -67,11 +83,9 @@ def heartbeats(settings: Heartbeats) -> See:
         key = (request["group_id"], request.get("member_id", ""))
         alive = members.get(key)
         if alive is not None and alive.losses == exchange.losses:
-            if exchange.key in NEW_HEARTBEATS:
-                if request["member_epoch"] > 0:
-                    yield from _late_interval(exchange, alive, key, settings)
-            elif exchange.key in (HEARTBEAT, OFFSET_COMMIT):
-                yield from _late_session(exchange, alive, key, settings)
+            gap = alive.overdue(exchange, settings)
+            if gap is not None:
+                yield from _late(exchange, request, alive, key, gap)
         _learn(exchange, request, members, key, alive)
 
     return see
@@ -83,40 +97,73 @@ _KEYS: Final = (
 )
 
 
-def _late_session(
-    exchange: Exchange, alive: _Alive, key: tuple[str, str], settings: Heartbeats
+def _late(
+    exchange: Exchange,
+    request: dict[str, Any],
+    alive: _Alive,
+    key: tuple[str, str],
+    gap: float,
 ) -> Iterator[Finding]:
-    gap = (exchange.ts - alive.since) / MS
-    if gap <= alive.timeout_ms * settings.share + settings.grace_ms:
-        return
-    over = gap > alive.timeout_ms
-    yield Finding(
+    seen = (alive.evidence, evidence(exchange))
+    if alive.classic:
+        if exchange.key in (HEARTBEAT, OFFSET_COMMIT):
+            yield _late_session(key, gap, alive.timeout_ms, seen)
+    elif exchange.key in NEW_HEARTBEATS:
+        if request["member_epoch"] > 0:
+            yield _late_interval(key, gap, alive.timeout_ms, seen, exchange.error)
+    elif (
+        exchange.key == OFFSET_COMMIT
+        # responses of a connection come in the order of requests: no heartbeat is under way there
+        and exchange.connection == alive.evidence.connection
+        and not alive.told
+    ):
+        alive.told = True
+        yield Finding(
+            "warning",
+            f"group {key[0]}: member {key[1]} commits, but has sent no heartbeat for "
+            f"{duration(gap * MS)}, the broker asked for one every {duration(alive.timeout_ms * MS)}",
+            f"Commits keep nobody in such a group. {INTERVAL_ADVICE}",
+            seen,
+        )
+
+
+def _late_session(
+    key: tuple[str, str], gap: float, timeout_ms: int, seen: tuple[Evidence, ...]
+) -> Finding:
+    over = gap > timeout_ms
+    return Finding(
         "error" if over else "warning",
         f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}, "
-        f"its session is {duration(alive.timeout_ms * MS)}",
+        f"its session is {duration(timeout_ms * MS)}",
         "The coordinator throws such a member out and the group rebalances: look for long pauses of "
         "the process, or raise session.timeout.ms."
         if over
         else "Set heartbeat.interval.ms to at most a third of session.timeout.ms, and look for "
         "pauses of the process.",
-        (alive.evidence, evidence(exchange)),
+        seen,
     )
 
 
 def _late_interval(
-    exchange: Exchange, alive: _Alive, key: tuple[str, str], settings: Heartbeats
-) -> Iterator[Finding]:
-    gap = (exchange.ts - alive.since) / MS
-    if gap <= alive.timeout_ms * settings.intervals + settings.grace_ms:
-        return
-    yield Finding(
-        "warning",
+    key: tuple[str, str],
+    gap: float,
+    interval_ms: int,
+    seen: tuple[Evidence, ...],
+    error: str | None,
+) -> Finding:
+    text = (
         f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}, "
-        f"the broker asked for a heartbeat every {duration(alive.timeout_ms * MS)}",
-        "Look for pauses of the process; after group.consumer.session.timeout.ms (45 s by default) "
-        "the broker fences the member.",
-        (alive.evidence, evidence(exchange)),
+        f"the broker asked for a heartbeat every {duration(interval_ms * MS)}"
     )
+    if error in REMOVED:
+        return Finding("error", f"{text} and answers {error} now", INTERVAL_ADVICE, seen)
+    return Finding("warning", text, INTERVAL_ADVICE, seen)
+
+
+INTERVAL_ADVICE: Final = (
+    "Look for pauses of the process; after group.consumer.session.timeout.ms (45 s by default) "
+    "the broker fences the member."
+)
 
 
 def _learn(
@@ -126,6 +173,8 @@ def _learn(
     key: tuple[str, str],
     alive: _Alive | None,
 ) -> None:
+    if exchange.key == OFFSET_COMMIT and alive is not None and not alive.classic:
+        return  # taken or refused, it is no sign of life
     end, response = answered(exchange), exchange.response
     if end is None or response is None or exchange.error not in ("", REBALANCE_IN_PROGRESS):
         # thrown out, or the coordinator is not to be had: what it counts from is not known
@@ -135,15 +184,16 @@ def _learn(
         if not exchange.error:
             key = (key[0], response["member_id"])
             timeout = request["session_timeout_ms"]
-            members[key] = _Alive(end, timeout, exchange.losses, evidence(exchange))
+            members[key] = _Alive(end, timeout, True, exchange.losses, evidence(exchange))
     elif exchange.key in NEW_HEARTBEATS:
         if response["member_epoch"] > 0:
             key = (key[0], response["member_id"] or key[1])
             timeout = response["heartbeat_interval_ms"]
-            members[key] = _Alive(end, timeout, exchange.losses, evidence(exchange))
+            members[key] = _Alive(end, timeout, False, exchange.losses, evidence(exchange))
         else:
             members.pop(key, None)
     elif alive is not None:
-        heard = end if exchange.key == SYNC_GROUP else exchange.ts
+        # who waits for an answer sends no other heartbeat; a commit may go beside them
+        heard = exchange.ts if exchange.key == OFFSET_COMMIT else end
         alive.since = max(alive.since, heard)
         alive.losses, alive.evidence = exchange.losses, evidence(exchange)

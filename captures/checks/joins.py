@@ -2,21 +2,20 @@
 
 The coordinator of a classic group answers no JoinGroup before every member that it knows has sent one,
 or the rebalance timeout is over. A consumer joins when it polls: one that is busy with its records
-keeps all others waiting.
+keeps all others waiting. It can't come before it has heard of the rebalance, with its next heartbeat.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
 
-from captures.checks.finding import MS, Evidence, Finding, See, answered, duration, evidence
+from captures.checks.finding import MS, Finding, See, duration
+from captures.checks.generations import Generations
+from captures.checks.rebalance import Generation
 from captures.context import Context
-from captures.context.memory import Memory
 from captures.exchange import Exchange
 from captures.wording import listed
-from specs.keys import JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP
 
 HOLDS = (
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
@@ -33,104 +32,54 @@ class Joins:
     """From the first JoinGroup of a generation to its answer."""
 
 
-@dataclass(slots=True)
-class _Came:
-    ts: int
-    end: int
-    member: str
-    evidence: Evidence
-
-
-@dataclass(slots=True)
-class _Rebalance:
-    generation: int
-    losses: int
-    came: list[_Came] = field(default_factory=list)
-    members: frozenset[str] = frozenset()
-    """As the leader was told."""
-    before: frozenset[str] = frozenset()
-    """Members of the generation before."""
-
-
 def joins(settings: Joins) -> See:
     """Generations that were long in coming, each with the member that came last, or never."""
-    groups: Memory[str, _Rebalance] = Memory()
-    left: Memory[tuple[str, str], bool] = Memory()
+    generations = Generations()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        request, response = exchange.request if exchange.key in _KEYS else None, exchange.response
-        if not request or not response:
-            return
-        group, now = request["group_id"], groups.get(request["group_id"])
-        if exchange.key == LEAVE_GROUP:
-            for member in request.get("members", [request]):
-                left[group, member["member_id"]] = True
-        elif exchange.key == SYNC_GROUP:
-            # all members of the generation have their answer when the first one goes on
-            if now is not None and now.generation == request["generation_id"] and now.came:
-                yield from _judged(group, now, left, settings)
-                now.came.clear()
-        elif not response["error_code"]:
-            _learn(exchange, response, groups, group, now)
+        for found in generations.learn(exchange):
+            if not isinstance(found, Generation) or found.over:
+                continue
+            if found.took > settings.longest_ms * MS:
+                yield _long(found)
 
     return see
 
 
-_KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP)
-
-
-def _learn(
-    exchange: Exchange,
-    response: dict[str, Any],
-    groups: Memory[str, _Rebalance],
-    group: str,
-    now: _Rebalance | None,
-) -> None:
-    end = answered(exchange)
-    if end is None:
-        return
-    if now is None or now.generation != response["generation_id"] or now.losses != exchange.losses:
-        known = now is not None and now.losses == exchange.losses
-        before = now.members if now is not None and known else frozenset()
-        now = _Rebalance(response["generation_id"], exchange.losses, before=before)
-        groups[group] = now
-    now.came.append(_Came(exchange.ts, end, response["member_id"], evidence(exchange)))
-    if response["members"]:
-        now.members = frozenset(member["member_id"] for member in response["members"])
-
-
-def _judged(
-    group: str, now: _Rebalance, left: Memory[tuple[str, str], bool], settings: Joins
-) -> Iterator[Finding]:
-    first = min(now.came, key=lambda came: came.ts)
-    last = max(now.came, key=lambda came: came.ts)
-    took = max(came.end for came in now.came) - first.ts
-    if took <= settings.longest_ms * MS:
-        return
-    text = f"group {group}: generation {now.generation} took {duration(took)} to come together"
-    gone = sorted(
-        member for member in now.before - now.members if now.members and (group, member) not in left
-    )
-    if last.ts - first.ts > took / 2:
-        late = duration(last.ts - first.ts)
-        text += (
-            f"; member {last.member} ({last.evidence.client}) joined last, {late} after the first"
-        )
+def _long(now: Generation) -> Finding:
+    text = f"group {now.group}: generation {now.number} took {duration(now.took)} to come together"
+    waited, seen = now.waited, [now.first.evidence]
+    if waited is None:
+        said = "all members that were seen had come long before"
         advice = (
-            "A consumer joins when it polls: let it poll more often (max.poll.records), or do its "
-            "work elsewhere."
+            "The coordinator waited for members that the capture does not show, or for newcomers "
+            "(group.initial.rebalance.delay.ms)."
         )
-    elif gone:
-        text += f"; it waited for {listed(gone, 'member')}, who did not come"
+    elif waited.join is None:
+        said = f"it waited for {listed(waited.members, 'member')}, who did not come"
         advice = (
             "A member that ends should leave (close()); one that hangs is waited for as long as its "
             "max.poll.interval.ms."
         )
     else:
-        text += "; all members that were seen had come long before"
-        advice = (
-            "The coordinator waited for members that the capture does not show, or for newcomers "
-            "(group.initial.rebalance.delay.ms)."
-        )
-    seen = (first.evidence,) if first is last else (first.evidence, last.evidence)
-    yield Finding("warning", text, advice, seen)
+        join = waited.join
+        who = f"member {join.member} ({join.client})"
+        seen.append(join.evidence)
+        if waited.kind == "untold":
+            why = "; ".join(cause.at_length for cause in now.causes) or "a member joined"
+            said = (
+                f"it began because {why}, of which {who} heard {duration(waited.ns)} later, with its "
+                "heartbeat"
+            )
+            advice = (
+                "Look at what begins it: members hear of a rebalance with their next heartbeat "
+                "(heartbeat.interval.ms) only."
+            )
+        else:
+            since = "the first" if join.told is None else "it was told to"
+            said = f"{who} joined last, {duration(waited.ns)} after {since}"
+            advice = (
+                "A consumer joins when it polls: let it poll more often (max.poll.records), or do its "
+                "work elsewhere."
+            )
+    return Finding("warning", f"{text}; {said}", advice, tuple(seen))

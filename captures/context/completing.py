@@ -52,20 +52,22 @@ def complete(
     version: int,
     direction: Direction,
     topics: Mapping[uuid.UUID, str],
-) -> frozenset[str]:
+) -> dict[str, set[uuid.UUID]]:
     """Put names into a decoded body, or its JSON form, where it has ids alone.
 
-    Returns the fields that could not be filled everywhere: they are null where no name is known.
+    Returns the fields that could not be filled everywhere, and the ids whose names are not known:
+    there they are null.
     """
-    unknown = set()
+    unknown: dict[str, set[uuid.UUID]] = {}
     for path, found, name in gaps(key, version, direction):
         assert name is not None  # noqa: S101
         for struct in structs(values, path):
             if found in struct:
-                struct[name] = topics.get(_uuid(struct[found]))
+                topic = _uuid(struct[found])
+                struct[name] = topics.get(topic)
                 if struct[name] is None:
-                    unknown.add(name)
-    return frozenset(unknown)
+                    unknown.setdefault(name, set()).add(topic)
+    return unknown
 
 
 def _uuid(value: uuid.UUID | str) -> uuid.UUID:

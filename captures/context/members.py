@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.context.memory import Memory
+from captures.context.memory import Memory, weight
 from captures.context.reading import fields
 from captures.exchange import Exchange
 
@@ -34,6 +34,11 @@ class Member:
     """The regular expression that it is subscribed to, as far as it was seen."""
     assigned: dict[uuid.UUID | str, tuple[int, ...]] | None = None
     """Partitions by topic id, or of a Streams member active tasks by subtopology."""
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return weight((self.subscribed, self.pattern, self.assigned))
 
 
 class Members:
@@ -67,7 +72,6 @@ class Members:
             member = Member(*key, epoch=0)
             if begins:
                 member.subscribed, member.assigned = (), {}
-            self._known[key] = member
         member.epoch = response["member_epoch"]
         if request.get("subscribed_topic_names") is not None:
             member.subscribed = tuple(request["subscribed_topic_names"])
@@ -76,6 +80,7 @@ class Members:
         assigned = _assigned(response)
         if assigned is not None:
             member.assigned = assigned
+        self._known[key] = member
 
     def of(self, exchange: Exchange) -> Member | None:
         """The member whose heartbeat this is, as it was left by it; None for all else."""

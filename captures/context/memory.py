@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, MutableMapping
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -12,9 +12,33 @@ V = TypeVar("V")
 MOST: Final = 100_000
 """Entries of a kind that are remembered."""
 
+BYTES: Final = 32 << 20
+"""Bytes of their texts and numbers, nearly: a name may have 32 KiB, a member 100,000 partitions."""
+
+ELEMENT: Final = 64
+"""What an element of a collection takes beside its text."""
+
+
+def weight(value: Any) -> int:
+    """Bytes that a value takes beside what any entry takes, nearly; of what is no text, number or
+    collection, that is its `weight`.
+
+    >>> weight("name"), weight(("a", 1)), weight(None)
+    (4, 129, 0)
+    """
+    match value:
+        case str() | bytes():
+            return len(value)
+        case tuple() | list() | set() | frozenset() | deque():
+            return sum(ELEMENT + weight(item) for item in value)
+        case dict():
+            return sum(ELEMENT + weight(name) + weight(item) for name, item in value.items())
+    return getattr(value, "weight", 0)
+
 
 class Memory(MutableMapping[K, V]):
-    """At most `most` entries; the one that was not looked at for longest is forgotten first.
+    """At most `most` entries of so many bytes; the one that was not looked at for longest is forgotten
+    first. An entry that grows is to be put in again, so that it is weighed.
 
     >>> memory = Memory(most=2)
     >>> memory["a"], memory["b"] = 1, 2
@@ -24,9 +48,13 @@ class Memory(MutableMapping[K, V]):
     (['a', 'c'], 1)
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST, bytes_: int = BYTES) -> None:
         self.forgotten = 0
         self._most = most
+        self._most_bytes = bytes_
+        self._weight = 0
+        self._weights: dict[K, int] = {}
+        """Of the entries that weigh something."""
         self._kept: OrderedDict[K, V] = OrderedDict()
 
     def __getitem__(self, key: K) -> V:
@@ -37,12 +65,22 @@ class Memory(MutableMapping[K, V]):
     def __setitem__(self, key: K, value: V) -> None:
         self._kept[key] = value
         self._kept.move_to_end(key)
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
+        self._weigh(key, weight(key) + weight(value))
+        while len(self._kept) > self._most or (
+            self._weight > self._most_bytes and len(self._kept) > 1
+        ):
+            forgotten, _ = self._kept.popitem(last=False)
+            self._weigh(forgotten, 0)
             self.forgotten += 1
+
+    def _weigh(self, key: K, now: int) -> None:
+        self._weight += now - self._weights.pop(key, 0)
+        if now:
+            self._weights[key] = now
 
     def __delitem__(self, key: K) -> None:
         del self._kept[key]
+        self._weigh(key, 0)
 
     def __iter__(self) -> Iterator[K]:
         return iter(tuple(self._kept))  # a look at an entry moves it

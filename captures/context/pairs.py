@@ -5,7 +5,9 @@ Found in the layouts, so an API that is added is heard without being listed here
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import uuid
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +15,7 @@ from captures.context.reading import fields_of
 from captures.exchange import Exchange
 from specs.contents import NAMES, api
 from specs.frames import Direction
+from specs.jsonform import text_uuid
 from specs.layout import Layout
 
 
@@ -30,6 +33,19 @@ PRODUCER: Final = Kind(
     frozenset({"transactional_id", "v3_and_below_transactional_id"}),
     least=0,
 )
+
+
+def told(names: Any) -> dict[uuid.UUID, str]:
+    """Names by id, as a capture's own words have them. What is none is left out.
+
+    >>> told({"AAAAAAAAAAAAAAAAAAAAAQ": "orders", "?": "clicks"})
+    {UUID('00000000-0000-0000-0000-000000000001'): 'orders'}
+    """
+    found = {}
+    for text, name in names.items() if isinstance(names, dict) else ():
+        with contextlib.suppress(ValueError):
+            found[text_uuid(text)] = str(name)
+    return found
 
 
 class Place(NamedTuple):
@@ -116,6 +132,16 @@ def places(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Pl
     if key not in NAMES or not api(key).versions[0] <= version <= api(key).versions[1]:
         return ()
     return tuple(_places(api(key).message(direction).layout(version), kind, ()))
+
+
+@functools.lru_cache(4096)
+def alone(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Place, ...]:
+    """Where such ids stand without a name beside them.
+
+    >>> alone(78, 1, "response", TOPIC)
+    (Place(path=('responses',), id='topic_id', name=None),)
+    """
+    return tuple(place for place in places(key, version, direction, kind) if place.name is None)
 
 
 def _places(layout: Layout, kind: Kind, path: tuple[str, ...]) -> Iterator[Place]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.context.memory import Memory
+from captures.context.memory import ELEMENT, Memory, weight
 from captures.context.reading import fields
 from captures.exchange import Exchange
 from specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
@@ -47,6 +47,11 @@ class Session:
     def count(self) -> int:
         """How many partitions are known."""
         return sum(map(len, self.partitions.values()))
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return weight(tuple(self.partitions)) + ELEMENT * self.count
 
     def change(
         self, added: Iterable[tuple[Topic, set[int]]], gone: Iterable[tuple[Topic, set[int]]]
@@ -135,12 +140,14 @@ class Sessions:
             self._known.pop(before, None)
             if epoch == FINAL or new == 0:  # 0: the broker's cache is full, it made none
                 return
-            session = self._known[after] = Session(new)
+            key, session = after, Session(new)
         else:
             if new == 0:
                 return
-            session = self._known.setdefault(before, Session(old, complete=False))
+            key = before
+            session = self._known.get(before) or Session(old, complete=False)
         session.change(_added(request), _gone(request))
+        self._known[key] = session
 
 
 _FETCH_PATHS: Final = (

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
 from captures.masking import UNSOLICITED, Masked, Masking
 from specs.frames import Direction, Short, request_head
-from specs.malformed import Malformed
+from specs.malformed import Malformed, without_reason
 
 SHOWN = 8
 """Bytes of a response that no request explains: its size, its correlation id."""
 
 SIZE = 4
 """Bytes of a frame that is not whole: its size."""
+
+
+_REASONS: Final = ("undecodable", "what")
+"""What may say in a comment why bytes can't be read."""
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_told(one) for one in value]
+    return without_reason(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,12 @@ class Hiding:
             except (Short, Malformed):
                 pass
         return self.frame(frame, direction, key, version)
+
+    def comment(self, comment: dict[str, Any]) -> dict[str, Any]:
+        """What a capture says of a frame; with payload hidden, not what bytes are that can't be read."""
+        if self.masking.key is None:
+            return comment
+        return {key: _told(value) if key in _REASONS else value for key, value in comment.items()}
 
     def rest(self, data: bytes, shown: int = 0) -> bytes:
         """What can't be read, but for the first bytes."""

@@ -36,7 +36,7 @@ def rewrite(
     openings: Counter[int] = Counter()
     said = 0
     for event in events:
-        said = _note(reader, writer, said)
+        said = _note(reader, writer, said, hiding)
         number = event.connection
         if isinstance(event, Opened):
             openings[number] += 1
@@ -52,13 +52,13 @@ def rewrite(
                 del flows[number]
     for flow in flows.values():
         flow.end()
-    _note(reader, writer, said)
+    _note(reader, writer, said, hiding)
 
 
-def _note(reader: CaptureReader, writer: CaptureWriter, said: int) -> int:
+def _note(reader: CaptureReader, writer: CaptureWriter, said: int, hiding: Hiding) -> int:
     """Write the remarks that have been read by now; how many those are."""
     for note in reader.notes[said:]:
-        writer.note(note.ts_ns, note.comment)
+        writer.note(note.ts_ns, hiding.comment(note.comment))
     return len(reader.notes)
 
 
@@ -82,7 +82,7 @@ class _Flow:
             number, client, server, opened.ts_ns, _said(opened.comment, sliced)
         )
         self._bound = False
-        hiding = replace(hiding, kinds=survey.kinds)
+        hiding = self._hiding = replace(hiding, kinds=survey.kinds)
         self._arrived = {
             way: Stream(way, spans, hiding, sliced=sliced) for way, spans in arrived.items()
         }
@@ -125,11 +125,12 @@ class _Flow:
             data = piece.data[0] if len(piece.data) == 1 else b"".join(piece.data)
             if not data and not piece.comments:
                 continue
+            comments = map(self._hiding.comment, piece.comments)
             if flow == "arrived":
-                cuts = [(len(data), comment) for comment in piece.comments]
+                cuts = [(len(data), comment) for comment in comments]
                 self._flow.arrived(way, data, piece.ts_ns, cuts)
             else:
-                self._flow.left(way, data, piece.ts_ns, *piece.comments)
+                self._flow.left(way, data, piece.ts_ns, *comments)
 
     def _bind(self) -> None:
         """The linked flow has the addresses that it had."""

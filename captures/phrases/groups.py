@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from captures.wording import (
     Body,
     Names,
@@ -17,9 +19,12 @@ from captures.wording import (
 from specs.inside import read_member
 from specs.malformed import Malformed
 
+GIVEN_ID: Final = "need to re-join with the given member-id"
+"""How Java's client begins the reason of a newcomer's second JoinGroup, which is none (KIP-394)."""
+
 
 def join_group(request: Body, response: Body, names: Names) -> str:
-    """JoinGroup: group, member, generation, protocol, who leads."""
+    """JoinGroup: group, member, generation, protocol, who leads, and why the member joins."""
     member = response.get("member_id") or request.get("member_id")
     words = [request.get("group_id", ""), member_name(member) if request or response else ""]
     if response.get("generation_id", -1) >= 0:
@@ -31,7 +36,14 @@ def join_group(request: Body, response: Body, names: Names) -> str:
             words.append("follower")
     else:
         words.append(listed((p["name"] for p in request.get("protocols") or ()), "protocol", 24))
-    return joined(*words)
+    why = request.get("reason") or ""
+    return joined(*words, _reasons("" if why.startswith(GIVEN_ID) else why))
+
+
+def _reasons(*reasons: str | None) -> str:
+    """Why members come and go, in their own words (KIP-800); each once."""
+    said = listed(dict.fromkeys(why for why in reasons if why), "reason")
+    return f"({said})" if said else ""
 
 
 def generation(request: Body, response: Body, names: Names) -> str:
@@ -65,12 +77,13 @@ def _assignment(data: bytes, names: Names) -> str:
 
 
 def leave_group(request: Body, response: Body, names: Names) -> str:
-    """LeaveGroup: group and members."""
+    """LeaveGroup: group and members, and why they leave."""
     members = request.get("members")
     if members is None:
         members = [request] if request else []
     named = (m.get("group_instance_id") or member_name(m["member_id"]) for m in members)
-    return joined(request.get("group_id", ""), listed(named, "member"))
+    why = _reasons(*(member.get("reason") for member in members))
+    return joined(request.get("group_id", ""), listed(named, "member"), why)
 
 
 def describe_groups(request: Body, response: Body, names: Names) -> str:
@@ -105,6 +118,9 @@ def streams_heartbeat(request: Body, response: Body, names: Names) -> str:
 
 
 def _heartbeat(request: Body, response: Body) -> str:
-    epoch = response.get("member_epoch", request.get("member_epoch", ""))
+    asked = request.get("member_epoch", 1)
+    does = f"epoch {response.get('member_epoch', asked)}"
+    if asked <= 0:
+        does = "leaves" if asked else f"joins, {does}"
     member = response.get("member_id") or request.get("member_id")
-    return joined(request.get("group_id", ""), f"epoch {epoch}", member_name(member))
+    return joined(request.get("group_id", ""), does, member_name(member))

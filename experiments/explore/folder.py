@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from captures import private
 from experiments.explore.recording import Seen
 from experiments.explore.result import Result
 
@@ -42,7 +43,7 @@ class Folder:
         self.path = path
         if path.exists() and not (path / "exploration.json").exists() and any(path.iterdir()):
             raise FolderError(f"{path} is not empty and holds no exploration; choose another --out")
-        path.mkdir(parents=True, exist_ok=True)
+        private.folder(path)
         (path / "scenarios").mkdir(exist_ok=True)
         self._lock = (path / "exploration.json").open("a+", encoding="utf-8")
         try:

@@ -74,6 +74,8 @@ class Consumer(Settings):
     consumer: str
     group: str | None = None
     isolation: Literal["read_committed", "read_uncommitted"] = "read_uncommitted"
+    reset: Literal["earliest", "latest"] | None = None
+    """Where it begins if nothing is committed (auto.offset.reset); None: that is not said."""
 
 
 class Assigned(Settings):

@@ -34,11 +34,21 @@ class Result(Settings):
     history: bool
     """Whether the program wrote one."""
     findings: tuple[Finding, ...] = ()
+    repeated: int = 0
+    """How often it was run again because it failed, and ..."""
+    reproduced: int = 0
+    """... in how many of these runs all of it was found again."""
 
     @property
     def failed(self) -> bool:
         """Whether anything was found: the program's failure is such a thing."""
         return self.exit_code != 0 or bool(self.findings)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What was found, in a word each; that the program failed is one of them."""
+        failed = ("failed",) if self.exit_code != 0 else ()
+        return frozenset((*failed, *(found.kind for found in self.findings)))
 
     @property
     def outcome(self) -> str:

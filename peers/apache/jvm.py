@@ -116,14 +116,15 @@ class Jvm:
         process = self._process
         if process is None or self.pid is None:
             return
-        if patience:
-            self.signal(signal.SIGTERM)
-            self.signal(signal.SIGCONT)  # one that is paused would not hear it
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(patience)
-        if process.poll() is None:
-            self.signal(signal.SIGKILL)
-            process.wait()
+        with contextlib.suppress(ProcessLookupError):  # it may end by itself at any moment
+            if patience:
+                os.killpg(process.pid, signal.SIGTERM)
+                os.killpg(process.pid, signal.SIGCONT)  # one that is paused would not hear it
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(patience)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         self._ended(process)
 
     def _start(self) -> subprocess.Popen[bytes]:

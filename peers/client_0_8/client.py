@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Self, TypeVar
 
+from captures.tcp import possible
 from peers.client_0_8 import requests
 from peers.client_0_8.message_sets import Message
 from peers.client_0_8.requests import Fetched, Offsets, Produced
@@ -60,7 +61,7 @@ class Connection:
     """One socket to one broker. Raises OSError when it can't be had, and wherever it is lost."""
 
     def __init__(self, address: Address, client_id: str, timeout: float) -> None:
-        self._socket = socket.create_connection(address, timeout)
+        self._socket = socket.create_connection(possible(address), timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._dialogue = Dialogue(client_id)
 

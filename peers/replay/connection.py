@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
+from captures.tcp import possible
 from specs.contents import NAMES
 from specs.frames import response_body
 from specs.headers import REQUEST_HEADER, request_header_version
@@ -47,7 +48,7 @@ class LiveConnection:
     @classmethod
     async def open(cls, address: Address, tls: ssl.SSLContext | None = None) -> Self:
         """Connect. Raises OSError."""
-        return cls(*await asyncio.open_connection(*address, ssl=tls, limit=BUFFER))
+        return cls(*await asyncio.open_connection(*possible(address), ssl=tls, limit=BUFFER))
 
     @property
     def gone(self) -> bool:

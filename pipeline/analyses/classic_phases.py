@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from captures.phrases.groups import GIVEN_ID
 from pipeline.analyses.expressions import answered_ns, said
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ APIS: Final = ("JoinGroup", "SyncGroup", "LeaveGroup", "Heartbeat", "OffsetCommi
 
 OUT: Final = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID")
 """What a coordinator says to who is no member, or of a past generation."""
+
+TOLD: Final = "REBALANCE_IN_PROGRESS"
+"""What it says to a member that has to join again."""
 
 JOINED, SYNCED, ENDED = "joined", "synced", "ended"
 
@@ -42,16 +46,16 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .when((F.col("api") == "SyncGroup") & (F.col("error") == ""), SYNCED)
         .when((F.col("api") == "LeaveGroup") | refused, ENDED)
     )
+    # (KIP-800)
+    joins, leaves = said("request.reason", "string"), said("request.members[0].reason", "string")
+    given = F.when(~joins.startswith(GIVEN_ID), F.nullif(joins, F.lit("")))
     whys = (
-        F.when(refused, F.col("error"))
-        .when(F.col("api") == "LeaveGroup", F.lit("left"))
-        .otherwise(
-            F.coalesce(
-                F.nullif(said("request.reason", "string"), F.lit("")),
-                F.when(new, "new member").otherwise("rejoins"),
-            )
-        )
+        F.when(F.col("api") == "LeaveGroup", F.coalesce(F.nullif(leaves, F.lit("")), F.lit("left")))
+        .when(refused, F.col("error"))
+        .otherwise(F.coalesce(given, F.when(new, "new member").otherwise("rejoins")))
     )
+    before = member.orderBy("ts_ns", "ordinal").rowsBetween(Window.unboundedPreceding, -1)
+    since_join = Window.partitionBy("capture", "group", "member", "joins_before")
     return (
         exchanges.where(F.col("api").isin(*APIS))
         .where("`group` is not null and member is not null")
@@ -60,6 +64,11 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("seen_ns", F.max("stop_ns").over(member))
         .withColumn("step", step)
+        .withColumn("new", new)
+        .withColumn("joins_before", F.count(F.when(F.col("step") == JOINED, 1)).over(before))
+        .withColumn(
+            "told_ns", F.min(F.when(F.col("error") == TOLD, F.col("stop_ns"))).over(since_join)
+        )
         .withColumn("reason", F.when(F.col("step") != SYNCED, whys))
         .where("step is not null")
     )
@@ -72,6 +81,10 @@ def _generations(steps: DataFrame) -> DataFrame:
     all_of_it = Window.partitionBy("capture", "group", "generation")
     joined, synced = F.col("step") == JOINED, F.col("step") == SYNCED
     waited = F.col("all_joined_ns") - F.col("first_joined_ns")
+    # a member can't come before it has heard that the group rebalances
+    since = F.coalesce("told_ns", "first_joined_ns")
+    last = F.col("joined_ns") == F.col("last_joined_ns")
+    late = (last | ~F.col("new")) & (F.col("joined_ns") - since > waited / 2)
     return (
         steps.withColumn("next_ns", F.lead("ts_ns").over(in_order))
         .withColumn(
@@ -86,11 +99,9 @@ def _generations(steps: DataFrame) -> DataFrame:
         .withColumn("last_joined_ns", F.max("joined_ns").over(all_of_it))
         .withColumn("all_joined_ns", F.max("join_end_ns").over(all_of_it))
         .withColumn("all_known_ns", F.max("sync_end_ns").over(all_of_it))
-        .withColumn(
-            "late",
-            (F.col("joined_ns") == F.col("last_joined_ns"))
-            & (F.col("last_joined_ns") - F.col("first_joined_ns") > waited / 2),
-        )
+        .withColumn("new", F.bool_or(joined & F.col("new")).over(mine))
+        .withColumn("told_ns", F.max(F.when(joined, F.col("told_ns"))).over(mine))
+        .withColumn("late", late)
         .withColumn(
             "reason",
             F.coalesce("reason", F.max(F.when(joined, F.col("reason"))).over(mine)),

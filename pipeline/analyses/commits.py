@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import host, total
+from captures.checks.commits import FENCES
+from pipeline.analyses.expressions import error_text, host, total
 from pipeline.columns import Column
 
 if TYPE_CHECKING:
@@ -30,7 +31,12 @@ COLUMNS: Final = (
     ),
     Column("gaps", "bigint", "offsets that it passed over when it began to fetch or went on"),
     Column("commits", "bigint", "commits that were taken"),
-    Column("refused", "bigint", "commits that were refused"),
+    Column("refused", "bigint", "commits that were refused; `fenced` are none of them"),
+    Column(
+        "fenced",
+        "bigint",
+        "offsets of transactions refused to a past member, as designed (KIP-447)",
+    ),
     Column("rewinds", "bigint", "commits behind what the group had committed before"),
     Column("host", "string", "the client's address"),
     Column("capture", "string", "which capture it is of"),
@@ -99,6 +105,8 @@ def _compared(rows: DataFrame) -> DataFrame:
     taken = F.col("api").isin(*COMMITS) & (F.coalesce("error_code", F.lit(-1)) == 0)
     stored = (F.col("api") == "OffsetFetch") & (F.col("offset") >= 0)
     next_offset = F.when(fetched, F.col("last_offset") + 1)
+    error = F.coalesce("error_code", F.lit(0))
+    fenced = (F.col("api") == "TxnOffsetCommit") & error_text(error).isin(*sorted(FENCES))
     owed = F.coalesce(F.col("up_to"), F.col("stored_before"))
     return (
         rows.withColumn("next", next_offset)
@@ -118,10 +126,8 @@ def _compared(rows: DataFrame) -> DataFrame:
         )
         .withColumn("passed_over", F.when(fetched, F.greatest(F.col("offset") - owed, F.lit(0))))
         .withColumn("rewind", F.col("taken") < F.col("taken_before"))
-        .withColumn(
-            "refusal",
-            F.col("api").isin(*COMMITS) & (F.coalesce("error_code", F.lit(0)) != 0),
-        )
+        .withColumn("fence", fenced)
+        .withColumn("refusal", F.col("api").isin(*COMMITS) & (error != 0) & ~fenced)
     )
 
 
@@ -137,6 +143,7 @@ def _summed(rows: DataFrame) -> DataFrame:
             total(F.col("passed_over")).alias("gaps"),
             F.count("taken").alias("commits"),
             F.count(F.when(F.col("refusal"), 1)).alias("refused"),
+            F.count(F.when(F.col("fence"), 1)).alias("fenced"),
             F.count(F.when(F.col("rewind"), 1)).alias("rewinds"),
         )
         .withColumn(
@@ -146,6 +153,6 @@ def _summed(rows: DataFrame) -> DataFrame:
                 F.greatest(F.col("fetched_to") - F.col("committed"), F.lit(0)),
             ),
         )
-        .where("committed is not null or fetched_to is not null or refused > 0")
+        .where("committed is not null or fetched_to is not null or refused + fenced > 0")
         .select(*(column.name for column in COLUMNS))
     )

@@ -50,7 +50,10 @@ class Scope(NamedTuple):
     """SQL: those of which one reads the bodies; others travel without."""
 
 
-CLIENT: Final = "concat(regexp_replace(client_address, ':[0-9]+$', ''), '/', client_id)"
+HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
+
+PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
+"""SQL: the client, as `captures.checks.finding.program` has it."""
 
 # fmt: off
 SCOPES: Final = (
@@ -58,11 +61,12 @@ SCOPES: Final = (
           "true", "api = 'Fetch' or api = 'Produce' and latency_ms is null"),
     Scope("broker", "coalesce(concat('broker ', named_broker), concat('connection ', connection))",
           ("versions",), "key >= 0", "api = 'ApiVersions'"),
-    Scope("host", "regexp_replace(client_address, ':[0-9]+$', '')", ("backoff",),
+    Scope("host", HOST, ("backoff",),
           "ordinal = 0 or error <> ''", "error <> ''"),
-    Scope("client", f"coalesce({CLIENT}, client_address)", ("leaders", "order"),
+    Scope("client", PROGRAM, ("leaders", "order"),
           "api in ('Produce', 'Fetch', 'Metadata')", "true"),
-    Scope("group", "`group`", ("heartbeats", "joins", "commits", "group_states", "member_epochs"),
+    Scope("group", "`group`",
+          ("heartbeats", "joins", "rebalances", "commits", "group_states", "member_epochs"),
           "api in ('JoinGroup', 'SyncGroup', 'Heartbeat', 'LeaveGroup', 'OffsetCommit', "
           "'TxnOffsetCommit', 'ConsumerGroupHeartbeat', 'ShareGroupHeartbeat', "
           "'StreamsGroupHeartbeat')", "true"),

@@ -55,22 +55,25 @@ def heartbeats(exchanges: DataFrame) -> DataFrame:
     new = F.col("api").isin(*NEW)
     beats = F.col("api").isin("Heartbeat", *NEW)
     alive = F.col("error").isin(*ALIVE) & F.col("latency_ms").isNotNull()
-    heard = F.when(F.col("api").isin("Heartbeat", "OffsetCommit"), F.col("ts_ns")).otherwise(
-        answered_ns()
-    )
+    heard = F.when(F.col("api") == "OffsetCommit", F.col("ts_ns")).otherwise(answered_ns())
     ends_silence = F.when(new, F.col("generation") > 0).otherwise(
         F.col("api").isin("Heartbeat", "OffsetCommit")
     )
-    unbroken = F.lag("losses").over(in_order) == F.col("losses")
+    newer = F.max(F.when(new, F.col("api"))).over(Window.partitionBy("capture", "group", "member"))
+    heard_of = newer.isNull() | new
+    left = new & (F.col("generation") < 0)
+    sign = F.when(heard_of, F.struct(F.when(alive & ~left, heard).alias("ns"), "losses"))
+    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    unbroken = F.col("sign.losses") == F.col("losses")
     signs = (
         exchanges.where(F.col("api").isin(*CLASSIC, *NEW))
         .where("`group` is not null and member is not null")
         .where("api <> 'JoinGroup' or error = ''")
         .withColumn("session", said("request.session_timeout_ms", "int"))
         .withColumn("interval", said("response.heartbeat_interval_ms", "int"))
-        .withColumn("since", F.lag(F.when(alive, heard)).over(in_order))
+        .withColumn("sign", F.last(sign, ignorenulls=True).over(before))
         .withColumn("timeout", F.last("session", ignorenulls=True).over(in_order))
-        .withColumn("gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("since"))))
+        .withColumn("gap", F.when(ends_silence & unbroken, ms(F.col("ts_ns") - F.col("sign.ns"))))
         .withColumn("late", F.coalesce(F.col("gap") > F.col("timeout"), F.lit(False)))
     )
     return (

@@ -27,7 +27,9 @@ COLUMNS: Final = (
         "join_ms", "double", "how long JoinGroup was kept waiting; of KIP-848 the first heartbeat"
     ),
     Column("sync_ms", "double", "how long SyncGroup took; of KIP-848 until the member confirmed"),
-    Column("late", "boolean", "it joined last, and others waited for that more than half the time"),
+    Column(
+        "late", "boolean", "others waited for it more than half the time since it was told to join"
+    ),
     Column("standstill_ms", "double", "from its joining until it knew its partitions"),
     Column("group_standstill_ms", "double", "from the first joining until the last member knew"),
     Column("reason", "string", "why: as the client says (KIP-800), or what shows; stopped: how so"),

@@ -14,11 +14,12 @@ from typing import Any, Final
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from captures.filters import Filter, exchange_filter
+from captures.wording import shorten
 from proxy.control import views
 from proxy.control.editing import with_rule, without_rule
 from proxy.control.selection import selection
@@ -33,6 +34,13 @@ from specs.frames import Direction
 
 BY: Final = "the control port"
 
+LISTED: Final = 64 << 20
+"""Characters of exchanges in one answer, nearly: bodies in JSON take many times their bytes. The oldest
+are left out."""
+
+MAX_DIGITS: Final = 18
+"""Of a number in a query."""
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -44,7 +52,7 @@ def application(
     `drain` makes the proxy stop as a signal does; `unlogged` is how many exchanges the log has lost.
     """
     control = Control(proxy, history, drain, unlogged)
-    one = "/connections/{number:int}"
+    one = "/connections/{number}"
     routes: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
         ("GET", "/connections", control.connections),
@@ -134,9 +142,10 @@ class Control:
     def _link(self, request: Request) -> Link:
         number = request.path_params["number"]
         for link in self.proxy.links:
-            if link.connection.state.number == number:
+            if str(link.connection.state.number) == number:
                 return link
-        raise HTTPException(404, f"no connection {number} is open: GET /connections lists them")
+        shown = shorten(number, 20)
+        raise HTTPException(404, f"no connection {shown} is open: GET /connections lists them")
 
     # exchanges
 
@@ -146,17 +155,20 @@ class Control:
         With the log off there are those only that somebody followed.
         """
         wanted = request.query_params.get("last", str(MOST))
-        if not wanted.isdecimal():
-            raise HTTPException(400, f"last is a number of exchanges, not {wanted!r}")
+        if not wanted.isdecimal() or len(wanted) > MAX_DIGITS:
+            shown = shorten(wanted, MAX_DIGITS)
+            raise HTTPException(400, f"last is a number of exchanges, not {shown!r}")
         passes = self._filter(request)
-        rows: deque[dict[str, Any]] = deque()
+        rows: deque[str] = deque()
+        size = 0
         for exchange in self.history.latest():
-            if len(rows) >= int(wanted):
+            if len(rows) >= int(wanted) or size > LISTED:
                 break
             if passes(exchange):
-                rows.appendleft(exchange.row())
+                rows.appendleft(_text_of(views.exchange(exchange, self.history.context)))
+                size += len(rows[0])
             await asyncio.sleep(0)  # bodies take their time, and traffic has its turn
-        return _json(list(rows))
+        return _json_text(f"[{','.join(rows)}]")
 
     async def stream(self, request: Request) -> Response:
         """Those to come, as server-sent events."""
@@ -183,7 +195,7 @@ class Control:
         if text is None:
             return lambda _: True
         try:
-            return exchange_filter(text)
+            return exchange_filter(text, self.proxy.topics)
         except ValueError as problem:
             raise HTTPException(400, f"filter: {problem}") from None
 
@@ -268,18 +280,28 @@ class Control:
 async def _text(request: Request) -> str:
     """The body, if it is not too long."""
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            raise HTTPException(413, f"the body is longer than {MAX_BYTES >> 20} MiB")
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BYTES:
+                raise HTTPException(413, f"the body is longer than {MAX_BYTES >> 20} MiB")
+    except ClientDisconnect:  # or the proxy stops
+        raise HTTPException(400, "the body is not complete") from None
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise HTTPException(400, "the body is not UTF-8") from None
 
 
+def _text_of(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
 def _json(value: Any, status: int = 200) -> Response:
-    text = json.dumps(value, separators=(",", ":"))
+    return _json_text(_text_of(value), status)
+
+
+def _json_text(text: str, status: int = 200) -> Response:
     return Response(text + "\n", status, media_type="application/json")
 
 

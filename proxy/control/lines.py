@@ -17,6 +17,12 @@ def status(found: Found) -> Iterator[str]:
         yield f"{broker['kind']} {broker['id']}: {broker['listen']} for {broker['upstream']}"
     yield f"connections: {counts['open']} open, {counts['accepted']} accepted"
     yield f"rules: {found['rules']}"
+    for rule in found["undecided"]:
+        yield f"rule {rule['rule']!r}: {rule['messages']} messages undecided: {rule['reason']}"
+    names = found["topic_names"]
+    if names["wanted"] or names["trouble"]:
+        trouble = f": {names['trouble']}" if names["trouble"] else ""
+        yield f"names of topics: {names['wanted']} are wanted by rules{trouble}"
     for row in found["apis"]:
         p50 = "-" if row["p50_ms"] is None else f"{row['p50_ms']:.2f}"
         yield f"{row['api']}: {row['count']} exchanges, p50 {p50} ms"
@@ -43,17 +49,6 @@ def connection(found: Found) -> str:
         if way["lost"]:
             words.append(f"{direction}s lost")
     return ", ".join([*words, "paused"] if found["paused"] else words)
-
-
-def exchange(found: Found) -> str:
-    """One exchange."""
-    broker = "-" if found["broker"] is None else f"b{found['broker']}"
-    words = [found["ts"], found["client_id"] or found["client_address"], broker]
-    words += [f"{found['api']} v{found['version']}", found["error"] or ""]
-    if found["latency_ms"] is not None:
-        words.append(f"{found['latency_ms']:.2f} ms")
-    words += [f"⟵ {', '.join(found['rules'])}"] if found["rules"] else []
-    return "  ".join(word for word in words if word)
 
 
 def rules(found: Found) -> Iterator[str]:

@@ -54,14 +54,14 @@ class ScenarioFile:
             if not self.changed():
                 continue
             try:
-                scenario = await asyncio.to_thread(self.load)  # YAML takes its time
+                replace(await asyncio.to_thread(self.load))  # YAML takes its time
             except ScenarioError as problem:
                 say(f"scenario: refused, the rules stay as they are: {'; '.join(problem.problems)}")
             except OSError as problem:
                 reason = problem.strerror
                 say(f"scenario: the rules stay as they are: can't read {self.path}: {reason}")
-            else:
-                replace(scenario)
+            except Exception as problem:  # noqa: BLE001 - a fault of ours: the next change may do
+                say(f"scenario: can't load {self.path}: {type(problem).__name__}: {problem}")
 
     def _signature(self) -> Signature | None:
         """What tells two states of a file apart. None: there is none, or it is a pipe or a folder."""

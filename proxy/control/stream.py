@@ -1,6 +1,6 @@
 """Exchanges as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
-`exchange` has a row of `captures.exchange.COLUMNS`; `lost` says how many the reader was too slow
+`exchange` has what `views.exchange` says; `lost` says how many the reader was too slow
 for; `end`: the proxy stops. A comment now and then shows that the stream is alive.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from captures.filters import Filter
+from proxy.control import views
 from proxy.history import History
 
 ALIVE: Final = 15.0
@@ -46,7 +47,7 @@ async def events(history: History, passes: Filter, alive: float = ALIVE) -> Asyn
                 yield ": alive\n\n"
                 continue
             if exchange is not None:
-                yield event("exchange", exchange.row())
+                yield event("exchange", views.exchange(exchange, history.context))
                 await asyncio.sleep(0)  # traffic has its turn, however many wait here
             elif follower.over and not follower.lost:
                 yield event("end", {})

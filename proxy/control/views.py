@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from captures.context import Context
+from captures.exchange import Exchange, iso
+from captures.summary import details
 from captures.tcp import endpoint_text
 from proxy.control.editing import EMPTY
 from proxy.history import History
@@ -45,6 +48,12 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
         },
         "apis": [asdict(row) for row in proxy.tally.rows()],
         "rules": len(proxy.rules.rules),
+        "undecided": [
+            {"rule": each.name, "messages": each.unclear, "reason": each.doubt}
+            for each in proxy.rules.rules
+            if each.unclear
+        ],
+        "topic_names": {"wanted": len(proxy.questions), "trouble": proxy.questions.trouble},
         "capture": capture,
     }
 
@@ -79,6 +88,17 @@ def connection(link: Link) -> dict[str, Any]:
             }
             for (direction, outlet), count in zip(state.outlet.items(), received, strict=True)
         },
+    }
+
+
+def exchange(found: Exchange, context: Context) -> dict[str, Any]:
+    """One exchange: the columns of the log, and what its line says besides: when it was over, a few words
+    on what it is about (as far as `context` knows by now), and how it ended."""
+    return {
+        **found.row(),
+        "ended": iso(found.end),
+        "details": details(found, context),
+        "note": found.note,
     }
 
 

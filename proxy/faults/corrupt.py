@@ -9,6 +9,7 @@ flagged.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -16,7 +17,7 @@ from pydantic import Field, model_validator
 from proxy.dice import Roll
 from proxy.effects import Become, Effects
 from proxy.faults.edit import Path
-from proxy.message import Message, Unable
+from proxy.message import MOST_RECORDS, Message, Unable
 from proxy.paths import node_at, parse_path, places
 from proxy.settings import Settings
 from specs import records
@@ -108,11 +109,13 @@ def _value(config: Corrupt, path: str, kind: str, value: Any, roll: Roll) -> Any
 def _record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
     """A bit or byte behind the header of one batch, which keeps its checksum or gets a new one."""
     try:
-        batches = list(records.read(data))
+        batches = list(islice(records.read(data), MOST_RECORDS + 1))
     except Malformed as problem:
-        raise Unable(str(problem)) from None
+        raise Unable(problem) from None
     if not batches:
         raise Unable("no whole batch")
+    if len(batches) > MOST_RECORDS:
+        raise Unable(f"more than {MOST_RECORDS} batches")
     batch = batches[int(roll() * len(batches))]
     start, end = batch.position, batch.position + batch.size
     first = start + (61 if batch.magic == 2 else 17)

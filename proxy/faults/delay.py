@@ -8,7 +8,9 @@ In flight: from when the request leaves.
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Final, Literal
+from typing import Final, Literal, Self
+
+from pydantic import model_validator
 
 from proxy.dice import Roll
 from proxy.effects import Effects, Wait
@@ -19,17 +21,33 @@ from proxy.units import Duration
 TAIL: Final = 100
 """`pareto` never adds more than this many times `jitter`; one draw in 10,000 would."""
 
+_MEANS: Final = {
+    "uniform": "the most that is added or taken off",
+    "normal": "the standard deviation",
+    "pareto": "what is added on average",
+}
+"""What jitter is."""
 
-class Delay(Settings):
+
+class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": ["jitter"]}}):
     """The message leaves later and keeps its place: what is behind it waits too."""
 
     by: Duration
     """How long after its arrival the message leaves."""
     jitter: Duration = 0
-    """How much that varies, see `distribution`. A delay is never negative."""
+    """How much that varies, see `distribution`; not at all if absent. A delay is never negative."""
     distribution: Literal["uniform", "normal", "pareto"] = "uniform"
     """uniform: by ± jitter. normal: jitter is the standard deviation. pareto: a long tail (shape 2)
-    behind `by`, jitter is its mean; at most 100 times jitter."""
+    behind `by`, jitter is its mean; at most 100 times jitter. Give `jitter` with it."""
+
+    @model_validator(mode="after")
+    def _varies(self) -> Self:
+        if "distribution" in self.model_fields_set and "jitter" not in self.model_fields_set:
+            raise ValueError(
+                f"distribution: {self.distribution} says how the delay varies, and jitter by how much: "
+                f"give jitter, too, which is {_MEANS[self.distribution]} (such as jitter: 50ms)"
+            )
+        return self
 
 
 def delay(config: Delay, message: Message, roll: Roll) -> Effects:

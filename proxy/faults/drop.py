@@ -17,7 +17,19 @@ class Drop(Settings):
     """The message never leaves, and nothing behind it in its direction: TCP loses no single one."""
 
     selective: bool = False
-    """Take out this one exchange only. Java clients then fail on the next correlation id."""
+    """Take out this one exchange only. Java's clients then fail on the next response's correlation id."""
+
+    @property
+    def caution(self) -> str:
+        """What clients make of it that may not be meant; "" if nothing."""
+        return (
+            "takes one exchange out of those of its connection: clients take responses in the order of "
+            "their requests, so Java's fail on all that is in flight behind it "
+            "(CorrelationIdMismatchException) and connect again; for a loss as by a network use "
+            "drop without selective, or lose_reply; for a refusal respond"
+            if self.selective
+            else ""
+        )
 
 
 def drop(config: Drop, message: Message, roll: Roll) -> Effects:

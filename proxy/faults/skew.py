@@ -10,13 +10,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from proxy.dice import Roll
 from proxy.effects import Become, Effects
-from proxy.message import Message, Unable
+from proxy.message import MOST_RECORDS, Message, Unable
 from proxy.settings import Settings
 from proxy.units import TIMES, parse_duration
 from specs import records
@@ -86,13 +87,16 @@ def _is_time(name: str) -> bool:
 
 def _records(data: bytes, ms: int) -> bytes:
     """A record set whose batches are that much later; what is no whole batch stays."""
-    out, end = [], 0
+    out: list[bytes] = []
+    end = 0
     try:
         for batch in records.read(data):
+            if len(out) >= MOST_RECORDS:
+                raise Unable(f"more than {MOST_RECORDS} batches")
             end = batch.position + batch.size
             out.append(_batch(data[batch.position : end], batch, ms))
     except (Malformed, Unfit) as problem:
-        raise Unable(f"records: {problem}") from None
+        raise Unable(problem, "records: ") from None
     return b"".join(out) + data[end:]
 
 
@@ -102,6 +106,9 @@ def _batch(raw: bytes, batch: Batch, ms: int) -> bytes:
         times = _TIMESTAMPS.pack(base + ms if base > 0 else base, highest + ms)
         return records.with_crc(raw[:27] + times + raw[43:])
     if batch.magic == 1:
-        shifted = [record._replace(timestamp=record.timestamp + ms) for record in batch]
+        found = list(islice(batch, MOST_RECORDS + 1))
+        if len(found) > MOST_RECORDS:
+            raise Unable(f"more than {MOST_RECORDS} records in one message")
+        shifted = [record._replace(timestamp=record.timestamp + ms) for record in found]
         return records.rebuild(replace(batch, max_timestamp=batch.max_timestamp + ms), shifted)
     return raw

@@ -21,7 +21,13 @@ from proxy.settings import Settings, some_of
 LEADER_NOT_AVAILABLE: Final = 5
 
 
-class Steer(Settings, json_schema_extra=some_of("leader", "coordinator")):
+class Steer(
+    Settings,
+    json_schema_extra={
+        **some_of("leader", "coordinator"),
+        "dependentRequired": {"topic": ["leader"], "partitions": ["leader"]},
+    },
+):
     """Metadata names another leader, FindCoordinator another coordinator."""
 
     leader: Annotated[int, Field(ge=-1)] | None = None
@@ -37,6 +43,8 @@ class Steer(Settings, json_schema_extra=some_of("leader", "coordinator")):
     def _some(self) -> Self:
         if self.leader is None and self.coordinator is None:
             raise ValueError("give leader, coordinator, or both")
+        if self.leader is None and self.model_fields_set & {"topic", "partitions"}:
+            raise ValueError("topic and partitions say where there is another leader: give leader")
         return self
 
 

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from specs.codec.budget import FREE, TooLarge
 from specs.codec.build import Unfit, build
 from specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
 from specs.codec.encoder import UNFIT, encoder
@@ -16,11 +17,15 @@ from specs.codec.inspect import Oddity, inspect
 from specs.layout import Layout
 from specs.malformed import Malformed
 
-__all__ = ["Codec", "Malformed", "Oddity", "Unfit"]
+__all__ = ["Codec", "Malformed", "Oddity", "TooLarge", "Unfit"]
 
 
 class Codec:
-    """Reads and writes the body of one version of one message."""
+    """Reads and writes the body of one version of one message.
+
+    What is read of a body takes no more memory than `specs.codec.budget.BUDGET`: else TooLarge is raised,
+    which is a Malformed.
+    """
 
     def __init__(self, layout: Layout, name: str) -> None:
         self.layout = layout
@@ -33,18 +38,25 @@ class Codec:
         return decoder(self.layout, self.name)
 
     @functools.cached_property
+    def _charged(self) -> Callable[[bytes], Any]:
+        return decoder(self.layout, self.name, charged=True)
+
+    @functools.cached_property
     def _encode(self) -> Callable[[Any], bytes]:
         return encoder(self.layout, self.name)
 
     def decode(self, body: bytes) -> dict[str, Any]:
         """All fields of a body. Raises Malformed where Kafka's own classes would too."""
         try:
-            return self._decode(body)  # type: ignore[no-any-return]
+            read = self._decode if len(body) <= FREE else self._charged
+            return read(body)  # type: ignore[no-any-return]
         except IRREGULAR:
             return inspect(self.layout, body)[0]
 
     def regular(self, body: bytes) -> dict[str, Any] | None:
         """All fields of a body in which nothing is odd; None if something is, or if it is malformed.
+
+        Raises TooLarge.
 
         >>> import specs
         >>> request = specs.api("Metadata").request.codec(1)
@@ -52,7 +64,8 @@ class Codec:
         ({'topics': []}, None)
         """
         try:
-            return self._decode(body)  # type: ignore[no-any-return]
+            read = self._decode if len(body) <= FREE else self._charged
+            return read(body)  # type: ignore[no-any-return]
         except IRREGULAR:
             return None
 
@@ -85,11 +98,13 @@ class Codec:
 
     def _projection(self, paths: tuple[str, ...]) -> Callable[[bytes], dict[str, Any]]:
         wanted = wanted_tree(tuple(path for path in paths if has_path(self.layout, path)))
-        fast = decoder(self.layout, self.name, wanted)
+        free = decoder(self.layout, self.name, wanted)
+        charged = functools.cache(lambda: decoder(self.layout, self.name, wanted, charged=True))
 
         def project(body: bytes) -> dict[str, Any]:
             try:
-                return fast(body)  # type: ignore[no-any-return]
+                read = free if len(body) <= FREE else charged()
+                return read(body)  # type: ignore[no-any-return]
             except IRREGULAR:
                 pruned: dict[str, Any] = _prune(inspect(self.layout, body)[0], wanted)
                 return pruned
@@ -128,7 +143,10 @@ class Codec:
 
     def locate(self, *paths: str) -> Callable[[bytes], Any]:
         """Where the addresses at these paths stand (see `specs.codec.decoder.locator`)."""
-        return locator(self.layout, self.name, wanted_tree(paths))
+        wanted = wanted_tree(paths)
+        free = locator(self.layout, self.name, wanted)
+        charged = functools.cache(lambda: locator(self.layout, self.name, wanted, charged=True))
+        return lambda body: (free if len(body) <= FREE else charged())(body)
 
 
 def has_path(layout: Layout, path: str) -> bool:

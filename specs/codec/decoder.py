@@ -37,9 +37,14 @@ def wanted_tree(paths: tuple[str, ...]) -> Wanted:
     return tree
 
 
-def decoder(layout: Layout, origin: str, wanted: Wanted | None = None) -> Callable[[bytes], Any]:
-    """A function of the body's bytes to a dict of the (wanted) fields."""
-    writer = Writer(wanted is not None)
+def decoder(
+    layout: Layout, origin: str, wanted: Wanted | None = None, *, charged: bool = False
+) -> Callable[[bytes], Any]:
+    """A function of the body's bytes to a dict of the (wanted) fields.
+
+    One that is `charged` raises TooLarge if these would take more than `specs.codec.budget.BUDGET`.
+    """
+    writer = Writer(wanted is not None, charged=charged)
     writer.root(layout, wanted)
     return writer.source.compile("decode(b):", f"decode {origin}")
 
@@ -51,12 +56,15 @@ def leader(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any
     return writer.source.compile("lead(b):", f"lead {origin}")
 
 
-def locator(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any]:
+def locator(
+    layout: Layout, origin: str, wanted: Wanted, *, charged: bool = False
+) -> Callable[[bytes], Any]:
     """A function of the body's bytes to where addresses stand: (places, boxes).
 
-    A place is (node id, host, port, start, end), the bytes of host and port; a box is (start of the
-    size, start of the content, end) of the tagged field that holds them, to be rewritten with them.
+    A place is (node id, host as it stands there, port, start, end), the bytes of host and port; a box is
+    (start of the size, start of the content, end) of the tagged field that holds them, to be rewritten
+    with them.
     """
-    writer = Writer(True, locating=True)
+    writer = Writer(True, locating=True, charged=charged)
     writer.root(layout, wanted)
     return writer.source.compile("locate(b):", f"locate {origin}")

@@ -9,6 +9,7 @@ import struct
 import uuid
 from typing import Any
 
+from specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
 from specs.codec.run import Run, is_fixed
 from specs.codec.source import CHARS, Source, size_of, uuid_of
 from specs.layout import Layout, Node, Slot
@@ -41,13 +42,23 @@ class Writer:
     """A decoder under construction: what is emitted reads from `b` at `p`, which ends at `n`.
 
     Fixed-size fields gather in a run and are read together when something else needs the position.
+    One that is `charged` has `q` bytes of memory left, see `specs.codec.budget`.
     """
 
-    def __init__(self, partial: bool, locating: bool = False, measuring: bool = False) -> None:
+    def __init__(
+        self,
+        partial: bool,
+        locating: bool = False,
+        measuring: bool = False,
+        charged: bool = False,
+    ) -> None:
         self.source = Source(uvarint=uvarint_from, Irregular=Irregular)
         self.partial = partial
         self.locating = locating
         self.measuring = measuring
+        self.charged = charged
+        if charged:
+            self.source.constants["TooLarge"] = TooLarge
         self.run = Run(self.source)
 
     def root(self, layout: Layout, wanted: Wanted | None) -> None:
@@ -55,6 +66,8 @@ class Writer:
         emit = self.source.emit
         emit("n = len(b)")
         emit("p = 0")
+        if self.charged:
+            emit(f"q = {BUDGET}")
         if self.locating:
             emit("places = []")
             emit("boxes = []")
@@ -63,6 +76,12 @@ class Writer:
         emit(f"if p {'>' if self.partial else '!='} n: raise Irregular")
         result = "places, boxes" if self.locating else value
         emit(f"return {result}, p" if self.measuring else f"return {result}")
+
+    def charge(self, what: str) -> None:
+        """Take bytes of memory from what is left."""
+        if self.charged:
+            self.source.emit(f"q -= {what}")
+            self.source.emit("if q < 0: raise TooLarge")
 
     def struct(self, layout: Layout, wanted: Wanted | None, root: bool = False) -> str:
         """Read a structure; the expression of its dict (to be used after a flush)."""
@@ -110,6 +129,7 @@ class Writer:
         with block(f"if {count}:"):
             emit(f"if {count} > 127: {count}, p = uvarint(b, p - 1)")
             emit(f"if {count} > n - p: raise Irregular")
+            self.charge(f"{count} * {tag_cost(known)}")
             with block(f"for _ in range({count}):"):
                 self.tag(known, layout, value, wanted)
         return value
@@ -148,6 +168,7 @@ class Writer:
             for foreign in sorted(layout.foreign_tags):
                 emit(f"if {number} == {foreign}: raise Irregular")
             if wanted is None:
+                self.charge(size)
                 emit(f"{value}.setdefault('_tags', {{}})[{number}] = b[p:{end}]")
             emit(f"p = {end}")
 
@@ -206,7 +227,8 @@ class Writer:
             return value
         if node.element is not None and is_fixed(node.element) and not node.nullable:
             size = self.run.read("B" if node.compact else CHARS[node.length_kind], "l")
-            return self.run.read_array(CHARS[node.element.kind], size, int(node.compact))
+            cost = element_cost(node.element, None) if self.charged else 0
+            return self.run.read_array(CHARS[node.element.kind], size, int(node.compact), cost)
         null, length = self.length(node)
         if not node.nullable:
             emit(f"if {null}: raise Irregular")
@@ -226,8 +248,11 @@ class Writer:
             self.items(node.element, wanted, value, length)
             return
         end = self.source.name("e")
+        self.charge(f"{WIDE if node.kind == 'string' else 1} * ({length})")
         emit(f"{end} = p + {length}")
-        emit(f"{value} = b[p:{end}]{'.decode()' if node.kind == 'string' else ''}")
+        # a host that is located may be any bytes: it is replaced whatever it says
+        text = node.kind == "string" and not self.locating
+        emit(f"{value} = b[p:{end}]{'.decode()' if text else ''}")
         emit(f"p = {end}")
 
     def items(self, element: Node, wanted: Wanted | None, value: str, count: str) -> None:
@@ -236,11 +261,13 @@ class Writer:
         if is_fixed(element):
             char = CHARS[element.kind]
             emit(f"if {count} > n - p: raise Irregular")
+            self.charge(f"({count}) * {element_cost(element, None)}")
             unpack = self.source.constant("unpack_many", struct.unpack_from)
             emit(f"{value} = [*{unpack}(f'>{{{count}}}{char}', b, p)]")
             emit(f"p += ({count}) * {size_of(char)}")
             return
         emit(f"if {count} > n - p: raise Irregular")
+        self.charge(f"({count}) * {element_cost(element, wanted)}")
         emit(f"{value} = []")
         with block(f"for _ in range({count}):"):
             item = self.value(element, wanted)
@@ -270,6 +297,7 @@ class Writer:
                 emit(f"if not {null}: p += ({length}) * {size_of(CHARS[node.element.kind])}")
                 return
             emit(f"if {length} > n - p: raise Irregular")
+            self.charge(f"max({length}, 0) * {element_cost(node.element, {})}")
             with block(f"for _ in range({length}):"):
                 self.skip(node.element)
                 self.run.flush()

@@ -12,6 +12,7 @@ import struct
 import uuid
 from typing import Any, NamedTuple
 
+from specs.codec.budget import BUDGET, FREE, WIDE, TooLarge, element_cost, tag_cost
 from specs.layout import Layout, Node
 from specs.malformed import Malformed
 
@@ -46,8 +47,18 @@ class Oddity(NamedTuple):
     what: str
 
 
+def text_of(raw: bytes) -> str:
+    """Bytes as text, with what Java puts in the place of those that are no UTF-8.
+
+    >>> text_of(b"a\\xff\\xed\\xa0\\x80")
+    'a\ufffd\ufffd'
+    """
+    return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
+
+
 def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
-    """The values of a body, and what is odd about it. Raises Malformed where Kafka would too."""
+    """The values of a body, and what is odd about it. Raises Malformed where Kafka would too; and
+    TooLarge, where these would take more than the budget (`specs.codec.budget`)."""
     reader = Reader(data)
     values = reader.struct(layout, "")
     if reader.offset < len(data):
@@ -65,6 +76,22 @@ class Reader:
         self.offset = 0
         self.oddities: list[Oddity] = []
         self.more = 0
+        self._left: int | None = None if len(data) <= FREE else BUDGET
+        self._costs: dict[int, int] = {}
+
+    def charge(self, what: int) -> None:
+        """Take bytes of memory from what is left. Raises TooLarge."""
+        if self._left is not None:
+            self._left -= what
+            if self._left < 0:
+                raise TooLarge
+
+    def elements(self, element: Node, count: int) -> None:
+        """The same for elements of an array."""
+        if self._left is not None:
+            if id(element) not in self._costs:  # the layout outlives this
+                self._costs[id(element)] = element_cost(element, None)
+            self.charge(count * self._costs[id(element)])
 
     def odd(self, path: str, what: str) -> None:
         """Note something odd here."""
@@ -146,13 +173,20 @@ class Reader:
                 count = self.length(node, path)
                 if count is None:
                     return None
+                self.elements(node.element, count)
                 return [self.value(node.element, f"{path}[{i}]") for i in range(count)]
             case "string":
                 length = self.length(node, path)
-                return None if length is None else self.text(self.take(length, path, "text"), path)
+                if length is None:
+                    return None
+                self.charge(WIDE * length)
+                return self.text(self.take(length, path, "text"), path)
             case "bytes" | "records":
                 length = self.length(node, path)
-                return None if length is None else self.take(length, path, node.kind)
+                if length is None:
+                    return None
+                self.charge(length)
+                return self.take(length, path, node.kind)
             case "uuid":
                 return uuid.UUID(bytes=self.take(16, path, "a uuid"))
             case "bool":
@@ -170,7 +204,7 @@ class Reader:
             return raw.decode()
         except UnicodeDecodeError:
             self.odd(path, "invalid UTF-8")
-            return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
+            return text_of(raw)
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:
         """The fields of a structure."""
@@ -192,7 +226,9 @@ class Reader:
         count = self.varint(f"{dot}_tags")
         if count < 0:
             raise Malformed(f"{dot}_tags", start, f"{count} tagged fields")
+        cost = 0 if self._left is None else tag_cost(list(layout.tagged))
         for _ in range(count):
+            self.charge(cost)
             tag = self.varint(f"{dot}_tags")
             size = self.varint(f"{dot}_tags")
             if tag < 0:
@@ -206,6 +242,7 @@ class Reader:
             if slot is None:
                 if size < 0:
                     raise Malformed(f"{dot}_tags", self.offset, f"size {size} of tag {tag}")
+                self.charge(size)
                 unknown[tag] = self.take(size, f"{dot}_tags", f"tag {tag}")
                 continue
             start = self.offset

@@ -30,6 +30,8 @@ class Ahead(NamedTuple):
     shift: int
     """1 if the length is one too high, as compact ones are; 0 stands for null then."""
     value: str
+    cost: int
+    """What each element is charged (`specs.codec.budget`); 0: nothing is."""
 
 
 def is_fixed(element: Node) -> bool:
@@ -55,10 +57,10 @@ class Run:
         """Pass over this many bytes."""
         self.fields.append(Fixed(f"{size}x", ""))
 
-    def read_array(self, char: str, length: str, shift: int) -> str:
+    def read_array(self, char: str, length: str, shift: int, cost: int = 0) -> str:
         """Start a new run behind an array whose length is known; the variable of its list."""
         self.flush()
-        self.ahead = Ahead(char, length, shift, self.source.name("x"))
+        self.ahead = Ahead(char, length, shift, self.source.name("x"), cost)
         return self.ahead.value
 
     def flush(self) -> None:
@@ -88,7 +90,10 @@ class Run:
 
     def _array(self, ahead: Ahead, fields: list[Fixed]) -> None:
         emit, block = self.source.emit, self.source.block
-        char, length, shift, value = ahead
+        char, length, shift, value, cost = ahead
+        if cost:
+            emit(f"q -= ({length} - {shift}) * {cost} if {length} < {FEW} else 0")
+            emit("if q < 0: raise TooLarge")
         branch = "if"
         for number in USUAL:
             items = [Fixed(char, self.source.name("i")) for _ in range(number)]
@@ -101,7 +106,7 @@ class Run:
 
     def _array_of_any_length(self, ahead: Ahead, fields: list[Fixed]) -> None:
         emit, block = self.source.emit, self.source.block
-        char, length, shift, value = ahead
+        char, length, shift, value, cost = ahead
         tail = "".join(field.char for field in fields)
         few = self.source.constant(
             fixed_name("few" if shift else "few_classic", f"{char}_{tail}"),
@@ -115,6 +120,9 @@ class Run:
                 emit(f"if {length} > 127: {length}, p = uvarint(b, p - 1)")
             number = f"{length} - {shift}" if shift else length
             emit(f"if not 0 <= {number} <= n - p: raise Irregular")
+            if cost:
+                emit(f"q -= ({number}) * {cost}")
+                emit("if q < 0: raise TooLarge")
             emit(f"{value} = [*{many}(f'>{{{number}}}{char}{tail}', b, p)]")
         for field in reversed(fields):  # twice as fast as unpacking into a starred target
             if field.name:

@@ -12,6 +12,9 @@ from specs.inside.topics import TOPICS, read_topic_key, read_topic_value
 from specs.malformed import Malformed
 from specs.records import Batch, Record
 
+MAX_BYTES: Final = 1 << 20
+"""Bytes of records that are looked at: what is made of them takes a hundred times as much at worst."""
+
 MAX_OUTPUT: Final = 16 << 20
 """Bytes that one batch may take decompressed: twice the metadata log's largest (KafkaRaftClient)."""
 
@@ -37,7 +40,8 @@ class Records(NamedTuple):
 def look(
     data: bytes, topic: str | None, *, limit: int, release: str | None = None, begins: bool = True
 ) -> Records:
-    """At most `limit` records that are Kafka's own, of the topic of this name or of an unknown one.
+    """At most `limit` records that are Kafka's own, of the topic of this name or of an unknown one, and
+    no more of them than MAX_BYTES.
 
     `begins` is False for what may begin inside a batch: then nothing is believed unless the first
     checksum is right. The number left off is what the headers of batches announce.
@@ -47,6 +51,7 @@ def look(
     """
     looked: list[Looked] = []
     left_off: int | None = 0
+    size = 0
     try:
         if not (begins or _begins(data)):
             raise Malformed("batches[0]", 0, "no batch begins here")
@@ -55,7 +60,11 @@ def look(
                 continue
             before = len(looked)
             for record in islice(batch, max(limit - before, 0)):
-                looked.append(_look(record, batch, topic, release))  # noqa: PERF401 - keep some if one fails
+                size += len(record.key or b"") + len(record.value or b"")
+                if size > MAX_BYTES:
+                    limit = 0
+                    break
+                looked.append(_look(record, batch, topic, release))
             count = _count(batch)
             if left_off is not None:
                 left_off = None if count is None else left_off + count - (len(looked) - before)

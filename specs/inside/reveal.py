@@ -43,11 +43,24 @@ SECRETS: Final = {
 """Record -> fields that are withheld; those of requests and responses are in `specs.secrets`."""
 
 
+MAX_BYTES: Final = 1 << 20
+"""Bytes of one body that are looked into: members and records of internal topics have far less."""
+
+
 @dataclass
 class Budget:
-    """How many records may yet be looked at, in all of a body."""
+    """How many records and bytes may yet be looked at, in all of a body."""
 
     records: int
+    size: int = MAX_BYTES
+
+    def spend(self, data: bytes) -> None:
+        """Raises Malformed if there are too many."""
+        self.size -= len(data)
+        if self.size < 0:
+            raise Malformed(
+                "", 0, f"too large to decode: more than {MAX_BYTES >> 20} MiB hide in the body"
+            )
 
 
 @dataclass(frozen=True)
@@ -144,6 +157,8 @@ def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -
         protocol_name=scope.get(place.named_by) or around.protocol_name,
         depth=around.depth + 1,
     )
+    if place.kind != "records":
+        around.budget.spend(data)
     match place.kind:
         case "subscription" | "assignment":
             if not around.protocol_type:

@@ -3,8 +3,8 @@
     explored.py HOW     with BARNABAS_BOOTSTRAP, BARNABAS_HISTORY and BARNABAS_RUN
 
 HOW: `careful` (idempotent), `again` (sends again what may be there), `hasty` (says that it is written
-before it is, and does not send again), `silent` (careful, without a history). It imports none of our
-code: a history is lines of JSON.
+before it is, and does not send again), `boasting` (says that one more is written), `silent` (careful,
+without a history). It imports none of our code: a history is lines of JSON.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from confluent_kafka import Producer
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "careful": {"enable.idempotence": True},
+    "boasting": {"enable.idempotence": True},
     "silent": {"enable.idempotence": True},
     "again": {"enable.idempotence": False, "acks": 1},
     "hasty": {"enable.idempotence": False, "retries": 0},
@@ -55,6 +56,9 @@ def main() -> None:
         producer.produce(topic, name, partition=0, on_delivery=told)
         if how == "hasty":
             tell("acknowledged", name)
+    if how == "boasting":
+        tell("sent", "r5")
+        tell("acknowledged", "r5")
     sys.exit("not all was acknowledged" if producer.flush(20) else 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -40,6 +41,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "right.yaml").write_text(
         "version: 1\nrules:\n  - name: a\n    do: {delay: 200ms}\n    match: {api: Fetch}\n"
     )
+    (folder / "idle.yaml").write_text(
+        "version: 1\nrules:\n"
+        "  - {name: a, do: {delay: 200ms}, match: {api: Fetch, acks: 1}}\n"
+        "  - {name: b, do: {delay: 200ms}, match: {api: Fetch}}\n"
+    )
     (folder / "text.pcapng").write_text("this is no capture, but long enough to be one")
     (folder / "folder").mkdir()
     return folder
@@ -52,6 +58,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
     ("arguments", "said"),
     [
         (("proxy", "-b", "nonsense:port"), "'nonsense:port' is no address"),
+        (("proxy", "-b", "a:" + "9" * 5_000), f"'a:{'9' * 77}…' is no address"),
         (("proxy", "-b", ","), "no bootstrap server"),
         (("proxy", "-b", "a:1", "--listen", "127.0.0.1"), "is no address"),
         ((*PROXY, "--broker-ports", "9-1"), "is no range of ports"),
@@ -59,6 +66,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--frame-limit", "many"), "--frame-limit"),
         ((*PROXY, "--filter", "latency > 5"), "--filter: exchanges have no column 'latency'; did"),
         ((*PROXY, "--filter", "api ="), "does not compile"),
+        ((*PROXY, "--quiet-fetches", "--log", "json"), "give it with --log pretty"),
         (
             (*PROXY, "--filter", "api == 'Fetch'", "--log", "off"),
             "--filter says what the log shows",
@@ -75,6 +83,8 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
         ((*PROXY, "--capture", "no/such/folder.pcapng"), "can't write the capture"),
+        ((*PROXY, "--capture", "x" * 300), "File name too long"),
+        (("analyze", "x" * 300, "-o", "out"), "File name too long"),
         ((*PROXY, "--capture", "folder"), "folder is a folder: a capture of segments goes there"),
         ((*PROXY, "--rotate", "1GiB"), "--rotate is for a capture: give --capture FOLDER too"),
         ((*PROXY, "--rotate-keep", "3"), "give --rotate too"),
@@ -98,6 +108,8 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         (("decode", "text.pcapng", "--filter", "apo == 'Fetch'"), "did you mean 'api'?"),
         (("decode", "text.pcapng", "--frames", "--filter", "api"), "without --frames"),
         (("decode", "--request", "00", "--filter", "api"), "--filter is for a capture file"),
+        (("decode", "text.pcapng", "--frames", "--quiet-fetches"), "without --json, --frames"),
+        (("decode", "--request", "00", "--no-quiet-fetches"), "--quiet-fetches is for a capture"),
         (("decode", "folder"), "can't read the capture folder"),
         (("scenario", "check", "wrong.yaml"), "did you mean 'delay'?"),
         (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),
@@ -149,6 +161,20 @@ def test_a_right_scenario_is_fine(files: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "right.yaml: fine, 1 rule\n")
 
 
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 1)])
+def test_a_rule_that_can_not_do_anything_is_not_called_fine(
+    files: Path, options: tuple[str, ...], code: int
+) -> None:
+    result = run("scenario", "check", *options, "idle.yaml", "right.yaml", cwd=files)
+    assert (result.returncode, result.stderr) == (code, "")
+    assert result.stdout.splitlines() == [
+        "idle.yaml: warning: rule 'a' can't do anything: acks is about Produce requests, not Fetch message"
+        " with acks=1",
+        "idle.yaml: loads, with 1 warning, 2 rules",
+        "right.yaml: fine, 1 rule",
+    ]
+
+
 def test_the_schema_is_json() -> None:
     schema = json.loads(run("scenario", "schema").stdout)
     assert schema["$schema"].endswith("2020-12/schema")
@@ -162,6 +188,23 @@ def test_kinds_of_peers_are_listed() -> None:
 
 def test_the_version_is_printed() -> None:
     assert run("--version").stdout.startswith("barnabas ")
+
+
+@pytest.mark.parametrize("command", [("peers", "list"), ("spec", "list", "--json")])
+def test_an_output_on_a_full_disk_is_one_line(command: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        found = subprocess.run(
+            [*BARNABAS, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    said = "barnabas: the output is not complete: No space left on device\n"
+    assert (found.returncode, found.stderr) == (3, said)
+
+
+def test_a_capture_into_a_pipe_that_nobody_reads_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    found = run(*PROXY, "--capture", str(tmp_path / "pipe"))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "nobody reads that pipe, start its reader first" in found.stderr
 
 
 @contextmanager

@@ -76,7 +76,9 @@ def dump(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("do", "way"), FAULTS)
 def test_a_live_run_and_its_slices(do: str, way: str, tmp_path: Path) -> None:
     when = "{probability: 0.4, skip: 1}"
-    text = SCENARIO.format(seed=7, direction=f", direction: {way}", when=when, do=do)
+    text = SCENARIO.format(
+        api="Heartbeat", seed=7, direction=f", direction: {way}", when=when, do=do
+    )
     path = tmp_path / "live.pcapng"
     run(live(text, path))
     whole = converted(path, tmp_path / "whole.pcapng")
@@ -95,6 +97,7 @@ def test_a_live_run_and_its_slices(do: str, way: str, tmp_path: Path) -> None:
 
 def test_a_capture_of_others(dump: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.pcapng"
+    out.touch(0o644)
     code, shown, said = invoke("convert", dump, out)
     assert (code, shown) == (0, "")
     assert said.startswith(f"{out}: 25 exchanges on 2 connections, ")

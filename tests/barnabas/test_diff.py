@@ -13,7 +13,9 @@ from barnabas.loop import run
 from barnabas.trouble import Trouble
 from tests.proxy.test_rehearsal import SCENARIO, live
 
-TEXT = SCENARIO.format(seed=7, direction="", when="{probability: 0.4}", do="{delay: 1ms}")
+TEXT = SCENARIO.format(
+    api="Heartbeat", seed=7, direction="", when="{probability: 0.4}", do="{delay: 1ms}"
+)
 ERRORS = TEXT.replace("do: {delay: 1ms}", "do: {respond: {error: REBALANCE_IN_PROGRESS}}").replace(
     "api: Heartbeat}", "api: Heartbeat, direction: request}", 1
 )

@@ -119,8 +119,11 @@ def test_a_second_ctrl_c_stops_at_once(bootstrap: str, tmp_path: Path) -> None:
         until_said(process, "Ctrl-C again stops at once")
         before = time.monotonic()
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=PATIENCE)
+        out, errors = process.communicate(timeout=PATIENCE)
         assert time.monotonic() - before < 3  # it would drain for 5 s
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
+    assert [json.loads(line)["api"] for line in out.splitlines()] == ["ApiVersions", "Metadata"]
+    assert "1 connections" in errors
+    assert "capture: " in errors
     assert [x.api for x in captured(tmp_path)] == ["ApiVersions", "Metadata"]

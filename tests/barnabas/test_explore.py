@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli import app
+from barnabas.explore_report import Report
+from barnabas.output import Output
 from barnabas.trouble import Trouble
+from experiments.explore.result import Result
 from peers.apache import ApacheCluster
 from peers.embedded import EmbeddedCluster
 from proxy.scenario import load
@@ -84,7 +88,9 @@ def test_a_program_that_sends_again_what_is_there(bootstrap: str) -> None:
     assert found[BROKER]["findings"][0]["ids"] == [f"r{number}" for number in range(5)]
     assert found[BROKER]["recovery_ms"] > 0
     file = Path("exploration/scenarios") / found[BROKER]["scenario"]
-    assert f"--only {file} -- {sys.executable} {PROGRAM} again" in err
+    assert f"--only {file} -- {sys.executable} {PROGRAM} again  # 3 of 3" in err
+    assert (found[BROKER]["reproduced"], found[BROKER]["repeated"]) == (3, 3)
+    assert (found[AFTER]["reproduced"], found[AFTER]["repeated"]) == (0, 0)
     assert (Path("exploration/runs") / file.stem / "history.jsonl").exists()
 
     # the file alone does it again
@@ -115,6 +121,39 @@ def test_a_program_that_says_too_early_that_it_is_written(bootstrap: str) -> Non
     assert code == 1
     assert [kinds(found[cut]) for cut in (BEFORE, BROKER, AFTER)] == [["lost"], [], []]
     assert found[BEFORE]["findings"][0]["count"] == 5
+
+
+def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
+    arguments = ["--api", "Produce", *program("boasting")]
+    for _ in range(2):  # it is not kept: the program may have been mended
+        code, out, err = explore(bootstrap, "--json", *arguments)
+        (recorded,) = rows(out)
+        assert (code, recorded["k"], kinds(recorded)) == (1, 0, ["lost"])
+        assert "no fault was tried, since there are findings without any" in err
+        assert "exploration/runs/recording" in err
+    assert not Path("exploration/results.jsonl").exists()
+    assert Path("exploration/runs/recording/history.jsonl").exists()
+
+
+def test_what_failed_each_time_stands_first_among_what_is_to_be_repeated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    report = Report(Output(), as_json=True)
+    for k, (repeated, reproduced) in enumerate([(0, 0), (3, 1), (3, 3), (3, 0)], start=1):
+        report.add(
+            Result(
+                k=k, scenario=f"{k}.yaml", run="x", exit_code=1, seconds=1, history=True,
+                repeated=repeated, reproduced=reproduced,
+            )
+        )  # fmt: skip
+    report.close(Counter(), Path("kept"), ["orders"], "b:1")
+    said = [line.split() for line in capsys.readouterr().err.splitlines() if "--only" in line]
+    assert [(line[5], line[8:]) for line in said] == [
+        ("kept/scenarios/3.yaml", ["#", "3", "of", "3"]),
+        ("kept/scenarios/2.yaml", ["#", "1", "of", "3"]),
+        ("kept/scenarios/4.yaml", ["#", "0", "of", "3"]),
+        ("kept/scenarios/1.yaml", []),
+    ]
 
 
 def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     assert mended.exit_code == 0
     assert "does not fire on buggy mended" in mended.stdout
 
+    (tmp_path / "x.pcapng").touch(0o644)
     shown = json.loads(fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").stdout)
     assert (shown["oracle"], shown["behaviour"][0]) == ("undocumented", "ZeroDivisionError")
     first, smaller = shown["recipe"]["seed"], shown["smaller"]["seed"]
@@ -115,6 +116,8 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     html = fuzz("report", "c.fuzz.db", "--html", tmp_path / "r.html")
     assert html.exit_code == 1
     assert name in (tmp_path / "r.html").read_text()
+    made = [Path("c.fuzz.db"), tmp_path / "x.pcapng", tmp_path / "r.html"]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o600] * 3  # frames of captures
 
 
 def test_the_same_command_goes_on(campaign: Path) -> None:

@@ -14,6 +14,7 @@ from barnabas.trouble import Trouble
 from tests.proxy.test_rehearsal import SCENARIO, live
 
 TEXT = SCENARIO.format(
+    api="Heartbeat",
     seed=7,
     direction=", direction: request",
     when="{probability: 0.4}",

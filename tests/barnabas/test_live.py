@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 
 from barnabas import live
@@ -86,7 +88,7 @@ def test_a_reader_that_has_gone_ends_the_printing_only() -> None:
     said: list[str] = []
 
     def gone(_: Exchange) -> None:
-        raise BrokenPipeError
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     log = Live(gone, said.append)
     log.exchange(exchange(0))
@@ -95,5 +97,42 @@ def test_a_reader_that_has_gone_ends_the_printing_only() -> None:
     log.line("still here")
     log.flush()
     log.close()
-    assert said == ["still here"]
-    assert log.lost == 1
+    assert said == ["stdout: Broken pipe; exchanges are not printed any more", "still here"]
+    assert log.lost == 2
+    assert log.losses == ["2 exchanges not printed: stdout: Broken pipe"]
+
+
+def test_why_something_was_not_printed_is_told_apart() -> None:
+    stuck, go_on = threading.Event(), threading.Event()
+
+    def full(_: Exchange) -> None:
+        stuck.set()
+        go_on.wait()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    log = Live(full, lambda _: None)
+    log.exchange(exchange(0))
+    stuck.wait()
+    for number in range(live.BACKLOG + 5):
+        log.exchange(exchange(number))
+    go_on.set()
+    log.flush(timeout=30)
+    log.exchange(exchange(1))
+    log.close()
+    assert log.losses == [
+        "5 exchanges not printed: the terminal was too slow",
+        f"{live.BACKLOG + 2} exchanges not printed: stdout: No space left on device",
+    ]
+
+
+def test_lines_that_nobody_can_read_stop_no_exchange() -> None:
+    seen: list[int] = []
+
+    def gone(_: str) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    log = Live(lambda found: seen.append(found.correlation_id), gone)
+    log.line("to nobody")
+    log.exchange(exchange(7))
+    log.close()
+    assert (seen, log.lost) == ([7], 0)

@@ -23,11 +23,10 @@ from tests.proxy.faults.given import ask
 from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
 from tests.proxy.servers import SOON, read_frame
 from tests.proxy.test_altered import talk
-from tests.proxy.test_rehearsal import SCENARIO, heartbeats, live
+from tests.proxy.test_rehearsal import answering, live
+from tests.proxy.test_rehearsal import scenario as text_of
 
-TEXT = SCENARIO.format(
-    seed=7, direction=", direction: request", when="{probability: 0.4}", do="{delay: 1ms}"
-)
+TEXT = text_of("Heartbeat", "request", "{delay: 1ms}", 0.4)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +83,7 @@ def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
     late = "{name: late, match: {direction: response}, when: {probability: 0}, do: {delay: 1ms}}"
 
     async def main() -> None:
-        server = await asyncio.start_server(heartbeats, "127.0.0.1", 0)
+        server = await asyncio.start_server(answering, "127.0.0.1", 0)
         rules = Rules(loads(f"version: 1\nrules: [{held}, {late}]"))
         rules.began = clock()
         proxy = Proxy(
@@ -113,11 +112,38 @@ def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
     assert len(rehearse(path)[1].splitlines()) == 2
 
 
+def test_a_proxy_that_was_told_of_rules_only_later_is_rehearsed(tmp_path: Path) -> None:
+    path = tmp_path / "later.pcapng"
+    late = "version: 1\nrules: [{name: late, match: {direction: request}, do: {delay: 1ms}}]"
+
+    async def main(told: bool) -> None:
+        server = await asyncio.start_server(answering, "127.0.0.1", 0)
+        capture = CaptureWriter(path, limit=None, meta={})
+        proxy = Proxy(Options([server.sockets[0].getsockname()[:2]]), capture=capture)
+        await proxy.start()
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        for number in range(2):
+            writer.write(ask(number))
+            await asyncio.wait_for(read_frame(reader), SOON)
+            if told:
+                proxy.replace(loads(late), "the control port")
+        writer.close()
+        await proxy.stop()
+        server.close()
+
+    run(main(told=True))
+    assert rehearse(path, "--check")[:2] == (0, "")
+    assert "late: 1 matched, 1 fired, delay" in rehearse(path)[2]
+    run(main(told=False))
+    assert rehearse(path)[0] == 2
+    assert "has no scenario of its own" in rehearse(path)[2]
+
+
 def test_a_difference_that_may_be_is_told_from_one_that_may_not(
     capture: Path, tmp_path: Path
 ) -> None:
     scenario = tmp_path / "s.yaml"
-    counted = TEXT.replace("when: {probability: 0.4}", "when: {probability: 0.4, scope: rule}")
+    counted = TEXT.replace("skip: 1}", "skip: 1, scope: rule}")
     scenario.write_text(counted)
     code, out, err = rehearse(scenario, capture, "--check")
     lines = out.splitlines()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 from datetime import UTC
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from barnabas import show
+from barnabas.terminal import Terminal
+from captures.context import Context
 from captures.exchange import Exchange
 from captures.tally import Row
+from proxy.control import views
 from specs.contents import api
 
 
@@ -41,13 +44,17 @@ def heartbeat(**changes: Any) -> Exchange:
 
 def printed(exchange: Exchange, **settings: Any) -> str:
     out = io.StringIO()
-    show.show(Console(file=out, **settings), exchange)
+    show.show(Console(file=out, **settings), show.shown(exchange))
     return out.getvalue()
 
 
+def line(exchange: Exchange, width: int | None = None, columns: show.Columns | None = None) -> str:
+    return show.line(show.shown(exchange), width, columns, zone=UTC).plain
+
+
 def test_a_line_says_it_all_in_order() -> None:
-    assert show.line(heartbeat(), zone=UTC).plain == (
-        "02:40:00.123 app              b2  Heartbeat v3         "
+    assert line(heartbeat()) == (
+        "02:40:00.127 app              b2  Heartbeat v3         "
         "billing generation 3 member 6d1f0c38 REBALANCE_IN_PROGRESS 3.14 ms ⟵ slow fetches"
     )
 
@@ -62,7 +69,7 @@ def test_what_is_not_known_takes_no_room() -> None:
         response_body=None,
         note="connection closed",
     )
-    assert show.line(bare, zone=UTC).plain == (
+    assert line(bare) == (
         "02:40:00.123 127.0.0.1:5000   -   Heartbeat v3         connection closed"
     )
 
@@ -71,26 +78,27 @@ def test_what_is_not_known_takes_no_room() -> None:
 @pytest.mark.parametrize("client_id", ["app", "a-very-long-client-id" * 5, "客户端" * 9])
 def test_a_line_never_wraps(width: int, client_id: str) -> None:
     exchange = heartbeat(client_id=client_id, rules=("one", "another rule"))
-    assert cell_len(show.line(exchange, width).plain) <= width
+    assert cell_len(line(exchange, width)) <= width
     shown = printed(exchange, force_terminal=True, width=width, color_system=None)
     assert shown.count("\n") == 1
 
 
 def test_details_give_way_before_the_error_and_the_latency() -> None:
-    plain = show.line(heartbeat(rules=()), 110, zone=UTC).plain
+    plain = line(heartbeat(rules=()), 90)
     assert "…" in plain
     assert plain.endswith(" REBALANCE_IN_PROGRESS 3.14 ms")
-    assert cell_len(plain) == 110
+    assert cell_len(plain) == 90
 
 
 def test_only_a_terminal_cuts_the_client_id() -> None:
-    exchange = heartbeat(client_id="consumer-billing-2")
-    assert "consumer-billin… b2" in show.line(exchange, 200).plain
-    assert "consumer-billing-2 b2" in show.line(exchange).plain
+    exchange = heartbeat(client_id=f"consumer-billing-{'b' * 30}-2")
+    assert " consumer-billing-b…bbbbbbb-2 b2" in line(exchange, 200)
+    assert f" {exchange.client_id} b2" in line(exchange)
 
 
 def test_the_version_of_an_api_with_a_long_name_is_seen() -> None:
-    assert "IncrementalAlterConfigs v1 " in show.line(heartbeat(key=44, version=1), 80).plain
+    assert " IncrementalA…gs v1 " in line(heartbeat(key=44, version=1), 80)
+    assert " IncrementalAlterConfigs v1 " in line(heartbeat(key=44, version=1), 140)
 
 
 def test_a_pipe_gets_the_whole_line_without_colours() -> None:
@@ -107,27 +115,112 @@ def test_a_terminal_gets_colours_unless_it_asks_for_none(monkeypatch: pytest.Mon
     assert "\x1b[35m" not in printed(heartbeat(), force_terminal=True, width=200)
 
 
+def commit(group: str, **changes: Any) -> Exchange:
+    """A commit of two offsets of orders."""
+    partitions = [
+        {"partition_index": index, "committed_offset": 50 + index, "committed_metadata": ""}
+        for index in range(2)
+    ]
+    request = {
+        "group_id": group,
+        "generation_id_or_member_epoch": 3,
+        "member_id": "m",
+        "group_instance_id": None,
+        "topics": [{"name": "orders", "partitions": partitions}],
+    }
+    response = {
+        "throttle_time_ms": 0,
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": [{"partition_index": 0, "error_code": 22}],
+            }
+        ],
+    }
+    declared = api("OffsetCommit")
+    bodies = {
+        "request_body": declared.request.codec(8).encode(request),
+        "response_body": declared.response.codec(8).encode(response),
+    }
+    return heartbeat(**{"key": 8, "version": 8, **bodies, **changes})
+
+
+@pytest.mark.parametrize("width", [120, 140, 200, None])
+@pytest.mark.parametrize("length", [20, 60, 249, 5000])
+def test_a_long_group_id_leaves_what_matters(width: int | None, length: int) -> None:
+    group = f"team-a.{'g' * length}.eu-1"
+    shown = line(commit(group, client_id="consumer-billing-1"), width)
+    for what in (" team-", "-1 orders[0=50,1=51] ", "ILLEGAL_GENERATION 3.14 ms ⟵ slow fe"):
+        assert what in shown
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_lines_stand_below_each_other(width: int) -> None:
+    columns = show.Columns()
+    several = [
+        heartbeat(client_id=client, key=key, version=version, broker=broker)
+        for key, version in ((71, 0), (12, 3), (44, 1), (1, 17))
+        for broker in (None, 1, 1001)
+        for client in (f"consumer-{'readers' * 9}-1", f"consumer-{'readers' * 9}-2", "app")
+    ]
+    begins = []
+    for exchange in several:
+        exchange.request_body = exchange.response_body = None
+        exchange.note = "@"
+        begins.append(line(exchange, width, columns).index("@"))
+    assert set(begins[-9:]) == {max(begins)}
+    assert columns.put("client", several[0].client_id or "", width)[-2:] == "-1"
+    assert columns.put("client", several[1].client_id or "", width)[-2:] == "-2"
+
+
+def test_the_clock_of_a_log_does_not_go_back() -> None:
+    """Lines come when exchanges are over: a Fetch that has waited comes behind what began later."""
+    second = 1_000_000_000
+    produced = heartbeat(ts=10 * second, latency_ms=2.0)
+    fetched = heartbeat(ts=9 * second, latency_ms=1500.0)
+    cut = heartbeat(ts=8 * second, latency_ms=None, ended=11 * second)
+    assert [line(each)[:12] for each in (produced, fetched, cut)] == [
+        "00:00:10.002",
+        "00:00:10.500",
+        "00:00:11.000",
+    ]
+
+
+def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
+    context = Context()
+    for exchange in (
+        heartbeat(),
+        commit("billing"),
+        heartbeat(broker=None, client_id=None, latency_ms=None, note="connection closed"),
+    ):
+        exchange.ended = exchange.end
+        row = json.loads(json.dumps(views.exchange(exchange, context)))
+        for width in (80, 200, None):
+            of_row = show.line(show.shown_row(row), width, zone=UTC).plain
+            assert of_row == line(exchange, width)
+
+
 @pytest.mark.parametrize(
     ("key", "latency", "kind"), [(12, 99.0, "latency"), (12, 100.0, "slow"), (1, 500.0, "latency")]
 )
 def test_slow_is_marked(key: int, latency: float, kind: str) -> None:
     exchange = heartbeat(key=key, latency_ms=latency, request_body=None, response_body=None)
-    assert kind in {segment.kind for segment in show.segments(exchange)}
+    assert kind in {segment.kind for segment in show.segments(show.shown(exchange))}
 
 
 def test_strangers_do_not_move_the_cursor() -> None:
-    plain = show.line(heartbeat(client_id="\x1b[2J", note="\r\n", rules=("a\u202eb",))).plain
-    assert plain.isprintable()
+    assert line(heartbeat(client_id="\x1b[2J", note="\r\n", rules=("a\u202eb",))).isprintable()
 
 
 def test_every_kind_of_segment_has_a_style() -> None:
-    assert {segment.kind for segment in show.segments(heartbeat(note="x"))} <= set(show.STYLES)
+    found = show.segments(show.shown(heartbeat(note="x")))
+    assert {segment.kind for segment in found} <= set(show.STYLES)
 
 
 def text_of(table: Any) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=100).print(table)
-    return [line.rstrip() for line in out.getvalue().splitlines()]
+    Terminal(file=out, width=100).show_table(table)
+    return out.getvalue().splitlines()
 
 
 def test_the_table_of_apis() -> None:
@@ -140,13 +233,8 @@ def test_the_table_of_apis() -> None:
 
 
 def test_the_table_of_rules_shows_names_as_they_are() -> None:
-    rule = SimpleNamespace(
-        name="[bold]slow[/bold]",
-        matched=10,
-        fired=2,
-        what="hold, 8 released, 1 timed out",
-    )
-    assert text_of(show.rules_table([cast(Any, rule)])) == [
-        "rule               matched  fired  what",
-        "[bold]slow[/bold]       10      2  hold, 8 released, 1 timed out",
+    rule = show.RuleRow("[bold]slow[/bold]", 10, 2, 1, "hold, 8 released, 1 timed out")
+    assert text_of(show.rules_table([rule])) == [
+        "rule               matched  fired  undecided  what",
+        "[bold]slow[/bold]       10      2          1  hold, 8 released, 1 timed out",
     ]

@@ -134,7 +134,7 @@ def test_one_direction_of_the_history_says_nothing_of_the_other() -> None:
 def test_a_change_is_not_folded_behind_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     for width in range(40, 90):
         out = Console(force_terminal=True, width=width, no_color=True, file=StringIO())
-        monkeypatch.setattr(spec_show, "console", lambda out=out: out)
+        monkeypatch.setattr(spec_show, "Terminal", lambda out=out: out)
         spec_show.show("Fetch", None, None, None, False)
         assert isinstance(out.file, StringIO)
         lines = out.file.getvalue().splitlines()

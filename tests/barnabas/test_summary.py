@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -10,10 +11,16 @@ from typer.testing import CliRunner
 
 from barnabas.cli import app
 from barnabas.loop import run
+from barnabas.output import Output
+from barnabas.summary import summary as command
+from barnabas.terminal import Terminal
 from barnabas.trouble import Trouble
+from tests.captures.test_samples import FOLDER
 from tests.proxy.test_rehearsal import SCENARIO, live
 
-TEXT = SCENARIO.format(seed=7, direction="", when="{probability: 0.4}", do="{delay: 1ms}")
+TEXT = SCENARIO.format(
+    api="Heartbeat", seed=7, direction="", when="{probability: 0.4}", do="{delay: 1ms}"
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +64,29 @@ def test_a_table_for_each_that_is_asked_for(capture: Path) -> None:
     assert "more: --most" in out
 
 
+def test_a_pipe_gets_every_name_whole_in_a_line_a_row() -> None:
+    _, out, _ = summary(FOLDER / "rebalance.pcap.gz", "--by", "api", "--by", "client")
+    tables = [table.splitlines()[1:] for table in out.split("\n\n")[1:]]
+    document = json.loads(summary(FOLDER / "rebalance.pcap.gz", "--json")[1])
+    for by, lines in zip(("api", "client"), tables, strict=True):
+        rows = document[by]
+        assert len(lines) == len(rows)
+        for line, (label, row) in zip(lines, rows.items(), strict=True):
+            assert line.startswith(f"{label}  ")
+            assert all(f"{count} {name}" in line for name, count in row["errors"].items())
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_a_terminal_gets_every_name_within_its_width(width: int) -> None:
+    out = Terminal(file=io.StringIO(), force_terminal=True, color_system=None, width=width)
+    command([FOLDER / "rebalance.pcap.gz"], ("api", "client"), output=Output(out, out))
+    assert isinstance(out.file, io.StringIO)
+    text = out.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    for name in ("FindCoordinator", "UNKNOWN_TOPIC_OR_PARTITION", "COORDINATOR_NOT_AVAILABLE"):
+        assert name in text
+
+
 def test_only_what_passes_the_filter_counts(capture: Path) -> None:
     _, out, _ = summary(capture, "--filter", "api == 'Heartbeat'", "--json")
     assert list(json.loads(out)["api"]) == ["Heartbeat"]
@@ -79,3 +109,43 @@ def test_what_is_no_capture(tmp_path: Path) -> None:
     assert summary(tmp_path / "none.pcapng")[0] == 2
     (tmp_path / "text").write_text("hello")
     assert summary(tmp_path / "text")[0] == 2
+
+
+FLAPPING = Path(__file__).parents[2] / "captures" / "samples" / "flapping.pcapng"
+
+
+def test_by_group_has_a_row_a_generation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = summary(FLAPPING, "--by", "group", "--most", "4")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if line.startswith("workers")]
+    assert [row[1] for row in rows] == ["1", "2", "3", "4"]
+    assert " ".join(rows[2][7:]) == "slow left: consumer poll timeout has expired."
+    assert rows[3][-3:] == ["slow", "joined", "anew"]
+    assert "healthy, told after 386 ms" in out
+    assert "... and 6 more: --most 10" in out
+    assert "\napi " not in out
+
+
+def test_by_group_as_json() -> None:
+    found = json.loads(summary(FLAPPING, "--by", "group", "--json")[1])
+    assert [row["generation"] for row in found["group"]] == [*range(1, 11)]
+    whys = [row["why"] for row in found["group"]]
+    assert whys.count("slow left: consumer poll timeout has expired.") == 4
+    assert whys.count("slow joined anew") == 3
+    assert whys[-1] == "healthy left: the consumer is being closed"
+    assert "group" not in json.loads(summary(FLAPPING, "--by", "api", "--json")[1])
+
+
+def test_a_narrow_terminal_gets_generations_in_lines() -> None:
+    out = Terminal(file=io.StringIO(), force_terminal=True, color_system=None, width=80)
+    command([FLAPPING], ("group",), output=Output(out, out))
+    assert isinstance(out.file, io.StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    at = next(at for at, line in enumerate(lines) if line.startswith("workers generation 8 "))
+    assert lines[at + 1 : at + 4] == [
+        "    leader: healthy",
+        "    waited for: healthy, told after 410 ms",
+        "    because: slow joined anew",
+    ]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from barnabas.tls_options import TlsOptions, data_folder, make_tls
+from barnabas.tls_options import TlsOptions, check_name, data_folder, make_tls
 from barnabas.trouble import Trouble
 
 
@@ -45,6 +45,9 @@ def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"broker_cert": "one.pem", "broker_key": "two.key"}, "the key is not the certificate's"),
         ({"broker_cert": "one.pem", "broker_key": "gone"}, "--broker-key gone: No such file"),
         ({"broker_key": "one.key"}, "give --broker-cert too"),
+        ({"broker_server_name": ""}, "no server can have this name"),
+        ({"broker_server_name": ".a"}, "no server can have this name"),
+        ({"broker_server_name": "a..b"}, "no server can have this name"),
         ({"broker_insecure": True, "broker_ca": "ca.pem"}, "give one"),
         ({"client_key": "one.key"}, "give --client-cert too"),
         ({"client_tls": True, "client_cert": "both.pem"}, "give one of them"),
@@ -61,7 +64,8 @@ def test_what_is_wrong(
     monkeypatch.chdir(pem)
     monkeypatch.setenv("XDG_DATA_HOME", str(pem / "data"))
     options = {
-        name: Path(value) if isinstance(value, str) else value for name, value in given.items()
+        name: Path(value) if isinstance(value, str) and name != "broker_server_name" else value
+        for name, value in given.items()
     }
     with pytest.raises(Trouble) as caught:
         make_tls(TlsOptions(**options))  # type: ignore[arg-type]
@@ -155,3 +159,10 @@ def test_misuse_ends_before_anything_listens(tmp_path: Path) -> None:
         assert result.stdout == ""
         assert len(result.stderr.strip().splitlines()) == 1
         assert arguments[0] in result.stderr
+
+
+def test_a_name_that_no_certificate_can_have_is_refused_before_anything_listens() -> None:
+    check_name("--listen", "fe80::1%eth0")
+    check_name("--advertise", "kafka.example.org")
+    with pytest.raises(Trouble, match="--advertise kafka_1: no certificate can have this name"):
+        check_name("--advertise", "kafka_1")

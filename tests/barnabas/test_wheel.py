@@ -9,9 +9,13 @@ import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from barnabas.__main__ import OURS
 from tests.barnabas import project
@@ -63,18 +67,44 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a new environment with the wheel in it; what that needs is borrowed from ours.
-
-    A .pth file names our site-packages: so what is there is found, but an editable install is not.
-    """
+    """The interpreter of a new environment: the wheel is in it, and of ours what `pip install` with the
+    extras that the README names would bring, and nothing else."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True)
     found = folder / "bin" / "python"
     pip("--python", str(found), "install", "--no-index", "--no-deps", str(wheel))
     (site,) = folder.glob("lib/python*/site-packages")
-    lent = [path for path in sys.path if path.endswith("site-packages")]
-    (site / "lent.pth").write_text("".join(f"{path}\n" for path in lent))
+    (ours,) = metadata.distributions(path=[str(site)], name="barnabas")
+    (extras,) = re.findall(
+        r"^`pip install 'barnabas\[(.+?)\]'` brings a pytest plugin", README, re.M
+    )
+    for other in needed(ours, extras.split(",")).values():
+        for top in {file.parts[0] for file in other.files or ()} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(Path(str(other.locate_file(top))))
     return found
+
+
+def needed(
+    one: metadata.Distribution, extras: Iterable[str]
+) -> dict[tuple[str, frozenset[str]], metadata.Distribution]:
+    """All that a distribution with these extras requires, as far as it goes, by name and extras."""
+    found: dict[tuple[str, frozenset[str]], metadata.Distribution] = {}
+
+    def add(one: metadata.Distribution, extras: Iterable[str]) -> None:
+        for requirement in map(Requirement, one.requires or ()):
+            marker = requirement.marker
+            if marker and not any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+                continue
+            key = canonicalize_name(requirement.name), frozenset(requirement.extras)
+            if key not in found:
+                ours = key[0] == "barnabas"
+                found[key] = top if ours else metadata.distribution(requirement.name)
+                add(found[key], requirement.extras)
+
+    top = one
+    add(one, extras)
+    return {key: other for key, other in found.items() if key[0] != "barnabas"}
 
 
 def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:

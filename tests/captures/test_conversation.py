@@ -177,3 +177,18 @@ def test_frame_by_frame() -> None:
         ("left", "request", "Metadata", 1, {"frame": 0}),
         ("arrived", "response", "Metadata", 1, {}),
     ]
+
+
+def test_exchanges_say_when_they_were_over() -> None:
+    """In the order in which they come: what has waited long, or was never answered, too."""
+    found = exchanges(
+        arrived("request", 1, request(1, topics=[])),
+        arrived("request", 2, request(2, topics=[])),
+        arrived("response", 7, response(1, brokers=[], controller_id=1, topics=[])),
+        arrived("request", 8, request(3, topics=[])),
+    )
+    assert [(x.correlation_id, x.end // MS) for x in found] == [(1, 7), (2, 99), (3, 99)]
+    (unfinished,) = Conversations().exchanges(
+        (opened(), arrived("request", 1, request(1, topics=[])), arrived("request", 4, b"\0"))
+    )
+    assert unfinished.end == 4 * MS

@@ -19,6 +19,7 @@ from captures.exchange import (
     body_version,
 )
 from specs.contents import api
+from tests.bodies import reassignments
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 
@@ -199,3 +200,28 @@ def test_secrets_are_not_in_rows() -> None:
     assert row["request"] == {"auth_bytes": "<redacted 13 bytes>"}
     assert row["response"]["auth_bytes"] == "<redacted 0 bytes>"
     assert one.request == {"auth_bytes": b"\0user\0hunter2"}
+
+
+def test_a_row_says_which_body_was_too_large_to_decode() -> None:
+    one = exchange("AlterPartitionReassignments", 0, request={}, response={})
+    one.request_body = reassignments()
+    row = one.row()
+    assert (row["request"], row["too_large"]) == (None, ["request"])
+    assert row["response"] is not None
+    assert one.undecodable.startswith("request: too large to decode")
+
+
+def test_a_body_that_is_left_out_is_not_decoded() -> None:
+    one = exchange("Heartbeat", 0, request={"group_id": "g"}, response={"error_code": 27})
+    one.leave_out("response")
+    row = one.row()
+    assert (row["response"], row["error"], row["too_large"]) == (None, None, ["response"])
+
+
+def test_its_end_is_what_was_noted_or_when_the_response_left_or_when_it_came() -> None:
+    exchange = Exchange(1_000_000, 1, "c:1", None, None, 3, 1, 7, 20)
+    assert exchange.end == 1_000_000
+    exchange.latency_ms = 2.5
+    assert exchange.end == 3_500_000
+    exchange.ended = 4_000_000
+    assert exchange.end == 4_000_000

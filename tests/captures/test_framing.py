@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +31,40 @@ def test_any_slicing_gives_the_same_frames(frames: list[bytes], data: st.DataObj
     assert [frame.data for frame in found] == frames
     assert [frame.ordinal for frame in found] == list(range(len(frames)))
     assert (framing.broken, framing.skipped, framing.rest) == ("", 0, 0)
+
+
+class Compared(dict[str, int]):
+    """A comment that counts how often it is compared to another, or looked into."""
+
+    looked = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.looked += 1
+        return super().__eq__(other)
+
+    __hash__ = None
+
+    def get(self, key: str, default: Any = None) -> Any:
+        Compared.looked += 1
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize("frame", [0, 10**9], ids=["this one", "one that never comes"])
+def test_many_comments_cost_as_much_as_they_are(
+    frame: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Compared, "looked", 0)
+    framing, count = Framing(), 1_000
+    for _ in range(count):  # frames that are whole
+        list(framing.feed(stream(b"x"), 1, (Compared(frame=10**9),)))
+    framing = Framing()
+    whole = stream(b"x" * count)
+    found: list[CapturedFrame] = []
+    for at in range(len(whole)):  # one that comes in tiny pieces
+        found += framing.feed(whole[at : at + 1], 1, (Compared(frame=frame, number=at),))
+    (one,) = found
+    assert len(one.comments) == (len(whole) if frame == 0 else 0)
+    assert Compared.looked < 4 * count
 
 
 def test_comments_find_the_frame_that_they_name() -> None:

@@ -123,6 +123,7 @@ def test_each_segment_is_a_file_that_says_what_it_is(tmp_path: Path) -> None:
     [(place, side)] = heard_alone(files[1])
     assert (place, side) == ((1, "arrived", "request"), b"two")
     assert files[0].stat().st_mode & 0o777 == 0o600
+    assert files[0].parent.stat().st_mode & 0o777 == 0o700
 
 
 def heard_alone(path: Path) -> list[tuple[tuple[int, str, str], bytes]]:

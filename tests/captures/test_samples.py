@@ -77,6 +77,21 @@ EXPECTED = {
             "Produce": 6,
         }
     ),
+    "flapping.pcapng": Sample(
+        {
+            "ApiVersions": 8,
+            "CreateTopics": 1,
+            "FindCoordinator": 3,
+            "Heartbeat": 49,
+            "JoinGroup": 18,
+            "LeaveGroup": 5,
+            "ListOffsets": 14,
+            "Metadata": 5,
+            "OffsetFetch": 15,
+            "SyncGroup": 13,
+        },
+        findings={"rebalances": 2},
+    ),
     "transactions.pcapng": Sample(
         {
             "ApiVersions": 7,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,11 @@ def jwt(claims: object) -> bytes:
         ("OAUTHBEARER", b"n,,\x01auth=Bearer opaque\x01\x01", ""),
         ("OAUTHBEARER", b"n,,\x01auth=Bearer a.!!.b\x01\x01", ""),
         ("OAUTHBEARER", b"n,,\x01auth=Bearer a.\xc3\xa9.b\x01\x01", ""),
+        (
+            "OAUTHBEARER",
+            b"n,,\x01auth=Bearer e30." + base64.b64encode(b"[" * 99_999) + b".x\x01\x01",
+            "",
+        ),
         ("GSSAPI", b"\x60\x82\x02alice", ""),
         ("", b"\0alice\0secret", ""),
     ],
@@ -93,3 +99,19 @@ def test_a_mechanism_that_is_refused_is_not_in_use() -> None:
     sasl.handshake("PLAIN")
     sasl.agreed(33)
     assert sasl.who == ""
+
+
+def test_a_token_of_any_size_is_looked_at_in_bounded_memory() -> None:
+    token = bytes(1 << 22)  # each byte would be an empty part
+    tracemalloc.start()
+    try:
+        user_of("PLAIN", token)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 1 << 20
+
+
+def test_a_token_that_nests_without_end_names_nobody() -> None:
+    nested = base64.urlsafe_b64encode(b"[" * 40_000).rstrip(b"=")
+    assert user_of("OAUTHBEARER", b"n,,\x01auth=Bearer e30." + nested + b".c2ln\x01\x01") == ""

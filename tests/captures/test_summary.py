@@ -161,6 +161,20 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
         "billing member 6d1f0c38 generation 3 range follower",
     ),
     (
+        "JoinGroup",
+        9,
+        {"group_id": "billing", "reason": "group is already rebalancing"},
+        {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
+        "billing member 6d1f0c38 generation 3 range follower (group is already rebalancing)",
+    ),
+    (
+        "JoinGroup",
+        9,
+        {"group_id": "b", "reason": f"need to re-join with the given member-id: {MEMBER}"},
+        {"generation_id": 3, "protocol_name": "range", "leader": "x", "member_id": MEMBER},
+        "b member 6d1f0c38 generation 3 range follower",
+    ),
+    (
         "SyncGroup",
         3,
         {
@@ -193,6 +207,20 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
         {"group_id": "g", "members": [{"member_id": MEMBER}, {"group_instance_id": "static-1"}]},
         {},
         "g member 6d1f0c38 static-1",
+    ),
+    (
+        "LeaveGroup",
+        5,
+        {
+            "group_id": "g",
+            "members": [
+                {"member_id": MEMBER, "reason": "consumer poll timeout has expired."},
+                {"member_id": "other", "reason": ""},
+                {"member_id": "same", "reason": "consumer poll timeout has expired."},
+            ],
+        },
+        {},
+        "g member 6d1f0c38 member other member same (consumer poll timeout has expired.)",
     ),
     (
         "OffsetCommit",
@@ -323,7 +351,7 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
     (
         "ConsumerGroupHeartbeat",
         0,
-        {"group_id": "g", "member_id": "m"},
+        {"group_id": "g", "member_id": "m", "member_epoch": 3},
         {
             "member_id": "m",
             "member_epoch": 4,
@@ -332,9 +360,23 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
         "g epoch 4 member m → bR8MODqO[0-2]",
     ),
     (
+        "ConsumerGroupHeartbeat",
+        1,
+        {"group_id": "g", "member_id": "m", "member_epoch": 0},
+        {"member_id": "m", "member_epoch": 5},
+        "g joins, epoch 5 member m",
+    ),
+    (
+        "ConsumerGroupHeartbeat",
+        1,
+        {"group_id": "g", "member_id": "m", "member_epoch": -1},
+        {"member_id": "m", "member_epoch": -1},
+        "g leaves member m",
+    ),
+    (
         "StreamsGroupHeartbeat",
         0,
-        {"group_id": "g", "member_id": "m"},
+        {"group_id": "g", "member_id": "m", "member_epoch": 3},
         {"member_epoch": 4, "active_tasks": [{"subtopology_id": "0", "partitions": [0, 1]}]},
         "g epoch 4 member m → 0[0,1]",
     ),

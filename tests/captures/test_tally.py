@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.tally import Row, Tally
+from captures.tally import KINDS, Row, Tally
 
 RESOLUTION = 2 ** (1 / 70) * (1 + 1e-9)  # half a bucket, and the rounding of a float
 
@@ -71,3 +71,16 @@ def test_several_that_waited_equally_long_are_counted_at_once() -> None:
         one.note(1, 1000)
     many.note(1, 1000, 5)
     assert one.rows() == many.rows()
+
+
+def test_keys_and_errors_beyond_a_number_are_counted_together() -> None:
+    tally = Tally()
+    for number in range(30_000):
+        tally.note(1000 + number, None)
+        tally.error(3, f"error {number}")
+    tally.note(1, None)
+    rows = {row.api: row for row in tally.rows()}
+    assert len(rows) <= KINDS + 3
+    assert rows["others"].count == 30_000 - KINDS + 1
+    assert (rows["Fetch"].count, rows["Metadata"].errors) == (1, 30_000)
+    assert len(tally.errors()) == KINDS + 1

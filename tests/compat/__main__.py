@@ -13,6 +13,7 @@ from tests.compat import table
 from tests.compat.cells import Cell
 from tests.compat.plan import BROKERS, CLIENTS
 from tests.compat.rows import cells
+from tests.interrupts import children_hear_interrupts
 
 EXAMPLES = """\
 examples:
@@ -25,6 +26,7 @@ examples:
 
 def main() -> int:
     """Run what was asked for."""
+    children_hear_interrupts()
     parser = argparse.ArgumentParser(
         prog="python -m tests.compat",
         description="Clients and brokers of many versions, directly and through the proxy.",

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
 from captures.checks import CHECKS
+from captures.checks.finding import Check, Finding
 from captures.checks.running import run
 from captures.conversations import Conversations
 from captures.exchange import Exchange
@@ -59,10 +61,21 @@ class RunningProxy:
     listen: str
     stderr: IO[str]
     capture: Path
+    exchanges: int = 0
+    """In its capture; known at its end."""
+    undecoded: int = 0
+    """Of these, with frames that could not be read; known at its end."""
+    shown: int = 0
+    """Lines of its log; known at its end."""
     complaints: list[str] = field(default_factory=list)
     """What it and its capture say of frames that could not be read; known at its end."""
-    findings: list[str] = field(default_factory=list)
-    """What `barnabas check` says of its capture, notes left out; known at its end."""
+    found: list[tuple[Check, Finding]] = field(default_factory=list)
+    """What `barnabas check` says of its capture; known at its end."""
+
+    @property
+    def findings(self) -> list[str]:
+        """The same in words, notes left out."""
+        return in_words(self.found)
 
     @property
     def listeners(self) -> frozenset[str]:
@@ -72,29 +85,40 @@ class RunningProxy:
 
 
 @contextlib.contextmanager
-def proxy(bootstrap: str) -> Iterator[RunningProxy]:
-    """Start a proxy, and end it as Ctrl-C would."""
+def proxy(bootstrap: str, log: str = "off", capture: Path | None = None) -> Iterator[RunningProxy]:
+    """Start a proxy, and end it as Ctrl-C would. capture: where it is written, if it is to stay."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "said").open("w+") as stderr:
-        capture = Path(folder) / "run.pcapng"
-        options = ("--listen", "127.0.0.1:0", "--log", "off", "--capture", str(capture))
-        with subprocess.Popen(
-            [*_BARNABAS, "proxy", "--bootstrap-server", bootstrap, *options],
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            cwd=HERE,
-        ) as process:
+        capture = capture or Path(folder) / "run.pcapng"
+        options = ("--listen", "127.0.0.1:0", "--log", log, "--capture", str(capture))
+        with (
+            subprocess.Popen(
+                [*_BARNABAS, "proxy", "--bootstrap-server", bootstrap, *options],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                cwd=HERE,
+            ) as process,
+            ThreadPoolExecutor(1) as reader,
+        ):
             assert process.stdout is not None
             try:
                 ready = json.loads(process.stdout.readline())["ready"]
+                lines = reader.submit(
+                    _count, process.stdout
+                )  # it never waits for who reads its log
                 running = RunningProxy(ready["listen"], stderr, capture)
                 yield running
                 process.send_signal(signal.SIGINT)
                 process.wait(DEADLINE)
             finally:
                 process.kill()
-        running.complaints += _complaints(process.returncode, Path(stderr.name), capture)
-        running.findings += _findings(capture)
+            running.shown = lines.result()
+        running.complaints += _complaints(process.returncode, Path(stderr.name), running)
+        running.found += _found(capture)
+
+
+def _count(lines: Iterable[str]) -> int:
+    return sum(1 for _ in lines)
 
 
 @dataclass(slots=True)
@@ -139,7 +163,7 @@ def wire(bootstrap: str) -> Iterator[Wire]:
         exchanges = list(Conversations().exchanges(CaptureReader(capture)))
         wired.exchanges = len(exchanges)
         wired.complaints += _unread(exchanges)
-        wired.findings += _findings(capture)
+        wired.findings += in_words(_found(capture))
 
 
 _BARNABAS: Final = (sys.executable, "-m", "barnabas.cli")
@@ -149,12 +173,19 @@ LOOPBACK: Final = "lo" if sys.platform == "linux" else "lo0"
 _UNREAD: Final = re.compile(r"\d+ frames passed on undecoded|Traceback.*|lost \d+ packets", re.S)
 
 
-def _complaints(code: int, said: Path, capture: Path) -> Iterator[str]:
+def _complaints(code: int, said: Path, running: RunningProxy) -> Iterator[str]:
     if code:
         yield f"the proxy ended with {code}"
     yield from _UNREAD.findall(said.read_text())
     conversations = Conversations()
-    yield from _unread(conversations.exchanges(CaptureReader(capture)))
+
+    def counted() -> Iterator[Exchange]:
+        for exchange in conversations.exchanges(CaptureReader(running.capture)):
+            running.exchanges += 1
+            running.undecoded += bool(exchange.undecodable)
+            yield exchange
+
+    yield from _unread(counted())
     if conversations.undecoded or conversations.skipped:
         yield f"unknown in its capture: {conversations.undecoded} frames"
 
@@ -169,8 +200,13 @@ def _unread(exchanges: Iterable[Exchange]) -> list[str]:
     )
 
 
-def _findings(capture: Path) -> Iterator[str]:
+def _found(capture: Path) -> list[tuple[Check, Finding]]:
     exchanges = Conversations(strays=True).exchanges(CaptureReader(capture))
-    for check, finding in run(exchanges, CHECKS):
-        if finding.severity != "note":
-            yield f"{check.name}: {finding.what}"
+    return list(run(exchanges, CHECKS))
+
+
+def in_words(found: Iterable[tuple[Check, Finding]]) -> list[str]:
+    """What was found, without notes: they belong to healthy operation."""
+    return [
+        f"{check.name}: {finding.what}" for check, finding in found if finding.severity != "note"
+    ]

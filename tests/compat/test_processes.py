@@ -58,6 +58,19 @@ def test_the_proxy_names_its_listeners_and_complains_of_nothing() -> None:
         assert processes.run_client("confluent", "produce", asked).addresses <= brokers
 
 
+def test_a_proxy_may_log_all_and_leave_its_capture(tmp_path: Path) -> None:
+    capture = tmp_path / "kept.pcapng"
+    with (
+        EmbeddedCluster(2) as cluster,
+        processes.proxy(cluster.bootstrap, "json", capture) as running,
+    ):
+        asked = {"bootstrap": running.listen, "version": [], "name": "t"}
+        assert processes.run_client("confluent", "produce", asked).problem is None
+    assert running.shown == running.exchanges > 10
+    assert running.undecoded == 0
+    assert capture.stat().st_size > 1000
+
+
 def test_what_passes_on_the_wire_is_checked_where_it_may_be_captured() -> None:
     with EmbeddedCluster(2) as cluster:
         asked = {"bootstrap": cluster.bootstrap, "version": [], "name": "t"}

@@ -32,6 +32,11 @@ def test_a_run_replaces_what_its_capture_had_and_nothing_else(tmp_path: Path) ->
     }
 
 
+def test_a_folder_of_tables_is_its_owners(tmp_path: Path) -> None:
+    made(tmp_path / "out", "1").lock.close()
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+
+
 def test_a_killed_run_leaves_the_tables_as_they_were(tmp_path: Path) -> None:
     folders.finish(tmp_path, made(tmp_path, "1"), "a.pcap", "/a.pcap")
     made(tmp_path, "2").lock.close()

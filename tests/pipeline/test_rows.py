@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -29,7 +30,8 @@ def test_the_exchanges_of_a_capture_come_back_from_an_arrow_batch(name: str) -> 
     again = batch(rows, (*EXCHANGES, *RAW)).to_pylist()
     assert rows == again
     for (one, _), back in zip(found, map(exchange, again), strict=True):
-        assert repr(back) == repr(one)  # with the fields that equality leaves out
+        # with the fields that equality leaves out, but when it was over: only a log's lines go by that
+        assert repr(back) == repr(replace(one, ended=0))
 
 
 @pytest.mark.parametrize("name", [name for name, _ in SAMPLES])

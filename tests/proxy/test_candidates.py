@@ -162,3 +162,11 @@ def test_what_may_step_aside_leaves_the_fast_path_alone_until_it_does() -> None:
     assert actor.ids("response") == [0, 1, 2, 3, 4, 5]
     assert chunks_forwarded(actor, "request", heartbeat(6))
     assert chunks_forwarded(actor, "response", beat(6))
+
+
+def test_rules_are_remembered_for_one_client_at_a_time() -> None:
+    found = Candidates(Rules(loads(scenario("{client_id: 'client-1*'}"))), 1, 0)
+    for number in (*range(2000), 1, 2, 1):
+        rules = found.of("request", 12, 1, f"client-{number}")
+        assert bool(rules) == str(number).startswith("1")
+    assert len(found._known) == 1

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import random
 import struct
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.requests import Requests
 from specs import api
+from tests.bodies import reassignments
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
@@ -101,13 +104,144 @@ def test_closing_accounts_for_what_was_under_way() -> None:
     assert actor.connection.tick(actor.stage.now) == ()
 
 
+# memory
+
+LARGE = raw(struct.pack(">hhih", 45, 0, 1, 1) + b"a\0" + reassignments())
+
+
+def test_a_frame_that_waits_is_not_decoded_meanwhile() -> None:
+    asked = "{api: AlterPartitionReassignments, direction: request}\n    where: length(topics) > 0"
+    actor = Stage(rule("{delay: 1h}", asked)).actor()
+    small = raw(struct.pack(">hhih", 45, 0, 1, 1) + b"a\0" + reassignments(5000))
+    tracemalloc.start()
+    try:
+        actor.ask(small)
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert actor.sent["request"] == b""
+    assert most > 50 * len(small)  # it was decoded
+    assert kept < 20 * len(small)
+
+
+def test_a_fault_that_decodes_leaves_what_is_too_large_as_it_came() -> None:
+    actor = Stage(rule("{edit: {set: {timeout_ms: 1}}}", "{api: 45, direction: request}")).actor()
+    actor.ask(LARGE)
+    assert actor.sent["request"] == LARGE
+    (made,) = actor.stage.rules.rules
+    assert (made.fired, made.unable) == (1, 1)
+    assert made.trouble.startswith("edit: too large to decode")
+
+
+def test_an_address_does_not_leave_in_what_is_too_large_to_look_for_it() -> None:
+    actor = Stage().actor()
+    actor.ask(request("Metadata", 1, version=1, topics=[]))
+    body = api("Metadata").response.codec(1).encode({"brokers": []})
+    one = b"\0\0\0\1\0\4real\0\0\x23\x84\xff\xff"
+    many = (400_000).to_bytes(4) + one * 400_000 + body[4:]
+    actor.answer(raw(b"\0\0\0\1" + many))
+    assert actor.sent["response"] == b""
+    assert actor.aborted
+    assert "too large to decode" in actor.said[-1]
+
+
+@pytest.mark.parametrize("collected", [True, False])
+def test_the_log_gets_no_bodies_above_its_limit(collected: bool) -> None:
+    asked = "{api: Heartbeat}\n    where: generation_id == 9"
+    actor = Stage(rule("{delay: 1ms}", asked) if collected else "", copy=100).actor()
+    for number, member in enumerate(("m", "m" * 100)):
+        actor.ask(request("Heartbeat", number, **(HEARTBEAT | {"member_id": member})))
+        actor.answer(beat(number))
+    small, large = actor.done
+    assert (small.request or {})["member_id"] == "m"
+    assert small.too_large == ()
+    assert (large.request_body, large.request, large.too_large) == (None, None, ("request",))
+
+
+@pytest.mark.parametrize("collected", [True, False])
+def test_bodies_of_requests_that_wait_are_bounded(collected: bool) -> None:
+    asked = "{api: Heartbeat}\n    where: generation_id == 9"
+    stage = Stage(rule("{delay: 1ms}", asked) if collected else "", queued=1000)
+    actor = stage.actor()
+    for number in range(200):
+        actor.ask(heartbeat(number))
+    waiting = actor.connection.state.pairing.waiting
+    kept = sum(len(pending.body or b"") for pending in waiting)
+    assert len(waiting) == 200
+    assert 900 < kept == actor.connection.state.kept <= 1000
+    for number in range(200):
+        actor.answer(beat(number))
+    assert actor.connection.state.kept == 0
+    assert 0 < sum(done.request is not None for done in actor.done) < 200
+
+
+def test_no_more_is_read_while_rules_need_bodies_of_too_many_requests() -> None:
+    match = "{api: Heartbeat, direction: response, group: g}"
+    actor = Stage(rule("{delay: 1ms}", match), observed=False, queued=1000).actor()
+    for number in range(200):
+        assert actor.connection.full("request") == (actor.connection.state.kept > 1000)
+        actor.ask(heartbeat(number))
+    assert actor.connection.full("request")
+    for number in range(200):
+        actor.answer(beat(number))
+        actor.stage.wait(2)
+    assert not actor.connection.full("request")
+    assert actor.connection.state.kept == 0
+
+
+def test_answers_of_the_proxy_that_wait_for_their_turn_are_counted() -> None:
+    do = "{respond: {error: UNKNOWN_MEMBER_ID}}"
+    actor = Stage(rule(do), observed=False, queued=100).actor()
+    actor.ask(request("Metadata", 0))
+    number = 1
+    while not actor.connection.full("request"):
+        actor.ask(heartbeat(number))
+        number += 1
+        assert number < 100
+    actor.answer(response("Metadata", 0))
+    assert len(actor.frames("response")) == number
+    assert actor.connection.state.kept == 0
+
+
+def long_client_id(size: int) -> bytes:
+    return request("Heartbeat", 1, client="x" * size, **HEARTBEAT)
+
+
+def many_tags(count: int) -> bytes:
+    """A header with so many tagged fields of two bytes."""
+    fields = struct.pack(">hhih", 12, 4, 1, -1)
+    fields += bytes((count & 0x7F | 0x80, count >> 7)) + bytes(2 * count)
+    return struct.pack(">i", len(fields) + 8) + fields + bytes(8)
+
+
+@pytest.mark.parametrize("frame", [long_client_id, many_tags])
+def test_a_header_in_tiny_pieces_costs_as_much_as_it_is_long(
+    frame: Callable[[int], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes that are looked at in all, by whoever reads the header."""
+    looked = 0
+    begin = Requests.begin
+
+    def counted(self: Requests, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
+        nonlocal looked
+        looked += have
+        return begin(self, view, have, now, at)
+
+    monkeypatch.setattr(Requests, "begin", counted)
+    data = frame(8_000)
+    actor = Stage(observed=False).actor()
+    actor.ask(data, bytewise)
+    assert actor.sent["request"] == data
+    assert looked < 12 * len(data)
+
+
 # identity
 
 
 def odd_traffic() -> tuple[bytes, bytes]:
     """Requests and responses that no schema reads, or that would not re-encode to the same bytes."""
     unknown = struct.pack(">hhih", 999, 7, 1, -1) + b"anything"
-    too_new = struct.pack(">hhih", 3, 99, 2, 1) + b"a" + b"later fields"
+    too_new = struct.pack(">hhih", 12, 99, 2, 1) + b"a" + b"later fields"
     overlong = request("Metadata", 3, version=9, topics=[])[4:-5] + b"\x81\0\x07\0\0\0"
     requests = [raw(unknown), raw(too_new), raw(overlong), raw(b"\0\x0c"), raw(b"")]
     requests.append(request("ControlledShutdown", 6, version=0, broker_id=1))

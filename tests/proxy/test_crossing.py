@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
 
+from captures.context.memory import MOST
+from proxy.connection import SEVERAL
+from proxy.crossing import Crossing
 from tests.proxy.playbook import Actor, Stage, request, response
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
@@ -94,3 +98,47 @@ def test_connections_of_a_client_to_a_broker_are_numbered() -> None:
         actor.ask(request("Metadata", 1, client=client))
         ordinals.append(actor.connection.state.ordinal)
     assert ordinals == [0, 1, 0, 0, 2]
+
+
+def test_a_window_of_a_connection_that_is_over_is_let_go() -> None:
+    mix = "{reorder: {shuffle: 3, same: any, at_most: 1h}}"
+    stage = Stage(
+        f"version: 1\nrules:\n  - name: r\n    match: {{api: Heartbeat, direction: request}}\n    do: {mix}\n"
+    )
+    actor = stage.actor()
+    actor.ask(request("Heartbeat", 1, group_id="g"))
+    assert stage.crossing.windows._filling
+    actor.close()
+    assert not stage.crossing.windows._filling
+
+
+def test_what_is_kept_of_client_ids_is_bounded_whatever_their_number_and_length() -> None:
+    crossing = Crossing()
+    tracemalloc.start()
+    try:
+        for number in range(2000):
+            assert crossing.ordinal(f"{number}".ljust(30_000), 1) == 0
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert kept < 2000 * 1000
+    assert crossing.ordinal("7".ljust(30_000), 1) == 1
+    assert crossing.ordinal("7".ljust(30_001), 1) == 0
+
+
+def test_a_client_that_was_forgotten_begins_anew() -> None:
+    crossing = Crossing()
+    assert [crossing.ordinal("a", 1) for _ in range(3)] == [0, 1, 2]
+    for number in range(MOST):
+        crossing.ordinal(str(number), 1)
+    assert crossing.ordinal("a", 1) == 0
+
+
+def test_requests_of_several_clients_on_one_connection_are_few_at_a_time() -> None:
+    actor = Stage().actor()
+    for number in range(SEVERAL):
+        assert not actor.connection.full("request")
+        actor.ask(request("Heartbeat", number, client=f"client {number}", group_id="g"))
+    assert actor.connection.full("request")
+    actor.answer(response("Heartbeat", 0, error_code=0))
+    assert not actor.connection.full("request")

@@ -15,8 +15,8 @@ slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 
-UNREADABLE = raw(struct.pack(">hhih", 3, 1, 9, 7))
-CUT_OFF = raw(b"\0\x03\0")
+UNREADABLE = raw(struct.pack(">hhih", 12, 1, 9, 7))
+CUT_OFF = raw(b"\0\x0c\0")
 
 
 def rules(*lines: str) -> str:

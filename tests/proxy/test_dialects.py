@@ -65,6 +65,17 @@ def test_all_passes_as_it_came_and_the_log_says_who_was_asked_what(chunks: Chunk
     assert not actor.said
 
 
+def test_addresses_that_are_not_found_do_not_pass() -> None:
+    actor = Stage(QUIET).actor()
+    actor.ask(central.request("ClusterMetadata"))
+    real = central.response("ClusterMetadata", body=METADATA)
+    actor.answer(raw(real[4:-3]))
+    assert not actor.sent["response"]
+    assert [one.note for one in actor.done] == ["response not sent on: connection closed"]
+    assert actor.aborted
+    assert actor.said[-1].endswith("connection closed")
+
+
 def test_addresses_are_the_proxys() -> None:
     actor = Stage(QUIET).actor()
     actor.ask(central.request("ClusterMetadata"))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.glance import LONG
 from proxy.plan import Plan
 from proxy.rules import Rules
 from proxy.scenario import loads
@@ -161,3 +162,12 @@ def test_a_condition_that_names_no_field_holds_of_every_request() -> None:
     actor = Stage(rules, observed=False).actor()
     actor.ask(heartbeat(1))
     assert actor.aborted
+
+
+def test_what_a_very_long_request_begins_with_is_not_remembered() -> None:
+    scenario = "version: 1\nrules: [{name: r, match: {api: Heartbeat, client_id: x}, do: close}]"
+    for client, remembered in (("a" * 100, 1), ("a" * LONG, 0)):
+        actor = Stage(scenario, observed=False).actor()
+        for number in range(2):
+            actor.ask(request("Heartbeat", number, client=client, group_id="g"))
+        assert len(actor.connection.state.familiar) == remembered

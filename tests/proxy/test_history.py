@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 
 import pytest
 
 from captures.exchange import Exchange
 from proxy import history as limits
 from proxy.history import FOLLOWERS, KINDS, OTHER, Follower, History, TooMany
+from specs.contents import api
 from tests.proxy.playbook import response
 
 
@@ -188,3 +190,26 @@ def test_there_are_only_so_many() -> None:
         pass
     for one in open_:
         one.__exit__(None, None, None)
+
+
+def test_it_learns_what_exchanges_teach() -> None:
+    topic = uuid.UUID(int=7)
+    body = {
+        "topics": [{"name": "orders", "topic_id": topic, "partitions": []}],
+        "brokers": [],
+        "cluster_id": None,
+    }
+    history = History()
+    found = exchange(0, key=3, version=12)
+    found.response_body = api("Metadata").response.codec(12).encode(body)
+    history.add(found)
+    assert history.context.topics[topic] == "orders"
+
+
+def test_client_ids_count_among_the_bytes() -> None:
+    history = History(bytes_=100)
+    for number in range(5):
+        one = exchange(number)
+        one.client_id = "x" * 40
+        history.add(one)
+    assert ids(history.latest()) == [4, 3]

@@ -44,7 +44,7 @@ class Recorded(Actor):
     """A connection with a capture, as the relay writes it."""
 
     def __init__(self, stage: Stage, path: Path, masking: Masking) -> None:
-        stage.plan = Plan(stage.rules, hides=masking.hides)
+        stage.plan = Plan(stage.rules, hides=masking.hides, quotes=masking.key is None)
         super().__init__(stage, 1, 1)
         stage.actors.append(self)
         self.path = path
@@ -333,3 +333,46 @@ def test_what_comes_behind_nonsense_is_not_shown(recorded: Callable[..., Recorde
     actor = recorded()
     actor.ask(b"\xff\xff\xff\xff" + request("SaslAuthenticate", 2, auth_bytes=PLAIN))
     assert PASSWORD not in actor.finish()
+
+
+QUOTED = b"N" * 200
+"""No record set; what reads it as one finds 78, or 1313754702, where it expects something else."""
+
+
+def rule(match: str, do: str) -> str:
+    return f"version: 1\nrules: [{{name: r, match: {match}, do: {do}}}]\n"
+
+
+RECORDS_AT = "topic_data[0].partition_data[0].records"
+
+
+@pytest.mark.parametrize("hidden", [True, False], ids=["no payload", "payload"])
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        rule(
+            "{api: Produce, direction: request}",
+            f"{{corrupt: {{path: '{RECORDS_AT}', what: byte}}}}",
+        ),
+        rule("{api: Produce, direction: request}", "{skew: {by: 1h}}"),
+        rule("{api: Fetch, direction: response}", "{edit: {set: {throttle_time_ms: 1}}}"),
+        "",
+    ],
+    ids=["corrupt", "skew", "edit", "addresses"],
+)
+def test_no_reason_tells_what_payload_is(
+    recorded: Callable[..., Recorded], scenario: str, hidden: bool
+) -> None:
+    masking = Masking.of_payload() if hidden else Masking()
+    actor = recorded(scenario, masking, observed=False)
+    topics = [{"name": "t", "partition_data": [{"index": 0, "records": QUOTED}]}]
+    actor.ask(request("Produce", 1, version=7, acks=1, topic_data=topics))
+    actor.ask(request("Fetch", 2, version=16, topics=[]))
+    actor.answer(response("Produce", 1, version=7))
+    spoilt = response("Fetch", 2, version=16)
+    size = len(spoilt) - 4 + 40
+    actor.answer(size.to_bytes(4) + spoilt[4:20] + b"N" * (size - 16))
+    said = "\n".join(actor.said) + actor.finish().decode("latin-1")
+    told = [number for number in ("not 78", "1313754702", "78 ", "77 ") if number in said]
+    assert bool(told) != hidden
+    assert "at byte" in said

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from proxy.message import Message
+from proxy.message import Message, Unable
 from specs import api
 from specs.codec import Codec
 from specs.frames import Direction
+from tests.bodies import reassignments
 
 
 def message(direction: Direction, key: int, version: int, body: bytes | None) -> Message:
@@ -54,3 +55,20 @@ def test_a_refused_api_versions_has_the_layout_of_v0() -> None:
     fields = message("response", 18, 4, body).fields()
     assert fields is not None
     assert fields["error_code"] == 35
+
+
+def test_a_body_that_is_too_large_says_so_and_cannot_be_changed() -> None:
+    one = message("request", 45, 0, reassignments())
+    assert one.fields("topics") is None
+    assert one.too_large.startswith("too large to decode")
+    assert one.fields("timeout_ms") == {"timeout_ms": 0}
+    with pytest.raises(Unable, match="too large to decode"):
+        one.values()
+
+
+def test_what_was_decoded_is_let_go() -> None:
+    one = message("request", 45, 0, reassignments(10))
+    first = one.fields()
+    one.forget()
+    assert one.fields() == first
+    assert one.fields() is not first

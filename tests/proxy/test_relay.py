@@ -244,5 +244,6 @@ def test_what_ends_a_direction_comes_last() -> None:
 
     exchange = Exchange(0, 1, "c", None, None, 3, 1, 7, 20)
     left = Left("response", b"x", {"frame": 0}, 3, 1)
-    Told().perform([Finish("request"), Send("response", b"x"), left, Done(exchange)], 0)
+    Told().perform([Finish("request"), Send("response", b"x"), left, Done(exchange)], 5)
     assert order == ["sent b'x'", "captured", "done", "finished"]
+    assert exchange.ended == 5

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.playbook import Chunks, Stage, bytewise, request, response, whole
+from proxy.rules import Rules
+from proxy.scenario import loads
+from tests.proxy.playbook import MS, START, Chunks, Stage, bytewise, request, response, whole
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise])
 
@@ -372,3 +374,45 @@ def test_rules_of_a_connection_that_is_over_change_nothing() -> None:
     actor.ask(heartbeat(1))
     actor.close()
     assert actor.connection.replace(stage.plan, stage.now) == ()
+
+
+@pytest.mark.parametrize("per", ["connection", "client", "broker", "rule"])
+def test_a_faster_line_under_the_same_name_does_not_wait_for_the_slow_one(per: str) -> None:
+    def throttled(rate: int) -> str:
+        return scenario(rule("r", f"{{throttle: {{messages: {rate}, per: {per}}}}}"))
+
+    stage = Stage(throttled(1))
+    actor = stage.actor()
+    for number in range(200):
+        actor.ask(heartbeat(number))
+    stage.replace(throttled(1000))
+    assert len(actor.ids("request")) == 200
+    begun = (stage.now - START) / MS
+    actor.ask(heartbeat(200))
+    stage.wait(1000)
+    assert [at - begun for at, _ in actor.times["request"]][-1] == 1
+
+
+def test_a_line_of_a_rule_that_stays_stays_as_busy_as_it_was() -> None:
+    slow = rule("r", "{throttle: {messages: 1}}")
+    stage = Stage(scenario(slow))
+    actor = stage.actor()
+    actor.ask(heartbeat(1) + heartbeat(2))
+    stage.replace(scenario(slow, rule("s", "{delay: 1ms}", "{api: Fetch}")))
+    actor.ask(heartbeat(3))
+    stage.wait(10_000)
+    assert [at for at, _ in actor.times["request"]] == [1000, 2000, 3000]
+
+
+def test_attempts_to_connect_are_counted_anew_for_another_rule_of_the_same_name() -> None:
+    def refused(do: str) -> str:
+        return (
+            f"version: 1\nrules: [{{name: r, match: {{broker: 1}}, when: {{times: 1}}, do: {do}}}]"
+        )
+
+    rules = Rules(loads(refused("{refuse: {how: reset}}")))
+    assert [rules.connecting(1, number, START) is None for number in (0, 1)] == [False, True]
+    rules = Rules(loads(refused("{refuse: {how: reset}}")), rules)
+    assert rules.connecting(1, 2, START) is None
+    rules = Rules(loads(refused("{refuse: {how: close}}")), rules)
+    assert rules.connecting(1, 3, START) is not None

@@ -11,6 +11,7 @@ from proxy.message import Message
 from proxy.rules import Counts, Decision, Rules
 from proxy.scenario import loads
 from specs import api
+from tests.bodies import reassignments
 
 HEARTBEAT = Message("request", 12, 0, "app", 1, 0, 0, "g", 20, None)
 
@@ -87,12 +88,24 @@ def test_conditions_are_checked_and_counted_apart() -> None:
     assert rule.what == "close, 2 undecided: the body can't be read"
 
 
+@pytest.mark.parametrize(
+    "asks", ["match: {api: 45}, where: 'length(topics) > 5'", "match: {api: 45, topic: 'a*'}"]
+)
+def test_what_is_too_large_to_decode_is_undecided(asks: str) -> None:
+    made = rules(f"{asks}, do: close")
+    message = replace(HEARTBEAT, key=45, version=0, body=reassignments())
+    assert not decide(made, message, Counts())
+    (rule,) = made.rules
+    assert (rule.matched, rule.unclear) == (0, 1)
+    assert rule.doubt.startswith("too large to decode")
+
+
 def test_a_condition_that_cannot_be_decided_is_no_match() -> None:
     made = rules("match: {api: Heartbeat}, where: 'length(generation_id) > `1`', do: close")
     assert not decide(made, beat("g"), Counts())
     (rule,) = made.rules
     assert (rule.matched, rule.unclear) == (0, 1)
-    assert rule.trouble.startswith("In function length(), invalid type for value: 0")
+    assert rule.doubt == "length() takes string, array or object, not number"
 
 
 def test_skip_and_times() -> None:

@@ -34,6 +34,8 @@ def test_examples_are_accepted(path: Path) -> None:
         "do: {hold: {until: {api: 11, same: any, direction: request}}}",
         "{match: {api: [fetch, Produce, 3], version: 3-9, broker: [1, 2]}, do: drop}",
         "do: {hold: {messages: 3, same: client}}",
+        "{match: {topic: t, partition: [0, 3-9, '12+']}, do: drop}",
+        "{match: {partition: 2147483647}, do: {hold: {until: {partition: 0}}}}",
         "do: [{hold: {time: 2s}}]",
         "do: {hold: {control: true}}",
         "do: {reorder: {shuffle: 3, same: any}, throttle: {bytes: 1MB, messages: 3}}",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import errno
+import gc
+import os
 import socket
+import ssl
 import struct
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,11 @@ import pytest
 from barnabas.loop import run
 from captures.reader import CaptureReader
 from proxy.options import Options
+from proxy.relay import Side
 from proxy.server import Proxy
-from tests.proxy.playbook import raw, request
+from proxy.tls import Tls
+from proxy.topology import Node
+from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 
@@ -30,6 +37,104 @@ def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
             assert it.proxy.totals.refused == 2
 
     run(main())
+
+
+HOSTS = ["x" * 255, "x" * 32767, "a..b", "real-\ufffd", "xn--zz\u0378", "a\0b", ".a"]
+
+
+@pytest.mark.parametrize(
+    ("host", "port"), [*((host, 9092) for host in HOSTS), ("127.0.0.1", 70000)]
+)
+def test_a_broker_of_a_name_that_nobody_has_can_not_be_reached(host: str, port: int) -> None:
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_frame(reader)
+        node = {"node_id": 1, "host": host, "port": port}
+        writer.write(response("Metadata", 1, brokers=[node]))
+        await reader.read()
+        writer.close()
+
+    async def main() -> None:
+        unhandled: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: unhandled.append(what))
+        async with running(broker) as it:
+            told = await it.metadata()
+            reader, writer = await asyncio.open_connection("127.0.0.1", told[1])
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+            (line,) = (line for line in it.said if "can't be reached" in line)
+            assert "broker 1 at" in line
+            assert len(line) < 250
+            assert line.endswith("; closed")
+        gc.collect()  # of a task that failed it is told when it goes
+        assert unhandled == []
+
+    run(main())
+
+
+def test_that_nothing_can_be_accepted_is_said_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Full:
+        """A listener of a process that has no descriptors left."""
+
+        tries = 0
+
+        def accept(self) -> tuple[socket.socket, Any]:
+            self.tries += 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    async def main() -> None:
+        async with running(None) as it:
+            now = it.proxy._loop.time()
+            monkeypatch.setattr(it.proxy, "_loop", clock := FakeClock(now))
+            full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
+            before = len(it.said)
+            for step in range(300):  # a quarter of a second each
+                clock.now = now + step * 0.25
+                it.proxy._accept(full, node)  # type: ignore[arg-type]
+            monkeypatch.undo()
+            said = it.said[before:]
+            assert full.tries == 300
+            assert [line.partition(": ")[2] for line in said] == [
+                "can't accept connections: Too many open files; they wait",
+                "can't accept connections: Too many open files; they wait (120 times since it was last said)",
+                "can't accept connections: Too many open files; they wait (120 times since it was last said)",
+            ]
+
+    run(main())
+
+
+@pytest.mark.parametrize("problem", [ValueError("odd"), UnicodeError("idna"), RuntimeError("?")])
+def test_whatever_goes_wrong_while_a_connection_begins_costs_no_other(problem: Exception) -> None:
+    def mint(names: tuple[str, ...]) -> ssl.SSLContext:
+        raise problem
+
+    async def main() -> None:
+        async with running(echo_metadata, tls=Tls(client=mint)) as it:
+            for _ in range(2):
+                reader, writer = await it.connect()
+                assert await asyncio.wait_for(reader.read(), SOON) == b""
+                writer.close()
+            assert sum(repr(problem) in line for line in it.said) == 2
+            assert not it.proxy.connections
+
+    run(main())
+
+
+class FakeClock:
+    """A loop of which only the time matters."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    def remove_reader(self, listener: object) -> None:
+        """It reads from none."""
+
+    def call_later(self, *what: object) -> None:
+        """It calls nobody."""
 
 
 def test_bootstrap_connections_begin_with_another_address_each() -> None:
@@ -131,6 +236,35 @@ def test_stopping_lets_what_is_under_way_finish(tmp_path: Path) -> None:
             writer.close()
             with pytest.raises(OSError):
                 await it.connect()
+
+    run(main())
+
+
+def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Stopping may find one whose sockets are made, while its task has not heard of it yet: nothing
+    that comes for it later may meet the socket that is gone."""
+    made = Side.connection_made
+
+    async def main() -> None:
+        async with running(echo_metadata) as it:
+            given_up: list[asyncio.Task[None]] = []
+
+            def give_up(side: Side, transport: asyncio.BaseTransport) -> None:
+                made(side, transport)
+                if side.direction == "request":
+                    given_up.extend(it.proxy._tasks)
+                    for task in given_up:
+                        task.cancel()
+
+            monkeypatch.setattr(Side, "connection_made", give_up)
+            reader, writer = await it.connect()
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            await asyncio.wait(given_up)
+            assert all(task.cancelled() for task in given_up)
+            assert not it.proxy.connections
+            writer.close()
 
     run(main())
 

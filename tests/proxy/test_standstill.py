@@ -87,7 +87,7 @@ def test_a_client_that_waits_is_left_alone() -> None:
         broker = Stopped()
         async with running(broker, linger=LINGER) as it:
             reader, writer = await it.connect()
-            writer.write(request("Metadata", 1))
+            writer.write(request("Heartbeat", 1))
             await it.until(lambda: broker.writers)
             await clog(it, writer)
             await asyncio.sleep(3 * LINGER)

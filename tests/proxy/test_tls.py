@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import socket
 import ssl
 import struct
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from barnabas.loop import run
 from proxy.authority import authority, minted
 from proxy.state import Limits
 from proxy.tls import Tls, broker_context, fixed
+from specs import api
 from tests.proxy.playbook import raw, request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
@@ -194,6 +196,73 @@ def test_the_authority_is_made_once_and_kept_to_its_owner(tmp_path: Path) -> Non
     first, second = authority(folder), authority(folder)
     assert first.cert_pem.bytes() == second.cert_pem.bytes()
     assert (folder / "ca.key").stat().st_mode & 0o077 == 0
+
+
+@LOOPS
+@pytest.mark.parametrize("advertised", [None, "localhost"])
+@pytest.mark.parametrize(
+    ("listen", "came"),
+    [
+        ("127.0.0.2", "127.0.0.2"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.2"),
+        ("::", "127.0.0.1"),
+        ("::", "127.0.0.2"),
+        ("::", "::1"),
+    ],
+)
+def test_the_certificate_names_what_the_client_came_by_and_what_it_is_told(
+    listen: str, came: str, advertised: str | None, runner: Callable[[Any], None]
+) -> None:
+    if ":" in listen and not ipv6():
+        pytest.skip("this machine has no IPv6")
+    own = trustme.CA()
+
+    async def asked(there: tuple[str, int], name: str) -> dict[str, Any]:
+        reader, writer = await asyncio.open_connection(
+            *there, ssl=client_context(own), server_hostname=name
+        )
+        writer.write(request("Metadata", 1))
+        frame = await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
+        return api("Metadata").response.codec(1).decode(frame[4:])
+
+    async def main() -> None:
+        tls = Tls(client=minted(own))
+        async with running(echo_metadata, tls=tls, listen=(listen, 0), advertise=advertised) as it:
+            told = await asked((came, it.proxy.address[1]), came)
+            assert {node["host"] for node in told["brokers"]} == {advertised or came}
+            for node in told["brokers"]:
+                # that broker itself can't be reached; the certificate is that of its listener
+                (known,) = (n for n in it.proxy.topology.nodes.values() if n.id == node["node_id"])
+                known.upstream = it.proxy.options.bootstrap[0]
+            node = told["brokers"][0]
+            assert await asked((came, node["port"]), node["host"])
+
+    runner(main())
+
+
+def ipv6() -> bool:
+    with contextlib.suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        return True
+    return False
+
+
+def test_names_that_no_certificate_can_have_are_left_out() -> None:
+    """What brokers are called is no more than what a response said."""
+    names = ("kafka_1", "a..b", "x" * 255, "", "h\ufffdst", "fe80::1%eth0", "127.0.0.1")
+    assert minted(trustme.CA())(names) is not None
+
+
+def test_certificates_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.authority.KEPT", 2)
+    mint = minted(trustme.CA())
+    first = mint(("a",))
+    mint(("b",))
+    assert mint(("a",)) is first
+    mint(("c",))
+    mint(("d",))
+    assert mint(("a",)) is not first
 
 
 def test_one_context_for_the_same_names() -> None:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from tests.interrupts import children_hear_interrupts
 from tests.samples.recipes import SAMPLES
 
 FOLDER: Final = Path(__file__).parents[2] / "captures" / "samples"
@@ -18,6 +19,7 @@ FOLDER: Final = Path(__file__).parents[2] / "captures" / "samples"
 
 def main() -> int:
     """Make what was asked for."""
+    children_hear_interrupts()
     names = [name for name, _ in SAMPLES]
     parser = argparse.ArgumentParser(prog="python -m tests.samples", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))

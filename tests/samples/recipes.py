@@ -36,6 +36,7 @@ HERE: Final = Path(__file__).parent
 
 TOPIC: Final = "orders"
 TWO: Final = {"num.partitions": "2"}
+DELAY: Final = {"group.initial.rebalance.delay.ms": "0"}
 PASSWORD: Final = "correct-horse-battery-staple"
 """Not to be found in the sample."""
 
@@ -74,6 +75,33 @@ def kip_848(path: Path) -> None:
         second.close()
         clients.settle(first, each=2)
         first.close()
+
+
+def flapping(path: Path) -> None:
+    """A classic group in which one member works for longer than its max.poll.interval.ms."""
+    own = {
+        "group.id": "workers",
+        "group.protocol": "classic",
+        "enable.auto.commit": "false",
+        "enable.metrics.push": "false",
+        "fetch.max.wait.ms": "5000",
+        "heartbeat.interval.ms": "500",
+        "max.poll.interval.ms": "1500",
+    }
+    works: list[list[Any]] = [["rejoin"], ["work", 3], ["commit", "sync", "late"]]
+    with (
+        ApacheCluster("4.3.1", 1, settings=TWO | DELAY, timeout=90) as cluster,
+        proxy(cluster.bootstrap, path) as where,
+        JavaClient("4.3.1", own | {"bootstrap.servers": where}) as java,
+    ):
+        java.administer("create", topic=TOPIC, partitions=2)
+        healthy = {"steps": [["settle", 2], ["say", "begun"], ["keep", 20]]}
+        slow = {"steps": [["hear", "begun"], *(works * 4)]}
+        members = [
+            one | {"settings": {"client.id": name}}
+            for name, one in (("healthy", healthy), ("slow", slow))
+        ]
+        java.follow(TOPIC, 1, [members])
 
 
 def transactions(path: Path) -> None:
@@ -339,6 +367,7 @@ def tls(path: Path) -> None:
 SAMPLES: Final[tuple[tuple[str, Callable[[Path], None]], ...]] = (
     ("embedded.pcapng", embedded),
     ("kip-848.pcapng", kip_848),
+    ("flapping.pcapng", flapping),
     ("transactions.pcapng", transactions),
     ("old-formats.pcap", old_formats),
     ("rebalance.pcap.gz", rebalance),

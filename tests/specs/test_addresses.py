@@ -5,14 +5,18 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import specs
+from specs import inside
 from specs.addresses import LEAKING, NOT_OURS, PLACES, Kind, patch, place_of
+from specs.codec.budget import BUDGET, TooLarge
+from specs.codec.build import uvarint
 from specs.layout import Layout
 from specs.malformed import Malformed
 
@@ -48,6 +52,11 @@ def test_nothing_is_listed_that_has_no_address() -> None:
             assert set(places_in(specs.api(key).response.layout(version))) == expected
 
 
+def test_every_response_inside_another_is_explained() -> None:
+    hiding = {place.message for place in inside.PLACES if place.kind == "response"}
+    assert {specs.api(key).response.name for key in NOT_OURS} >= hiding
+
+
 def elsewhere(kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
     return f"proxy-of-{host}", 7
 
@@ -59,7 +68,7 @@ def edited(value: Any) -> Any:
             return [edited(item) for item in value]
         case dict():
             value = {name: edited(inner) for name, inner in value.items()}
-            if value.get("host") and value.get("node_id", value.get("broker_id", -1)) >= 0:
+            if "port" in value and (value["host"] or value["port"] > 0):
                 value |= {"host": f"proxy-of-{value['host']}", "port": 7}
     return value
 
@@ -110,6 +119,87 @@ def test_a_node_without_an_address_is_left_alone() -> None:
     codec = specs.api("FindCoordinator").response.codec(2)
     body = codec.encode({"error_code": 15, "node_id": -1, "host": "", "port": -1})
     assert patch(10, 2, body, elsewhere) is None
+
+
+def test_a_port_without_a_host_is_an_address_all_the_same() -> None:
+    """Java takes an empty host for its own, where the broker may be."""
+    codec = specs.api("Metadata").response.codec(1)
+    body = codec.encode({"brokers": [{"node_id": 1, "host": "", "port": 9092}]})
+    patched = patch(3, 1, body, elsewhere)
+    assert patched is not None
+    assert codec.decode(patched)["brokers"][0]["host"] == "proxy-of-"
+
+
+HELD = [
+    (key, version)
+    for key, places in PLACES.items()
+    for version in range(specs.api(key).versions[0], specs.api(key).versions[1] + 1)
+    if any(place.first <= version <= place.last for place in places)
+]
+
+
+@pytest.mark.parametrize(("key", "version"), HELD)
+def test_whatever_byte_is_another_no_address_stays(key: int, version: int) -> None:
+    """What is read behind it is replaced, all of it, or the body is refused."""
+    place = place_of(key, version)
+    assert place is not None
+    codec = specs.api(key).response.codec(version)
+    nodes = [{place.owner: n, "host": f"real-{n}", "port": 9090 + n} for n in range(3)]
+    regular = codec.encode({place.path.rstrip("."): nodes} if place.path else nodes[0])
+    hosts = codec.project(f"{place.path}host")
+    refused = 0
+    for at in range(len(regular)):
+        for value in {0, 1, 0x7F, 0x80, 0xFF, regular[at] - 1 & 0xFF, regular[at] + 1 & 0xFF}:
+            body = regular[:at] + bytes([value]) + regular[at + 1 :]
+            try:
+                patched = patch(key, version, body, elsewhere) or body
+                found = hosts(patched)
+            except Malformed:
+                refused += 1
+                continue
+            entries = found[place.path.rstrip(".")] if place.path else [found]
+            assert all(one["host"].startswith("proxy-of-") for one in entries), (at, value)
+    assert refused < 7 * len(regular) / 2
+
+
+def brokers_again_and_again(times: int) -> tuple[int, int, bytes]:
+    codec = specs.api("Metadata").response.codec(9)
+    node = {"node_id": 1, "host": "h", "port": 1}
+    one, two = (codec.encode({"brokers": [node] * count}) for count in (1, 2))
+    entry = one[5 : 5 + len(two) - len(one)]  # behind throttle time and count
+    return 3, 9, one[:4] + uvarint(1 + times) + entry * times + one[5 + len(entry) :]
+
+
+def tags_again_and_again(times: int, node: dict[str, Any] | None = None) -> tuple[int, int, bytes]:
+    codec = specs.api("Fetch").response.codec(16)
+    before = len(codec.encode({})) - 1  # up to the number of tags
+    content = codec.encode({"node_endpoints": [node]})[before + 1 :] if node else b"\0\1\1"
+    return 1, 16, codec.encode({})[:before] + uvarint(times) + content * times
+
+
+@pytest.mark.parametrize("made", [brokers_again_and_again, tags_again_and_again])
+def test_more_addresses_than_any_cluster_has_are_refused_before_they_take_memory(
+    made: Callable[[int], tuple[int, int, bytes]],
+) -> None:
+    few, many = made(100), made(1 << 20)
+    patch(*few, lambda kind, node, host, port: None)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match="too large to decode"):
+            patch(*many, lambda kind, node, host, port: None)
+        assert tracemalloc.get_traced_memory()[1] < 2 * BUDGET
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_tag_that_stands_there_again_and_again_is_replaced_each_time() -> None:
+    key, version, body = tags_again_and_again(50, {"node_id": 1, "host": "real", "port": 1})
+    patched = patch(key, version, body, elsewhere)
+    assert patched is not None
+    assert b"real" not in patched.replace(b"proxy-of-real", b"")
+    assert patched.count(b"proxy-of-real") == 50
+    found = specs.api(key).response.codec(version).decode(patched)
+    assert found["node_endpoints"][0]["host"] == "proxy-of-real"
 
 
 def test_a_cut_off_body_is_the_documented_error() -> None:

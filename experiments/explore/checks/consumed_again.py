@@ -1,4 +1,4 @@
-"""`consumed again`: a group was given a record from before the offset that it had committed."""
+"""`consumed again`: a group was given a record twice, the second time from before its committed offset."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from experiments.explore.log import Log
 
 
 def consumed_again(history: History, log: Log) -> Iterator[Finding]:
-    """Records that a group had behind it, and knew so. What was read and not committed may come
-    again: that is at least once."""
+    """Records that a group had been given and knew to be behind it. What was read and not committed may
+    come again: that is at least once. What was given once is not again, though it was committed before
+    the consumer told of it."""
     committed: dict[tuple[str, str, int], int] = {}
-    found: dict[tuple[str, str, int], list[str]] = {}
+    given: set[tuple[str, str, int, int]] = set()
+    found: dict[tuple[str, str, int], list[tuple[str, int, int]]] = {}
     for event in history.events:
         if isinstance(event, OffsetCommitted):
             committed[event.group, event.topic, event.partition] = event.offset
@@ -22,8 +24,15 @@ def consumed_again(history: History, log: Log) -> Iterator[Finding]:
             if group is None:
                 continue
             key = group, event.topic, event.partition
-            if event.offset < committed.get(key, 0):
-                found.setdefault(key, []).append(event.id)
-    for (group, topic, partition), ids in sorted(found.items()):
-        text = f"read again by {group} in {topic}[{partition}], from before its committed offset"
+            behind = committed.get(key, 0)
+            if event.offset < behind and (*key, event.offset) in given:
+                found.setdefault(key, []).append((event.id, event.offset, behind))
+            given.add((*key, event.offset))
+    for (group, topic, partition), again in sorted(found.items()):
+        ids = [name for name, _, _ in again]
+        _, offset, behind = again[0]
+        text = (
+            f"given to {group} in {topic}[{partition}] before, and again after the offset behind it was "
+            f"committed (the first: offset {offset}, committed {behind})"
+        )
         yield finding("consumed again", ids, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments.explore.finding import Finding, finding
-from experiments.explore.history import History, OffsetCommitted
+from experiments.explore.history import Consumed, History, OffsetCommitted
 from experiments.explore.log import Log
 
 Reader = tuple[str, str, int]
@@ -13,31 +13,38 @@ Reader = tuple[str, str, int]
 
 
 def skipped(history: History, log: Log) -> Iterator[Finding]:
-    """Records behind the first that a group was given and before the last one or the offset that it
-    committed, which it was to see and did not. A consumer without a group is one of its own."""
+    """Records from where a group was to begin up to the last that it was given or the offset that it
+    committed, which it was to see and did not. A consumer without a group is one of its own.
+
+    It was to begin with the first record of the run if one of its consumers says so (`reset`), else
+    with the first that it was given or the first offset that it committed, whichever is less.
+    """
+    names = {one.consumer: one.group or one.consumer for one in history.consumers.values()}
+    whole = {names[one.consumer] for one in history.consumers.values() if one.reset == "earliest"}
+    careful = {
+        names[one.consumer]
+        for one in history.consumers.values()
+        if one.isolation == "read_committed"
+    }
     read: dict[Reader, set[int]] = {}
-    committed_only: dict[Reader, bool] = {}
-    for event in history.consumed:
-        consumer = history.consumer(event.consumer)
-        reader = consumer.group or event.consumer, event.topic, event.partition
-        read.setdefault(reader, set()).add(event.offset)
-        committed_only[reader] = (
-            committed_only.get(reader, False) or consumer.isolation == "read_committed"
-        )
-    ends = {reader: max(offsets) + 1 for reader, offsets in read.items()}
-    for told in history.events:
-        if isinstance(told, OffsetCommitted):
-            reader = told.group, told.topic, told.partition
-            if reader in ends:
-                ends[reader] = max(ends[reader], told.offset)
-    for reader, offsets in sorted(read.items()):
+    passed: dict[Reader, list[int]] = {}
+    for event in history.events:
+        if isinstance(event, Consumed):
+            reader = names.get(event.consumer, event.consumer), event.topic, event.partition
+            read.setdefault(reader, set()).add(event.offset)
+            passed.setdefault(reader, []).extend((event.offset, event.offset + 1))
+        elif isinstance(event, OffsetCommitted):
+            passed.setdefault((event.group, event.topic, event.partition), []).append(event.offset)
+    for reader, offsets in sorted(passed.items()):
         name, topic, partition = reader
+        begin = 0 if name in whole else min(offsets)
         ids = [
             record.id
             for record in log.partitions.get((topic, partition), ())
-            if min(offsets) < record.offset < ends[reader]
-            and record.offset not in offsets
-            and (record.visible or not committed_only[reader])
+            if begin <= record.offset < max(offsets)
+            and record.offset not in read.get(reader, ())
+            and (record.visible or name not in careful)
         ]
         if ids:
-            yield finding("skipped", ids, f"passed by unread by {name} in {topic}[{partition}]")
+            where = f"{topic}[{partition}], which it was to read from offset {begin} on"
+            yield finding("skipped", ids, f"passed by unread by {name} in {where}")

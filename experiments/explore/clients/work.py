@@ -40,7 +40,7 @@ class Work(NamedTuple):
     def declare(self, name: str) -> None:
         """Say what a consumer is."""
         isolation: Any = self.isolation
-        self.tell(Consumer(consumer=name, group=self.group, isolation=isolation))
+        self.tell(Consumer(consumer=name, group=self.group, isolation=isolation, reset="earliest"))
 
     def assigned(self, name: str, places: Iterable[Any]) -> None:
         """Say what a consumer got; both clients have objects with topic and partition."""

@@ -32,6 +32,7 @@ def draw(results: Results) -> Drawn:
         "duplicates": "again",
         "gaps": "passed over",
         "refused": "commits refused",
+        "fenced": "transactions fenced",
         "rewinds": "commits backwards",
     }
     ranked = sorted(found, key=lambda row: -((row["gaps"] or 0) + (row["duplicates"] or 0)))

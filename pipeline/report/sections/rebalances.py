@@ -133,7 +133,8 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
         still = worst["group_standstill_ms"] or 0
         generations = {row["generation"] for row in found}
         late = [name(row["client_id"]) for row in found if row["late"]]
-        if still <= 0 and not late:
+        gone = [*_gone(found)]
+        if still <= 0 and not late and not gone:
             continue
         text = f"group {group}: {len(generations)} generation{'s' * (len(generations) > 1)}"
         if still > 0:
@@ -141,7 +142,20 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
             text += f" (generation {worst['generation']})"
         if late:
             text += f"; late: {listed(late)}"
+        if gone:
+            text += f"; {listed(gone)}"
         yield Said("bad" if still >= LONG_MS else "odd", text)
+
+
+def _gone(found: Sequence[Row]) -> Iterator[str]:
+    """Clients that went more than once, and the reasons that they or the coordinator gave."""
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for row in found:
+        if row["phase"] == "stopped":
+            reasons[name(row["client_id"])].append(name(row["reason"]))
+    for client, given in reasons.items():
+        if len(given) > 1:
+            yield f"{client} went {len(given)} times ({listed(given)})"
 
 
 def _table(found: Sequence[Row]) -> Table:
@@ -157,10 +171,13 @@ def _table(found: Sequence[Row]) -> Table:
         "standstill_ms": "it stood still",
         "group_standstill_ms": "the group stood still",
         "reason": "reason",
+        "stopped": "stopped",
     }
-    once: dict[tuple[Any, ...], Row] = {}
+    once: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in found:
         key = (row["capture"], row["group"], row["generation"], row["member"], row["joined_ts"])
-        once.setdefault(key, row)
+        shown = once.setdefault(key, {**row, "stopped": None})
+        if row["phase"] == "stopped":
+            shown["stopped"] = row["reason"]
     written = {name: duration for name in columns if name.endswith("_ms")}
     return Table(columns, [*once.values()], written)

@@ -27,7 +27,7 @@ def exchange(
     host: str | None = None,
     broker: int | None = 1,
     server: str = "",
-    client: str = "app",
+    client: str | None = "app",
     correlation_id: int | None = None,
     losses: int = 0,
 ) -> Exchange:
@@ -41,7 +41,13 @@ def exchange(
     came = None if response is None else declared.response.codec(version).encode(response)
     number = int(at * 10)
     return Exchange(
-        *(int(at * MS), connection, f"{host or f'10.0.0.{connection}'}:5000", client, broker),
+        *(
+            int(at * MS),
+            connection,
+            f"{host or f'10.0.0.{connection}'}:{5000 + connection}",
+            client,
+            broker,
+        ),
         *(declared.key, version, number if correlation_id is None else correlation_id, 10),
         latency_ms=None if response is None else took,
         request_body=sent,

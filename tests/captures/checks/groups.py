@@ -97,3 +97,29 @@ def leave(at: float, member: str = "m", *, error: int = 0, **more: Any) -> Excha
     asked = {"group_id": "g", "member_id": member}
     answer = {"throttle_time_ms": 0, "error_code": error}
     return exchange("LeaveGroup", 1, asked, answer, at=at, **more)
+
+
+def transact(
+    at: float, generation: int | None = 1, *, member: str = "m", error: int = 0, **more: Any
+) -> Exchange:
+    """A TxnOffsetCommit of one partition; generation None: of v2, which names none."""
+    asked: dict[str, Any] = {
+        "transactional_id": "t",
+        "group_id": "g",
+        "producer_id": 1,
+        "producer_epoch": 0,
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": [
+                    {"partition_index": 0, "committed_offset": 7, "committed_metadata": ""}
+                ],
+            }
+        ],
+    }
+    if generation is not None:
+        asked |= {"generation_id_or_member_epoch": generation, "member_id": member}
+    partitions = [{"partition_index": 0, "error_code": error}]
+    answer = {"throttle_time_ms": 0, "topics": [{"name": "orders", "partitions": partitions}]}
+    version = 2 if generation is None else 3
+    return exchange("TxnOffsetCommit", version, asked, answer, at=at, **more)

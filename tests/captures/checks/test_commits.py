@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from captures.exchange import Exchange
-from tests.captures.checks.given import exchange, found, frames, whats
-from tests.captures.checks.groups import commit, join
+from tests.captures.checks.given import found, frames, whats
+from tests.captures.checks.groups import commit, join, transact
 
 ILLEGAL_GENERATION = 22
 
@@ -84,28 +81,26 @@ def test_who_is_no_member_may_commit() -> None:
     assert found("commits", commit(15, member="", generation=-1, error=25)) == []
 
 
-def test_offsets_of_a_transaction() -> None:
-    def transact(error: int, **more: Any) -> Exchange:
-        partition: dict[str, Any] = {"partition_index": 0}
-        asked = {
-            "transactional_id": "t",
-            "group_id": "g",
-            "producer_id": 1,
-            "producer_epoch": 0,
-            "topics": [
-                {
-                    "name": "a",
-                    "partitions": [partition | {"committed_offset": 1, "committed_metadata": ""}],
-                }
-            ],
-            **more,
-        }
-        answer = {
-            "throttle_time_ms": 0,
-            "topics": [{"name": "a", "partitions": [partition | {"error_code": error}]}],
-        }
-        return exchange("TxnOffsetCommit", 3 if more else 2, asked, answer, at=20)
+@pytest.mark.parametrize("error", [22, 25, 82, 110, 113])
+def test_a_transaction_whose_offsets_are_refused_is_fenced_as_designed(error: int) -> None:
+    """KIP-447: so a zombie's transaction can't commit, and nothing is read twice."""
+    (finding,) = found("commits", join(9, generation=2), transact(20, error=error))
+    assert finding.severity == "note"
+    assert finding.what.startswith(
+        "group g: a transaction's offsets of generation 1 were refused, "
+    )
+    assert finding.advice.startswith("Fencing as designed (KIP-447): ")
+    assert "onPartitionsRevoked" not in finding.advice
 
-    member = {"generation_id_or_member_epoch": 1, "member_id": "m"}
-    assert len(found("commits", transact(ILLEGAL_GENERATION, **member))) == 1
-    assert found("commits", transact(ILLEGAL_GENERATION)) == []  # v2 names no generation
+
+def test_who_commits_again_by_itself_is_not_told_to_commit_earlier() -> None:
+    (finding,) = found("commits", commit(15, error=27))
+    assert finding.advice == "The client commits again once it has joined, or with its new epoch."
+
+
+def test_offsets_of_a_transaction() -> None:
+    assert (
+        found("commits", transact(20, None, error=ILLEGAL_GENERATION)) == []
+    )  # v2 names no generation
+    (taken,) = found("commits", join(9, generation=2), transact(20))
+    assert taken.severity == "error"

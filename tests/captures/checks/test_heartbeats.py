@@ -44,7 +44,7 @@ def sync(at: float, took: float = 1) -> Exchange:
     return exchange("SyncGroup", 1, {**MEMBER, "assignments": []}, answer, at=at, took=took)
 
 
-def commit(at: float) -> Exchange:
+def commit(at: float, *, error: int = 0, **more: Any) -> Exchange:
     asked = {
         "group_id": "g",
         "generation_id_or_member_epoch": 1,
@@ -52,7 +52,9 @@ def commit(at: float) -> Exchange:
         "retention_time_ms": -1,
         "topics": [],
     }
-    return exchange("OffsetCommit", 2, asked, {"topics": []}, at=at)
+    partitions = [{"partition_index": 0, "error_code": error}]
+    answer = {"topics": [{"name": "orders", "partitions": partitions}]}
+    return exchange("OffsetCommit", 2, asked, answer, at=at, **more)
 
 
 def leave(at: float) -> Exchange:
@@ -95,6 +97,13 @@ def test_who_waits_for_a_rebalance_need_not_beat() -> None:
     assert found("heartbeats", *again) == []
 
 
+def test_who_waits_for_the_answer_to_a_heartbeat_sends_no_other() -> None:
+    late = beat(3 * S, took=4 * S)
+    assert found("heartbeats", join(0), late, beat(10 * S)) == []
+    (finding,) = found("heartbeats", join(0), late, beat(17 * S))
+    assert "was silent for 10 s, its session is 9 s" in finding.what
+
+
 @pytest.mark.parametrize("error", [25, 22, 82, 16, None])
 def test_who_was_thrown_out_or_has_no_coordinator_counts_from_nothing(error: int | None) -> None:
     assert found("heartbeats", join(0), beat(3 * S, error=error), beat(30 * S)) == []
@@ -114,17 +123,16 @@ def test_where_the_capture_has_a_gap_a_heartbeat_may_be_missing() -> None:
 
 
 def new_beat(
-    at: float, epoch: int, *, name: str = "ConsumerGroupHeartbeat", **more: Any
+    at: float, epoch: int, *, name: str = "ConsumerGroupHeartbeat", error: int = 0, **more: Any
 ) -> Exchange:
     asked = {"group_id": "g", "member_id": "m", "member_epoch": epoch}
     answer = {
         "member_id": "m",
         "member_epoch": max(epoch, 1) if epoch >= 0 else epoch,
-        "error_code": 0,
+        "error_code": error,
         "heartbeat_interval_ms": 5000,
-        **more,
     }
-    return exchange(name, 0, asked, answer, at=at)
+    return exchange(name, 0, asked, answer, at=at, **more)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +170,38 @@ def test_a_member_that_is_given_its_id_is_known_by_it() -> None:
     answer = {"member_id": "m", "member_epoch": 1, "error_code": 0, "heartbeat_interval_ms": 5000}
     given = exchange("ConsumerGroupHeartbeat", 0, asked, answer, at=0)
     assert len(found("heartbeats", given, new_beat(20 * S, 1))) == 1
+
+
+def test_commits_of_members_with_an_interval_have_no_session_to_keep() -> None:
+    """Only heartbeats keep them in the group (KIP-848), however seldom they commit."""
+    slow = [new_beat(0, 0), commit(3 * S), new_beat(5 * S, 1), commit(8 * S), new_beat(10 * S, 1)]
+    assert found("heartbeats", *slow) == []
+    assert found("heartbeats", new_beat(0, 0), commit(9.9 * S), new_beat(10 * S, 1)) == []
+
+
+def test_commits_do_not_hide_that_heartbeats_stay_away() -> None:
+    silent = (new_beat(0, 0), *(commit(at * S) for at in (4, 8, 12, 16, 20)))
+    (finding,) = found("heartbeats", *silent)
+    assert finding.severity == "warning"
+    assert finding.what == (
+        "group g: member m commits, but has sent no heartbeat for 12 s, the broker asked for one "
+        "every 5 s"
+    )
+    assert frames([finding]) == [[(1, 2), (120001, 120002)]]
+    refused = commit(9 * S, error=113)  # STALE_MEMBER_EPOCH
+    assert len(found("heartbeats", new_beat(0, 0), refused, commit(12 * S))) == 1
+    (again,) = found("heartbeats", *silent, new_beat(22 * S, 1))[1:]
+    assert "silent for 22 s" in again.what
+
+
+def test_a_heartbeat_may_be_under_way_on_another_connection() -> None:
+    assert found("heartbeats", new_beat(0, 0), commit(12 * S, connection=2)) == []
+
+
+def test_a_member_that_was_removed_for_its_silence() -> None:
+    (finding,) = found("heartbeats", new_beat(0, 0), new_beat(60 * S, 1, error=25))
+    assert finding.severity == "error"
+    assert finding.what == (
+        "group g: member m was silent for 60 s, the broker asked for a heartbeat every 5 s and "
+        "answers UNKNOWN_MEMBER_ID now"
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.captures.checks import test_generations as reasons
 from tests.captures.checks.given import found, frames, whats
-from tests.captures.checks.groups import join, leave, sync
+from tests.captures.checks.groups import beat, join, leave, sync
 
 S = 1000.0
 
@@ -65,3 +66,40 @@ def test_members_of_another_generation_are_not_mixed_in() -> None:
 def test_errors_are_no_joins() -> None:
     asked = join(0, "a", -1, error=79)  # MEMBER_ID_REQUIRED
     assert found("joins", asked, join(60 * S, "a"), sync(60 * S + 5, "a")) == []
+
+
+def test_who_hears_of_it_late_is_not_to_blame() -> None:
+    """A member that polled too late comes back, and the other one learns of it with its heartbeat."""
+    expired = "consumer poll timeout has expired."
+    exchanges = (
+        *reasons.PAIR,
+        reasons.leaves(1 * S, "b", reason=expired),
+        reasons.join(2 * S, "a", 2, members=("a",)),
+        sync(2 * S + 5, "a", 2),
+        reasons.join(6 * S, "b-2", 3, new=True, client="b", connection=2, took=3 * S),
+        beat(8 * S + 900, "a", 2, error=27),
+        reasons.join(8 * S + 990, "a", 3, members=("a", "b-2"), took=12),
+        sync(9 * S + 10, "a", 3),
+    )
+    ended = sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
+    (finding,) = found("joins", *ended, longest_ms=500.0)
+    assert finding.what == (
+        "group g: generation 3 took 3 s to come together; it began because b joined anew (before, b "
+        f"left: {expired}), of which member a (a) heard 2.9 s later, with its heartbeat"
+    )
+    assert "poll more often" not in finding.advice
+
+
+def test_who_was_told_and_came_late() -> None:
+    exchanges = (
+        *reasons.PAIR,
+        reasons.join(1 * S, "c", 2, new=True, took=9 * S),
+        beat(2 * S, "a", 1, error=27),
+        beat(3 * S, "b", 1, error=27),
+        reasons.join(2 * S + 1, "a", 2, members=("a", "b", "c"), took=8 * S),
+        reasons.join(10 * S, "b", 2, took=1),
+        sync(10 * S + 5, "a", 2),
+    )
+    ended = sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
+    (finding,) = found("joins", *ended)
+    assert "; member b (b) joined last, 7 s after it was told to" in finding.what

@@ -52,7 +52,7 @@ def test_a_heartbeat_that_says_nothing_is_completed(name: str, version: int) -> 
     context = Context()
     context.learn(metadata(orders=ORDERS))
     joined = beat(0, subscribed=["orders"], assigned=[0, 1], name=name, version=version)
-    assert line(context, joined) == "g epoch 1 member m → orders[0,1]"
+    assert line(context, joined) == "g joins, epoch 1 member m → orders[0,1]"
     later = beat(1, name=name, version=version)
     assert line(context, later) == "g epoch 1 member m has orders[0,1]"
     member = context.members.of(later)
@@ -96,7 +96,7 @@ def test_a_member_that_left_or_was_thrown_out_begins_anew(end: Exchange) -> None
 def test_a_member_that_joins_again_has_nothing_yet() -> None:
     context = Context()
     context.learn(beat(0, subscribed=["orders"], assigned=[0]))
-    assert line(context, beat(0, subscribed=["clicks"])) == "g epoch 1 member m has nothing"
+    assert line(context, beat(0, subscribed=["clicks"])) == "g joins, epoch 1 member m has nothing"
 
 
 @pytest.mark.parametrize("error", [15, 16, 14])
@@ -132,5 +132,5 @@ def test_streams_members_have_tasks() -> None:
 
     context = Context()
     said = line(context, streams(0, [{"subtopology_id": "0", "partitions": [0, 1]}]))
-    assert said == "g epoch 3 member m → 0[0,1]"
+    assert said == "g joins, epoch 3 member m → 0[0,1]"
     assert line(context, streams(3, None)) == "g epoch 3 member m has 0[0,1]"

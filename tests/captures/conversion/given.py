@@ -7,18 +7,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from barnabas.convert import Wanted, convert
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
+from barnabas.terminal import Terminal
 from captures.conversations import Conversations
 from captures.reader import CaptureReader
 
 
 def quiet() -> Output:
     """An output that nobody sees."""
-    return Output(Console(file=io.StringIO()), Console(file=io.StringIO()))
+    return Output(Terminal(file=io.StringIO()), Terminal(file=io.StringIO()))
 
 
 def converted(path: Path, out: Path, wanted: Wanted | None = None) -> Path:

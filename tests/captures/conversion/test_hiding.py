@@ -33,3 +33,14 @@ def test_what_is_no_frame(frame: bytes) -> None:
     assert hidden == frame[:8] + b"*" * (len(frame) - 8)
     assert FOREIGN.rest(frame, 4) == frame[:4] + b"*" * (len(frame) - 4)
     assert CLEAN.rest(frame) == frame
+
+
+def test_comments_do_not_tell_what_payload_was() -> None:
+    reason = "records at byte 16: magic 0, 1 or 2, not 78"
+    comment = {"frame": 1, "undecodable": reason, "what": [f"skew could not be done: {reason}"]}
+    assert Hiding(Masking()).comment(comment) == comment
+    assert Hiding(Masking.of_payload()).comment(comment) == {
+        "frame": 1,
+        "undecodable": "records at byte 16",
+        "what": ["skew could not be done: records at byte 16"],
+    }

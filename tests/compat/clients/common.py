@@ -26,6 +26,12 @@ RECORDS: Final = 40
 PATIENCE: Final = 20.0
 """Seconds that a client waits for what it was asked to see."""
 
+SLOW: Final = 3.0
+"""Seconds between commits that are seldom: a member of KIP-848 beats every 5 s."""
+
+SELDOM: Final = 3
+"""Commits of that kind."""
+
 COMPRESSIONS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 
 Record = tuple[int, int, str | None, str]
@@ -54,6 +60,11 @@ class Asked:
     def groupless(self) -> bool:
         """Whether the brokers keep offsets of groups but know no members: JoinGroup came with 0.9."""
         return (0,) < self.version < (0, 9)
+
+    @property
+    def consumer_protocol(self) -> bool:
+        """Whether the brokers have groups of KIP-848 without being asked to."""
+        return self.version >= (4, 0)
 
     def compressions(self, *lacking: str) -> list[str]:
         """Those that the broker knows (zstd: KIP-110), and the client with it."""

@@ -15,6 +15,8 @@ from tests.compat.clients.common import (
     PARTITIONS,
     PATIENCE,
     RECORDS,
+    SELDOM,
+    SLOW,
     Asked,
     Record,
     administer,
@@ -112,7 +114,7 @@ def _read(consumer: Consumer, wanted: int) -> list[Record]:
 def consume_in_group(asked: Asked) -> dict[str, Any]:
     """What a group reads, and what the next member reads after the commit."""
     topic = asked.name
-    found = {}
+    found: dict[str, Any] = {}
     for label in ("first", "second"):
         _send(asked, topic, label)
         consumer = _consumer(asked, asked.name)
@@ -125,6 +127,29 @@ def consume_in_group(asked: Asked) -> dict[str, Any]:
             consumer.commit(asynchronous=False)
         finally:
             consumer.close()
+    if asked.consumer_protocol:
+        found["seldom"] = _commit_seldom(asked)
+    return found
+
+
+def _commit_seldom(asked: Asked) -> list[int]:
+    """The least offset of each commit of a member of KIP-848."""
+    own: dict[str, Any] = {"group.id": f"{asked.name}-seldom", "group.protocol": "consumer"}
+    own |= {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+    consumer = Consumer(_settings(asked, **own))
+    found = []
+    try:
+        consumer.subscribe([asked.name])
+        _read(consumer, 2 * RECORDS)
+        for _ in range(SELDOM):
+            due = time.monotonic() + SLOW
+            while time.monotonic() < due:
+                consumer.poll(0.1)
+            positions = consumer.position(consumer.assignment())
+            taken = consumer.commit(offsets=positions, asynchronous=False)
+            found.append(min(one.offset for one in taken or ()))
+    finally:
+        consumer.close()
     return found
 
 

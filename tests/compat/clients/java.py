@@ -12,6 +12,8 @@ from tests.compat.clients.common import (
     PARTITIONS,
     PATIENCE,
     RECORDS,
+    SELDOM,
+    SLOW,
     Asked,
     Record,
     administer,
@@ -80,13 +82,25 @@ def _record(one: Received) -> Record:
     return one.partition, one.offset, None, (one.value or b"").decode()
 
 
+def _commit_seldom(java: JavaClient, asked: Asked) -> list[str]:
+    """What a member of KIP-848 hears of each commit: the name of an error, or nothing."""
+    own = {"group.id": f"{asked.name}-seldom", "group.protocol": "consumer"}
+    steps: list[list[Any]] = [["settle", PARTITIONS], ["read", 1]]
+    for _ in range(SELDOM):
+        steps += [["keep", SLOW], ["commit", "sync", "seldom"]]
+    ((seen,),) = java.follow(asked.name, 2 * RECORDS, [[{"settings": own, "steps": steps}]])
+    return [str(rest[-1]) for _, what, *rest in seen if what in ("committed", "died")]
+
+
 def consume_in_group(asked: Asked) -> dict[str, Any]:
     """What a group reads, and what the next member reads after the commit."""
-    found = {}
+    found: dict[str, Any] = {}
     with _client(asked) as java:
         for label in ("first", "second"):
             _send(java, asked.name, label)
             found[label] = _read(java, asked, asked.name, RECORDS)
+        if asked.consumer_protocol:
+            found["seldom"] = _commit_seldom(java, asked)
         asked.addresses.update(java.addresses)
     return found
 

@@ -41,6 +41,7 @@ def used(path: Path) -> Folder:
 
 def test_what_was_done_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
     used(tmp_path / "e").close()
+    assert (tmp_path / "e").stat().st_mode & 0o777 == 0o700  # histories hold records
     again = Folder(tmp_path / "e", WHAT)
     assert again.recording == [SEEN]
     assert again.results == {"": RECORDED, "003.yaml": FINE, "004.yaml": WRONG}

@@ -88,6 +88,24 @@ def test_it_is_started_once_at_a_time_and_again_after_its_end(tmp_path: Path, gu
     jvm.end()
 
 
+def test_it_may_end_at_the_first_signal(
+    tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is over, and known to be, before the next one is sent."""
+    jvm = script(SLEEPS, tmp_path, guard)
+    jvm.start()
+    send = os.killpg
+
+    def killpg(pid: int, number: int) -> None:
+        send(pid, number)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert jvm.pid is None
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    jvm.end(10)
+    assert jvm.pid is None
+
+
 def test_nothing_is_sent_to_one_that_ended(tmp_path: Path, guard: Guard) -> None:
     jvm = script("exit 0", tmp_path, guard)
     jvm.run(10)

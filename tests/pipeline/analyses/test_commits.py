@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pipeline.analyses.commits import commits
+from tests.captures.checks.groups import transact
 from tests.pipeline.analyses.made import commit, fetch, numbered
 from tests.pipeline.analyses.tables import rows, table
 
@@ -45,3 +46,16 @@ def test_what_is_read_twice_and_what_is_passed_over(spark: SparkSession) -> None
     assert told.pop("refused") == (None, None, None, 0, 0, 0, 1, 0)
     assert told == {"one": (5, 15, 10, 0, 0, 1, 1, 0), "two": (13, 22, 9, 10, 5, 2, 0, 1)}
     assert {(row["group"], row["topic"], row["partition"]) for row in found} == {("g", "orders", 0)}
+
+
+def test_offsets_of_a_fenced_transaction_are_no_commits_that_were_refused(
+    spark: SparkSession,
+) -> None:
+    exchanges = numbered(
+        transact(1, error=22),
+        transact(2, error=25),
+        transact(3, error=27),  # the group rebalances: nobody is fenced
+        commit(4, 9, error=22),
+    )
+    (found,) = commits(table(spark, rows(exchanges))).collect()
+    assert (found["fenced"], found["refused"]) == (2, 2)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from captures.checks import CHECKS
+from captures.checks.finding import program
 from captures.checks.running import run
 from captures.exchange import Exchange
-from pipeline.analyses.findings import PRODUCER, SCOPES, findings
+from pipeline.analyses.findings import PRODUCER, PROGRAM, SCOPES, findings
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import beat, join, sync
 from tests.pipeline.analyses.made import group_beat, metadata, numbered
@@ -41,6 +42,12 @@ MADE: dict[str, list[Exchange]] = {
         produce(0, ["a"], error=7, took=5),
         produce(1, ["b"], offset=0, took=5),
         produce(10, ["a"], offset=1),
+    ],
+    # of a client without an id, which sends again on another connection
+    "no client id": [
+        produce(0, ["a"], error=7, took=5, client=None, host="h", connection=1),
+        produce(1, ["b"], offset=0, took=5, client=None, host="h", connection=1),
+        produce(10, ["a"], offset=1, client=None, host="h", connection=2),
     ],
     "silent": [join(0), sync(10), beat(9500), beat(30_000)],
     "waited": [
@@ -85,3 +92,16 @@ def _gist(one: tuple[Any, Any]) -> tuple[Any, ...]:
     whose = (last.connection, last.client, last.api)
     gist = (check.name, finding.severity, finding.what, finding.advice)
     return (*gist, *whose, finding.ts // 1000, packets)
+
+
+def test_a_client_is_the_same_one_here_and_there(spark: SparkSession) -> None:
+    """Whatever id it has, if any, and however its address is written."""
+    told = [
+        metadata(0, client=client, host=host, connection=connection)
+        for connection in (1, 2)
+        for client in (None, "", "None", "a/b", "a:1", "app")
+        for host in ("10.0.0.1", "[::1]", "host")
+    ]
+    found = table(spark, rows(told)).selectExpr(f"{PROGRAM} as one").collect()
+    assert [row["one"] for row in found] == [program(one) for one in told]
+    assert len(set(map(program, told))) < len(told)

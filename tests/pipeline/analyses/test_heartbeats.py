@@ -27,6 +27,9 @@ def test_classic_members(spark: SparkSession) -> None:
         beat(200, "out", error=25),
         join(0, "torn", took=10, losses=0),
         beat(8000, "torn", losses=1),
+        join(0, "waits", took=10),
+        beat(3000, "waits", took=4000),
+        beat(10_000, "waits"),  # 3000 since it had its answer
         beat(9000, "before"),  # joined before the capture
         beat(9500, "before"),
     ]
@@ -35,9 +38,10 @@ def test_classic_members(spark: SparkSession) -> None:
     assert {row["member"]: tuple(row[name] for name in names) for row in found} == {
         "m": (9000, 2, 4500.0, 0.5, False),
         "late": (9000, 1, 9990.0, 1.11, True),
-        "out": (9000, 2, 100.0, 100 / 9000, True),
+        "out": (9000, 2, 99.0, 0.011, True),
         "torn": (9000, 1, None, None, False),
-        "before": (None, 2, 500.0, None, False),
+        "waits": (9000, 2, 3000.0, 3000 / 9000, False),
+        "before": (None, 2, 499.0, None, False),
     }
     assert {row["protocol"] for row in found} == {"classic"}
 
@@ -50,6 +54,14 @@ def test_members_with_heartbeats_of_their_own(spark: SparkSession) -> None:
         group_beat(30_000, -1, -1),
         group_beat(0, 0, 1, member="fenced"),
         group_beat(5001, 1, 0, member="fenced", error=110),
+        # commits keep nobody in such a group, and are never late
+        group_beat(0, 0, 1, member="commits"),
+        commit(4001, "commits"),
+        commit(8001, "commits"),
+        commit(12_001, "commits"),
+        group_beat(16_001, 1, 1, member="commits"),
+        commit(25_001, "commits"),
+        commit(40_002, "commits"),
     ]
     found = heartbeats(table(spark, rows(exchanges))).collect()
     names = ("protocol", "interval_ms", "heartbeats", "max_gap_ms", "intervals", "expired")
@@ -57,4 +69,5 @@ def test_members_with_heartbeats_of_their_own(spark: SparkSession) -> None:
     assert {row["member"]: tuple(row[name] for name in names) for row in found} == {
         "m": (api, 5000, 4, 7500.0, 1.5, False),
         "fenced": (api, 5000, 2, 5000.0, 1.0, True),
+        "commits": (api, 5000, 2, 24_000.0, 4.8, False),
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from captures.exchange import Exchange
 from pipeline.analyses.rebalances import rebalances
+from tests.captures.checks import test_generations as reasons
 from tests.captures.checks.groups import beat, join, leave, sync
 from tests.pipeline.analyses.made import group_beat
 from tests.pipeline.analyses.tables import rows, table
@@ -53,6 +54,38 @@ def test_a_classic_group_waits_for_the_one_that_comes_last(spark: SparkSession) 
         ("b", 2, "consuming", 1050.0, 2000.0, *b),
         ("b", 2, "stopped", 2000.0, 2005.0, *b[:-1], "left"),
     ]
+
+
+def test_who_hears_of_a_rebalance_late_is_not_late_itself(spark: SparkSession) -> None:
+    exchanges = [
+        *reasons.PAIR,
+        reasons.leaves(1000, "b", reason="consumer poll timeout has expired."),
+        reasons.join(2000, "a", 2, members=("a",), reason="group is already rebalancing"),
+        reasons.join(5990, "b-2", -1, new=True, error=79),
+        reasons.join(
+            6000, "b-2", 3, reason="need to re-join with the given member-id: b-2", took=3000
+        ),
+        beat(8900, "a", 2, error=27),
+        reasons.join(8990, "a", 3, members=("a", "b-2"), took=10),
+        # and one that was told at once, and came late
+        reasons.join(20_000, "c", 4, new=True, took=5000),
+        beat(20_010, "a", 3, error=27),
+        beat(21_010, "a", 3, error=27),
+        reasons.join(24_990, "a", 4, members=("a", "c"), took=10),
+    ]
+    told = phases(spark, exchanges, "late", "reason")
+    joined = {(row[0], row[1]): row[5:] for row in told if row[2] == "join"}
+    assert joined == {
+        ("a", 1): (False, "new member"),
+        ("b", 1): (False, "new member"),
+        ("a", 2): (False, "group is already rebalancing"),
+        ("b-2", 3): (False, "new member"),
+        ("a", 3): (False, "rejoins"),
+        ("c", 4): (False, "new member"),
+        ("a", 4): (True, "rejoins"),
+    }
+    (stopped,) = [row for row in told if row[2] == "stopped"]
+    assert stopped[6] == "consumer poll timeout has expired."
 
 
 def test_a_member_that_is_thrown_out_stands_still_until_it_joins_again(spark: SparkSession) -> None:

@@ -246,6 +246,7 @@ def results() -> dict[str, Result]:
                     "lag": 20,
                     "commits": 7,
                     "refused": 0,
+                    "fenced": 0,
                     "rewinds": 0,
                     "host": "127.0.0.1",
                     "capture": "demo",

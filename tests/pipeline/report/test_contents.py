@@ -67,6 +67,19 @@ def test_a_rise_of_latency_stands_out_and_the_usual_does_not() -> None:
     assert not drawn("latency", latency=Result(even, len(even))).said
 
 
+def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
+    found = [row for row in results()["rebalances"].rows if row["phase"] == "join"]
+    why = "consumer poll timeout has expired."
+    went = [{**row, "phase": "stopped", "reason": why} for row in found]
+    of = {row["client_id"] for row in found}
+    (said,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).said
+    for client in of:
+        times = sum(row["client_id"] == client for row in found)
+        assert (f"{client} went {times} times ({why})" in said.text) == (times > 1)
+    (table,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).tables
+    assert {row["stopped"] for row in table.rows} == {why}
+
+
 def test_a_standstill_and_who_was_late_are_said() -> None:
     (said,) = drawn("rebalances").said
     assert said.severity == "bad"

@@ -97,10 +97,10 @@ class Desk:
         found = [row for row in await self.get("/connections") if row["connection"] == number]
         return found[0] if found else None
 
-    async def exchange(self, number: int = 1, **more: Any) -> None:
+    async def exchange(self, number: int = 1, name: str = "Metadata", **more: Any) -> None:
         """One exchange on a connection of its own."""
         async with self.client() as (reader, writer):
-            writer.write(request("Metadata", number, **more))
+            writer.write(request(name, number, **more))
             await asyncio.wait_for(read_frame(reader), SOON)
 
     @asynccontextmanager

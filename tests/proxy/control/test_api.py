@@ -142,7 +142,7 @@ async def frames(it: Desk, direction: str, count: int) -> None:
         ("/connections/1/step", 409, "connection 1 is not paused: pause it first"),
         ("/connections/1/step?direction=both", 400, "direction is request or response, not 'both'"),
         ("/connections/2/pause", 404, "no connection 2 is open: GET /connections lists them"),
-        ("/connections/x/pause", 404, "Not Found"),
+        ("/connections/x/pause", 404, "no connection x is open: GET /connections lists them"),
     ],
 )
 def test_what_can_not_be_done_to_a_connection(path: str, status: int, said: str) -> None:
@@ -187,6 +187,24 @@ def test_the_last_exchanges_that_pass_oldest_first() -> None:
             row = (await it.get("/exchanges?last=1"))[0]
             assert row["api"] == "Metadata"
             assert len(row["response"]["brokers"]) == 3
+            assert row["details"] == "no topics → 3 brokers, 0 topics"
+            assert (row["note"], row["ts"] < row["ended"]) == ("", True)
+
+    run(main())
+
+
+def test_the_oldest_exchanges_are_left_out_of_an_answer_that_grows_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("proxy.control.api.LISTED", 1000)
+
+    async def main() -> None:
+        async with desk(observed=True) as it:
+            for number in range(5):
+                await it.exchange(number)
+            numbers = [x["correlation_id"] for x in await it.get("/exchanges")]
+            assert 0 < len(numbers) < 5
+            assert numbers == list(range(5))[-len(numbers) :]
 
     run(main())
 
@@ -448,3 +466,74 @@ def test_metrics_are_text_for_prometheus() -> None:
             assert b"barnabas_open_connections 0.0" in answer.body
 
     run(main())
+
+
+DIGITS = "9" * 5_000
+ODD = [
+    DIGITS, "0x" + "f" * 4_000, "-1", "%00", "%ff", "%C2%B2", "%D9%A3", "..%2F", "%0d%0aX", "a" * 30_000,
+    quote(f"`{DIGITS}`"), quote(f"x[{DIGITS}]"), "(" * 5_000, quote("a||" * 5_000 + "a"), "%22%5Cud800%22",
+]  # fmt: skip
+BODIES = [
+    b"", b"\xff", b"\0", b"5", b"[]", b"[" * 300_000, b"!!bool x", b"!!int ''", b"? " * 3_000,
+    b"seed: 0x" + b"f" * 500_000, b"version: 1\nrules: []\nseed: " + b"9" * 500_000,
+    b'version: 1\nrules: [{name: "\\ud800", do: close}]', b'{name: "\\ud800", do: close}',
+    b"{name: a, do: {corrupt: {at: 0x" + b"f" * 5_000 + b"}}}", b"x" * (MAX_BYTES + 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/connections/{}/pause",
+        "/connections/1/step?direction={}",
+        "/exchanges?last={}",
+        "/exchanges?filter={}",
+        "/log?api={}",
+        "/log?error={}",
+        "/log?filter={}",
+        "/scenario/rules/{}",
+        "/scenario/rules/{}/fire",
+    ],
+)
+def test_whatever_is_asked_is_answered_and_no_error_of_ours(path: str) -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            for odd in ODD:
+                for method in ("GET", "POST", "DELETE"):
+                    answer = await it.ask(method, path.format(odd))
+                    assert answer.status < 500, (method, odd[:40])
+
+    run(main())
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", "/scenario"), ("POST", "/scenario/rules")])
+def test_whatever_is_sent_is_answered_and_no_error_of_ours(method: str, path: str) -> None:
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            for body in BODIES:
+                answer = await it.ask(method, path, body)
+                assert 400 <= answer.status < 500 or b"ud800" in body, body[:40]
+                assert (await it.ask("GET", "/scenario")).status == 200
+
+    run(main())
+
+
+def test_a_body_that_is_cut_off_is_nothing_to_speak_of(caplog: pytest.LogCaptureFixture) -> None:
+    """By the client, or by the proxy that stops."""
+
+    async def main() -> None:
+        async with desk() as it:
+            head = f"PUT /scenario HTTP/1.1\r\nHost: {it.where}\r\nAuthorization: Bearer {it.token}\r\n"
+            for cut in (True, False):
+                reader, writer = await asyncio.open_connection(*it.serving.address)
+                writer.write(f"{head}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n".encode())
+                await asyncio.wait_for(reader.readuntil(b"100 Continue"), SOON)  # it is being read
+                writer.write(b"version: 1")
+                if cut:
+                    writer.close()
+                else:
+                    await it.serving.stop()
+                    writer.close()
+
+    run(main())
+    assert [record.getMessage() for record in caplog.records] == []

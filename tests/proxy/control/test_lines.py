@@ -17,17 +17,6 @@ CONNECTION: dict[str, Any] = {
     "request": WAY,
     "response": WAY,
 }
-EXCHANGE: dict[str, Any] = {
-    "ts": "2026-01-01T00:00:00.000000Z",
-    "client_id": "a",
-    "client_address": "127.0.0.1:5",
-    "broker": 1,
-    "api": "Fetch",
-    "version": 11,
-    "error": "",
-    "latency_ms": 1.234,
-    "rules": [],
-}
 
 
 def test_a_connection() -> None:
@@ -46,17 +35,6 @@ def test_a_connection() -> None:
     )
 
 
-def test_an_exchange() -> None:
-    assert lines.exchange(EXCHANGE) == "2026-01-01T00:00:00.000000Z  a  b1  Fetch v11  1.23 ms"
-    more = EXCHANGE | {
-        "broker": None,
-        "error": "NONE_SUCH",
-        "latency_ms": None,
-        "rules": ["r", "s"],
-    }
-    assert lines.exchange(more) == "2026-01-01T00:00:00.000000Z  a  -  Fetch v11  NONE_SUCH  ⟵ r, s"
-
-
 def test_rules() -> None:
     rule = {"name": "r", "matched": 3, "fired": 2, "what": "delay"}
     assert list(lines.rules({"rules": [rule]})) == ["r: 3 matched, 2 fired, delay"]
@@ -71,6 +49,8 @@ def test_status() -> None:
         "brokers": [{"kind": "broker", "id": 1, "listen": "127.0.0.1:2", "upstream": "a:1"}],
         "connections": {"open": 1, "accepted": 5},
         "rules": 2,
+        "undecided": [{"rule": "r", "messages": 7, "reason": "the body can't be read"}],
+        "topic_names": {"wanted": 3, "trouble": "no answer in 10 s"},
         "apis": [{"api": "Fetch", "count": 3, "p50_ms": None}],
         "capture": {"path": "c.pcapng", "packets": 9, "lost_packets": 1},
     }
@@ -79,6 +59,8 @@ def test_status() -> None:
         "broker 1: 127.0.0.1:2 for a:1",
         "connections: 1 open, 5 accepted",
         "rules: 2",
+        "rule 'r': 7 messages undecided: the body can't be read",
+        "names of topics: 3 are wanted by rules: no answer in 10 s",
         "Fetch: 3 exchanges, p50 - ms",
         "capture: c.pcapng, 9 packets, 1 lost",
     ]

@@ -105,6 +105,57 @@ def test_a_wrong_one_is_not_and_why_is_said_once(
     assert "rules.yaml" in line
 
 
+def huge(path: Path) -> None:
+    path.write_text(f"version: 1\nseed: 0x{'f' * 4_000}\nrules: []\n")
+
+
+def test_a_number_that_nobody_can_write_down_does_not_end_it(path: Path) -> None:
+    found, said = after(path, huge, rewrite)
+    assert [scenario.rules[0].name for scenario in found] == ["new"]
+    assert [line.partition(": '0x")[0] for line in said] == [
+        "scenario: refused, the rules stay as they are: rules.yaml:2: no YAML"
+    ]
+
+
+def rewrite_old(path: Path) -> None:
+    path.write_text(OLD)
+
+
+def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def odd(scenario: Scenario) -> None:
+        if scenario.rules[0].name == "new":
+            raise ArithmeticError("nobody thought of this")
+        found.append(scenario)
+
+    found: list[Scenario] = []
+    said: list[str] = []
+
+    async def main() -> None:
+        file = ScenarioFile(path)
+        task = asyncio.create_task(file.watch(odd, said.append, every=0.001))
+        async with asyncio.timeout(10):
+            rewrite(path)
+            while not said:
+                await asyncio.sleep(0.001)
+            with monkeypatch.context() as patched:
+                patched.setattr(ScenarioFile, "load", lambda _: 1 / 0)
+                rename(path)
+                while len(said) < 2:
+                    await asyncio.sleep(0.001)
+            rewrite_old(path)
+            while not found:
+                await asyncio.sleep(0.001)
+        task.cancel()
+
+    run(main())
+    assert said == [
+        f"scenario: can't load {path}: ArithmeticError: nobody thought of this",
+        f"scenario: can't load {path}: ZeroDivisionError: division by zero",
+    ]
+
+
 def test_one_that_was_wrong_and_is_right_again_is_handed_on(path: Path) -> None:
     found, said = after(path, remove, rewrite, wrong, rewrite)
     assert [scenario.rules[0].name for scenario in found] == ["new", "new"]

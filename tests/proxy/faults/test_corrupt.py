@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from proxy.dice import Dice
 from proxy.effects import Become
 from proxy.faults.corrupt import Corrupt, corrupt
-from proxy.message import Message, Unable
+from proxy.message import MOST_RECORDS, Message, Unable
 from specs import api, records
 from specs.records import Record
 from tests.proxy.faults.given import ask, message, produce, slicings, stage
@@ -91,3 +91,13 @@ def test_the_frame_keeps_its_size(chunks: Chunks) -> None:
     expected = produce(1, acks=1, records=RECORDS) + ask(2)
     assert len(found) == len(expected)
     assert sum(a != b for a, b in zip(found, expected, strict=True)) == 1
+
+
+def test_more_batches_than_a_fault_takes_apart_stay() -> None:
+    data = RECORDS * (MOST_RECORDS + 1)
+    topics = [{"name": "t", "partition_data": [{"records": data}]}]
+    with pytest.raises(Unable, match=f"more than {MOST_RECORDS} batches"):
+        become(
+            {"path": "topic_data[0].partition_data[0].records"},
+            message("Produce", "request", 7, topic_data=topics),
+        )

@@ -5,6 +5,7 @@ import statistics
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from proxy.dice import Dice
 from proxy.faults.delay import TAIL, Delay, delay
@@ -44,6 +45,12 @@ def test_without_jitter_nothing_is_drawn(by: int, how: str) -> None:
         raise AssertionError
 
     assert only(delay, config(by, 0, how), never).ns == by
+
+
+@pytest.mark.parametrize("how", DISTRIBUTIONS)
+def test_a_distribution_without_jitter_is_refused_and_what_jitter_is_said(how: str) -> None:
+    with pytest.raises(ValidationError, match=f"distribution: {how} .* give jitter, too, which is"):
+        Delay.model_validate({"by": "1s", "distribution": how})
 
 
 def sample(how: str) -> list[float]:

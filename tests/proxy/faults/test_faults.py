@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -72,6 +74,15 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
         for effect in effects:
             assert isinstance(effect, get_args(Effect))
             assert describe(effect)
+
+
+def test_every_fault_stands_once_in_the_readme() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    (table,) = re.findall(r"^\| fault \| what it does \| settings \|\n((?:\|.*\n)+)", readme, re.M)
+    named = [
+        name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])
+    ]
+    assert sorted(named) == sorted(name for name, _, _ in FAULTS)
 
 
 def test_every_fault_has_its_name_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from proxy.effects import Become
 from proxy.faults.skew import Skew, skew
-from proxy.message import Message, Unable
+from proxy.message import MOST_RECORDS, Message, Unable
 from specs import api, records
 from specs.records import Record
 from tests.proxy.faults.given import message
@@ -52,3 +52,12 @@ def test_timestamps_of_responses() -> None:
 def test_a_message_without_timestamps_stays() -> None:
     with pytest.raises(Unable, match="no timestamps"):
         skewed("1h", message(group_id="g"))
+
+
+def test_more_records_or_batches_than_a_fault_takes_apart_stay() -> None:
+    many = [GIVEN[0]._replace(offset=at) for at in range(MOST_RECORDS + 1)]
+    message_set = records.build(many, magic=1, compression="gzip")
+    for data in (message_set, records.build(GIVEN) * (MOST_RECORDS + 1)):
+        body = {"topic_data": [{"name": "t", "partition_data": [{"records": data}]}]}
+        with pytest.raises(Unable, match=f"more than {MOST_RECORDS}"):
+            skewed("1h", message("Produce", "request", 7, **body))

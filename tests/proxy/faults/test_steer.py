@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from proxy.effects import Become
 from proxy.faults.steer import Steer, steer
@@ -22,6 +23,12 @@ def steered(settings: dict[str, Any], subject: Message) -> dict[str, Any]:
     assert isinstance(effect, Become)
     found = api(subject.key).response.codec(subject.version)
     return found.decode(effect.body)
+
+
+@pytest.mark.parametrize("setting", [{"topic": "a"}, {"partitions": [1]}])
+def test_what_is_about_leaders_is_refused_without_one(setting: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="give leader"):
+        Steer.model_validate({"coordinator": 1, **setting})
 
 
 @pytest.mark.parametrize("version", [0, 1, 9, 12])

@@ -134,7 +134,7 @@ def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
     actor.answer(response("Fetch", 1, version=13), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (0, 1)
-    assert rule.trouble == "the name of a topic id is not known yet"
+    assert rule.doubt == "the name of a topic id is not known yet"
     other.ask(request("Metadata", 1, version=12), chunks)  # whoever asks, all know it then
     topics = [{"name": "orders", "topic_id": ORDERS}]
     other.answer(response("Metadata", 1, version=12, topics=topics), chunks)
@@ -146,3 +146,95 @@ def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
     by_id = request("Fetch", 2, version=13, session_id=1, session_epoch=1, topics=[])
     actor.ask(by_id, chunks)
     assert (rule.matched, rule.unclear) == (1, 1)  # it names no topic at all
+
+
+BY_NAME = {
+    "match": "match: {api: Fetch, topic: orders}",
+    "where": "match: {api: Fetch, direction: request}\n    where: \"topics[?topic == 'orders']\"",
+}
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("by", BY_NAME)
+def test_15_a_rule_that_is_loaded_later_knows_the_topics_that_were_named_before(
+    chunks: Chunks, observed: bool, by: str
+) -> None:
+    stage = Stage(observed=observed)
+    actor, other = stage.actor(), stage.actor()
+    other.ask(request("Metadata", 1, version=12), chunks)
+    topics = [{"name": "orders", "topic_id": ORDERS}]
+    other.answer(response("Metadata", 1, version=12, topics=topics), chunks)
+    actor.ask(request("Heartbeat", 1, version=3), chunks)
+    actor.answer(response("Heartbeat", 1, version=3), chunks)
+    stage.replace(f"version: 1\nrules:\n  - name: r\n    {BY_NAME[by]}\n    do: {{delay: 1s}}\n")
+    actor.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)), chunks)
+    (rule,) = stage.rules.rules
+    assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 0)
+    assert len(stage.crossing.questions) == 0
+
+
+@slicings
+@pytest.mark.parametrize(
+    ("name", "version", "body"),
+    [
+        ("Produce", 13, {"topic_data": [{"topic_id": ORDERS}]}),
+        ("Fetch", 17, {"topics": [{"topic_id": ORDERS}]}),
+        ("OffsetCommit", 10, {"topics": [{"topic_id": ORDERS}]}),
+        ("TxnOffsetCommit", 6, {"topics": [{"topic_id": ORDERS}]}),
+        ("ConsumerGroupHeartbeat", 1, {"topic_partitions": [{"topic_id": ORDERS}]}),
+        ("ShareFetch", 1, {"topics": [{"topic_id": ORDERS}]}),
+        ("ShareAcknowledge", 1, {"topics": [{"topic_id": ORDERS}]}),
+    ],
+)
+def test_15_a_topic_is_matched_by_its_id_in_every_api_that_has_ids_alone(
+    chunks: Chunks, name: str, version: int, body: dict[str, Any]
+) -> None:
+    scenario = "version: 1\nrules: [{name: r, match: {topic: ord*}, do: {delay: 1s}}]\n"
+    stage = Stage(scenario)
+    actor = stage.actor()
+    actor.ask(request(name, 1, version=version, **body), chunks)
+    (rule,) = stage.rules.rules
+    assert (rule.matched, rule.unclear) == (0, 1)
+    assert stage.crossing.questions.next(stage.crossing.topics, stage.now) == (ORDERS,)
+    assert [line for line in actor.said if "could not be decided" in line] == [
+        "connection 1 (me@client:1): rule 'r' could not be decided: "
+        "the name of a topic id is not known yet; no match, and counted"
+    ]
+    stage.crossing.topics[ORDERS] = "orders"
+    actor.ask(request(name, 2, version=version, **body), chunks)
+    assert (rule.matched, rule.unclear) == (1, 1)
+    assert stage.crossing.questions.next(stage.crossing.topics, stage.now) == ()
+
+
+def test_15_a_response_whose_request_passed_before_the_rule_came_is_not_decided() -> None:
+    stage = Stage(observed=False)
+    actor = stage.actor()
+    for number in (1, 2):
+        actor.ask(request("Heartbeat", number, version=3, group_id="g"))
+    stage.replace(
+        "version: 1\nrules: [{name: r, match: {direction: response, group: g}, do: {delay: 1s}}]\n"
+    )
+    actor.ask(request("Heartbeat", 3, version=3, group_id="g"))
+    for number in (1, 2, 3):
+        actor.answer(response("Heartbeat", number, version=3))
+    (rule,) = stage.rules.rules
+    assert (rule.matched, rule.unclear) == (1, 2)
+    assert rule.doubt == "its request passed before a rule asked what it names"
+    assert sum("could not be decided" in line for line in actor.said) == 1
+
+
+def test_15_a_hold_until_a_topic_wants_its_name_to_be_known() -> None:
+    until = "{api: Fetch, topic: orders, same: any}"
+    stage = Stage(
+        "version: 1\nrules: [{name: r, match: {api: Heartbeat, direction: request}, "
+        f"do: {{hold: {{until: {until}, at_most: 5s}}}}}}]\n"
+    )
+    actor, other = stage.actor(), stage.actor()
+    actor.ask(request("Heartbeat", 1, version=3))
+    other.ask(request("Fetch", 1, version=13, **fetch(0, 0, 0)))
+    assert actor.ids("request") == []
+    assert stage.crossing.questions.next(stage.crossing.topics, stage.now) == (ORDERS,)
+    stage.crossing.topics[ORDERS] = "orders"
+    other.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)))
+    assert actor.ids("request") == [1]

@@ -123,8 +123,8 @@ def test_06_a_controller_is_not_the_broker_of_its_id(chunks: Chunks) -> None:
 
 
 @slicings
-def test_06_node_minus_1_and_empty_hosts_stay(chunks: Chunks) -> None:
-    nobody = [{"node_id": -1, "host": "x", "port": 1}, {"node_id": 2, "host": "", "port": -1}]
+def test_06_nodes_without_an_address_stay(chunks: Chunks) -> None:
+    nobody = [{"node_id": -1, "host": "", "port": -1}, {"node_id": 2, "host": "", "port": -1}]
     answer = response("Metadata", 1, brokers=nobody)
     assert exchange(Stage().actor(), request("Metadata", 1), answer, chunks) == answer
 

@@ -35,7 +35,7 @@ def asked(choose: random.Random) -> list[bytes]:
     overlong = overlong[:-5] + b"\x81\0\x07\0\0\0"  # no topics in two bytes, a boolean of 7
     found = [
         raw(struct.pack(">hhih", 999, 7, 1, -1) + b"anything"),
-        raw(struct.pack(">hhih", 3, 99, 2, 1) + b"a" + b"later fields"),
+        raw(struct.pack(">hhih", 12, 99, 2, 1) + b"a" + b"later fields"),
         raw(overlong),
         request("ControlledShutdown", 4, version=0, broker_id=1),
         request("Heartbeat", 5, group_id="g", generation_id=1, member_id="m"),

@@ -9,6 +9,7 @@ import pytest
 
 import specs
 from specs import inside
+from specs.inside.reveal import MAX_BYTES
 from specs.jsonform import to_json
 from specs.layout import Layout
 from tests.specs.inside.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
@@ -181,3 +182,13 @@ def layouts(message: str) -> list[Layout]:
         direction = "request" if message.endswith("Request") else "response"
         declared = specs.api(message.removesuffix(direction.capitalize())).message(direction)
     return [declared.layout(v) for v in range(declared.versions[0], declared.versions[1] + 1)]
+
+
+def test_no_more_of_a_body_is_looked_into_than_the_limit() -> None:
+    member = {"member_id": "m", "metadata": SUBSCRIPTION}
+    fit = MAX_BYTES // len(SUBSCRIPTION)
+    found = inside.reveal(
+        11, "response", {"protocol_type": "consumer", "members": [member] * (fit + 1)}
+    )
+    assert [path for path, one in found.items() if "unread" in one] == [f"members[{fit}].metadata"]
+    assert found[f"members[{fit}].metadata"]["unread"].startswith("too large to decode")

@@ -28,6 +28,7 @@ def test_each_check_has_a_kind_of_its_own() -> None:
         *(sent("a"), sent("b"), sent("e"), sent("f"), sent("t", "1"), CAREFUL),
         *(acknowledged("e"), acknowledged("a", 1), failed("f"), aborted("1")),
         *(consumed("f", 2), offset_committed(4), consumed("t", 1), consumed("x", 0)),
+        consumed("t", 1),
     ]
     kinds = [found.kind for found in check(History(wrong), log("b", "a", "f", "b"))]
     assert len(set(kinds)) == len(kinds) == len(CHECKS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from experiments.explore.checks.consumed_again import consumed_again
+from experiments.explore.history import History
 from tests.experiments.explore.checks.told import (
     OTHER,
     READER,
@@ -16,6 +17,20 @@ def test_what_is_before_the_committed_offset_is_done() -> None:
     again = consumed("a", 0, "d")
     assert found(consumed_again, log("a"), *told, again) == [("consumed again", ("a",))]
     assert found(consumed_again, log("a"), *told, consumed("b", 1, "d")) == []
+
+
+def test_what_was_given_once_is_not_again_whenever_it_was_committed() -> None:
+    told = READER, offset_committed(2), consumed("a", 0), consumed("b", 1)
+    assert found(consumed_again, log("a", "b"), *told) == []
+
+
+def test_it_says_what_was_compared() -> None:
+    told = READER, consumed("a", 0), consumed("b", 1), offset_committed(2)
+    (finding,) = consumed_again(History((*told, consumed("b", 1))), log("a", "b"))
+    assert finding.text == (
+        "1 given to g in orders[0] before, and again after the offset behind it was committed "
+        "(the first: offset 1, committed 2): b"
+    )
 
 
 def test_what_was_not_committed_may_come_again() -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from experiments.explore.checks.skipped import skipped
+from experiments.explore.history import History
 from tests.experiments.explore.checks.told import (
     CAREFUL,
+    FROM_THE_START,
     OTHER,
     READER,
     consumed,
@@ -24,9 +26,25 @@ def test_a_commit_that_goes_further_than_was_read() -> None:
     assert found(skipped, log("a", "b", "c"), *told) == [("skipped", ("b",))]
 
 
-def test_before_the_first_one_nothing_is_claimed() -> None:
+def test_before_the_first_one_nothing_is_claimed_unless_it_was_to_read_from_the_start() -> None:
+    told = FROM_THE_START, consumed("b", 1)
+    assert found(skipped, log("a", "b", "c"), *told) == [("skipped", ("a",))]
+    (finding,) = skipped(History(told), log("a", "b"))
+    assert finding.text.endswith("orders[0], which it was to read from offset 0 on: a")
+    # of a batch that none of its members came to see
+    assert found(skipped, log("a", "b", "c"), FROM_THE_START, offset_committed(2)) == [
+        ("skipped", ("a", "b"))
+    ]
+    assert found(skipped, log("a", "b"), FROM_THE_START) == []
     assert found(skipped, log("a", "b"), READER, consumed("b", 1)) == []
     assert found(skipped, log("a", "b"), READER, offset_committed(2)) == []
+
+
+def test_a_group_goes_on_where_it_has_committed() -> None:
+    told = READER, offset_committed(0), consumed("b", 1)
+    assert found(skipped, log("a", "b", "c"), *told) == [("skipped", ("a",))]
+    told = READER, offset_committed(1), consumed("b", 1)
+    assert found(skipped, log("a", "b", "c"), *told) == []
 
 
 def test_who_reads_committed_records_is_not_given_others() -> None:

@@ -55,6 +55,7 @@ def offset_committed(offset: int, group: str = "g", partition: int = 0) -> Offse
 
 
 READER = Consumer(consumer="c", group="g", isolation="read_uncommitted")
+FROM_THE_START = Consumer(consumer="c", group="g", reset="earliest")
 CAREFUL = Consumer(consumer="c", group="g", isolation="read_committed")
 OTHER = Consumer(consumer="d", group="g", isolation="read_uncommitted")
 

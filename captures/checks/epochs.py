@@ -1,0 +1,108 @@
+"""Group epochs of members with heartbeats of their own (KIP-848, 932, 1071), seen as generations.
+
+The group epoch itself is not on the wire: a member is given it once it has let go of what it has to. So
+an epoch begins here when the first member is given it, and it is the last one to be given it that the
+others' partitions may have waited for. Nobody says why: -1 leaves, -2 leaves for a while, 0 joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from captures.checks.finding import answered, evidence, program
+from captures.checks.rebalance import (
+    EXPIRED,
+    JOINED,
+    LEFT,
+    Absences,
+    Cause,
+    Generation,
+    Join,
+    Member,
+    Members,
+)
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+
+TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
+"""By the API of a group's heartbeats."""
+
+REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
+
+
+@dataclass(slots=True)
+class _Group:
+    losses: int
+    members: Members = field(default_factory=Members)
+    now: Generation | None = None
+    pending: list[Cause] = field(default_factory=list)
+
+
+class Epochs:
+    """What exchanges say of these groups, in the order in which they end."""
+
+    def __init__(self) -> None:
+        self._groups: Memory[str, _Group] = Memory()
+        self._absent = Absences()
+
+    def learn(self, exchange: Exchange) -> Iterator[Cause | Generation]:
+        """What an exchange shows: causes at once, an epoch, `over`, when another one begins."""
+        request = exchange.request if exchange.key in TYPES else None
+        response, end = exchange.response, answered(exchange)
+        if not request or not response or end is None:
+            return
+        name, asked = request["group_id"], request["member_epoch"]
+        group = self._groups.get(name)
+        if group is None or group.losses != exchange.losses:
+            if group is not None and group.now is not None:
+                yield group.now.ended()
+            group = self._groups[name] = _Group(exchange.losses)
+        member = response["member_id"] or request["member_id"]
+        one = group.members.get(member)
+        if exchange.error or asked < 0:
+            if one is not None and (asked < 0 or exchange.error in REMOVED):
+                cause = one.cause(LEFT if asked < 0 else EXPIRED, name, exchange, "", group.members)
+                group.members.discard(member)
+                self._absent.began(one, cause)
+                group.pending.append(cause)
+                yield cause
+            return
+        if one is None:
+            one = group.members[member] = Member(
+                member,
+                exchange.client_id or exchange.client_address,
+                program(exchange),
+                request.get("instance_id"),
+                exchange.connection,
+                max(request.get("rebalance_timeout_ms", 0), 0),
+            )
+            if asked == 0:
+                cause = one.cause(JOINED, name, exchange, "", group.members)
+                cause.back = self._absent.ended(name, one)
+                group.pending.append(cause)
+                yield cause
+        epoch, now = response["member_epoch"], group.now
+        if now is None or epoch > now.number:
+            if now is not None:
+                yield now.ended()
+            type_, assignor = TYPES[exchange.key], request.get("server_assignor") or ""
+            now = group.now = Generation(name, epoch, type_, assignor, end)
+        if epoch == now.number:
+            now.causes += group.pending
+            group.pending = []
+            if one.epoch != epoch:
+                told = (end, end, None, asked == 0, evidence(exchange))
+                now.joins.append(Join(one.named(group.members), member, one.client, *told))
+                now.members = len(group.members)
+        one.epoch = epoch
+
+    def finish(self) -> Iterator[Generation]:
+        """Those that no other one has followed; and the next one, if it is known why it would begin."""
+        for name in self._groups:
+            group = self._groups[name]
+            if group.now is not None:
+                yield group.now.ended()
+                if group.pending:
+                    yield group.now.followed(group.pending, len(group.members))

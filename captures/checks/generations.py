@@ -1,0 +1,261 @@
+"""Generations of classic groups: why each began, who came together in it, and for whom it waited.
+
+The coordinator answers no JoinGroup before all members that it knows have sent one, or the rebalance
+timeout is over (KIP-62). It tells a member with its next Heartbeat, or with the answer to a commit or to
+SyncGroup: a member is late from there on, not from when the first one joined. Why a member joins or
+leaves it says itself (KIP-800: JoinGroup v8+, LeaveGroup v5+), else what passes shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from captures.checks.finding import answered, evidence, program
+from captures.checks.rebalance import (
+    EXPIRED,
+    JOINED,
+    LATE,
+    LEFT,
+    REJOINED,
+    Absences,
+    Cause,
+    Generation,
+    Join,
+    Member,
+    Members,
+)
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from captures.phrases.groups import GIVEN_ID
+from captures.wording import member_name
+from specs.error_codes import error_name
+from specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
+
+REBALANCE_IN_PROGRESS: Final = "REBALANCE_IN_PROGRESS"
+MEMBER_ID_REQUIRED: Final = "MEMBER_ID_REQUIRED"
+UNKNOWN_MEMBER_ID: Final = "UNKNOWN_MEMBER_ID"
+
+_KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT)
+_TELLING: Final = (REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID)
+
+
+@dataclass(slots=True)
+class _Group:
+    losses: int
+    members: Members = field(default_factory=Members)
+    listed: set[str] = field(default_factory=set)
+    """Members of the present generation, as its leader was told, and of the one before."""
+    before: set[str] = field(default_factory=set)
+    now: Generation | None = None
+    pending: list[Cause] = field(default_factory=list)
+    """What will have begun the next one."""
+
+    def member(self, member: str, listed: set[str]) -> Member | None:
+        """Who is in it; of one that nobody has seen join, only the id is known."""
+        one = self.members.get(member)
+        if one is None and member in listed:
+            one = Member(member, member_name(member), "", None, -1, 0)
+        return one
+
+
+class Generations:
+    """What exchanges say of the classic groups, in the order in which they end."""
+
+    def __init__(self) -> None:
+        self._groups: Memory[str, _Group] = Memory()
+        self._asked: Memory[tuple[str, str], str] = Memory()
+        """Reasons of newcomers that were given an id to come back with."""
+        self._absent = Absences()
+
+    def learn(self, exchange: Exchange) -> Iterator[Cause | Generation]:
+        """What an exchange shows: causes at once, a generation when its members go on from JoinGroup
+        and again, `over`, when another one begins."""
+        if exchange.key not in _KEYS:
+            return
+        if exchange.key in (HEARTBEAT, OFFSET_COMMIT) and exchange.error not in _TELLING:
+            return
+        request, response, end = exchange.request, exchange.response, answered(exchange)
+        if not request or not response or end is None:
+            return
+        name = request["group_id"]
+        group = self._groups.get(name)
+        if group is None or group.losses != exchange.losses:
+            if group is not None and group.now is not None:
+                yield group.now.ended()
+            group = self._groups[name] = _Group(exchange.losses)
+        if exchange.key == JOIN_GROUP:
+            yield from self._joined(exchange, request, response, name, group, end)
+        elif exchange.key == LEAVE_GROUP:
+            yield from self._left(exchange, request, response, name, group)
+        else:
+            yield from self._told(exchange, request, name, group, end)
+
+    def finish(self) -> Iterator[Generation]:
+        """Those that no other one has followed; and the next one, if it is known why it would begin."""
+        for name in self._groups:
+            group = self._groups[name]
+            if group.now is not None:
+                yield group.now.ended()
+                if group.pending:
+                    yield group.now.followed(group.pending, len(group.members))
+
+    def _joined(
+        self,
+        exchange: Exchange,
+        request: dict[str, Any],
+        response: dict[str, Any],
+        name: str,
+        group: _Group,
+        end: int,
+    ) -> Iterator[Cause | Generation]:
+        member, reason = response["member_id"], request.get("reason") or ""
+        if exchange.error:
+            if exchange.error == MEMBER_ID_REQUIRED:
+                self._asked[name, member] = reason
+            elif exchange.error == UNKNOWN_MEMBER_ID:
+                yield from self._gone(exchange, name, group, request["member_id"], EXPIRED)
+            return
+        number = response["generation_id"]
+        now = group.now
+        if now is not None and number < now.number:
+            return  # overtaken on its way by a later one
+        if now is None or number > now.number:
+            if now is not None:
+                yield now.ended()
+            protocol = response.get("protocol_name") or ""
+            now = Generation(name, number, "classic", protocol, exchange.ts, group.pending)
+            group.now, group.pending = now, []
+            group.before, group.listed = group.listed, set()
+        static = now.joined and exchange.ts > now.joins[0].end
+        before = group.member(member, group.before)
+        asked = self._asked.pop((name, member), None)
+        new = before is None and (
+            not request["member_id"] or asked is not None or bool(group.before)
+        )
+        one = Member(
+            member,
+            exchange.client_id or exchange.client_address,
+            program(exchange),
+            request.get("group_instance_id"),
+            exchange.connection,
+            request.get("rebalance_timeout_ms", request["session_timeout_ms"]),
+        )
+        group.members[member] = one
+        if asked is not None or reason.startswith(GIVEN_ID):
+            reason = asked or ""
+        told = None if before is None else before.told
+        if static:
+            return  # it has its place back, and nobody else hears of it (KIP-345)
+        if new:
+            cause = one.cause(JOINED, name, exchange, reason, group.members)
+            cause.back = self._absent.ended(name, one)
+            now.causes.append(cause)
+            yield cause
+        elif before is not None and told is None and not now.causes:
+            cause = one.cause(REJOINED, name, exchange, reason, group.members)
+            now.causes.append(cause)
+            yield cause
+        now.joins.append(
+            Join(
+                one.named(group.members),
+                member,
+                one.client,
+                exchange.ts,
+                end,
+                told,
+                new,
+                evidence(exchange),
+            )
+        )
+        now.leader = response["leader"]
+        if response["members"]:
+            yield from self._members(exchange, response["members"], name, group, now)
+
+    def _members(
+        self,
+        exchange: Exchange,
+        told: list[dict[str, Any]],
+        name: str,
+        group: _Group,
+        now: Generation,
+    ) -> Iterator[Cause]:
+        """Who is in it, as its leader is told: who was and is not has been waited for in vain."""
+        group.listed = {one["member_id"] for one in told}
+        places = {one.get("group_instance_id") for one in told} - {None}
+        now.members = len(group.listed)
+        for member in sorted({*group.members, *group.before} - group.listed):
+            one = group.member(member, group.before)
+            if one is None or one.instance in places:
+                group.members.discard(member)  # another process has its place (KIP-345)
+                continue
+            what = EXPIRED if one.told is None else LATE
+            for cause in self._gone(exchange, name, group, member, what):
+                group.pending.pop()
+                now.causes.append(cause)
+                yield cause
+
+    def _gone(
+        self,
+        exchange: Exchange,
+        name: str,
+        group: _Group,
+        member: str,
+        what: str,
+        reason: str = "",
+    ) -> Iterator[Cause]:
+        """A member that was one is none any more: a cause of the next generation."""
+        one = group.member(member, group.listed) or group.member(member, group.before)
+        if one is None:
+            return
+        cause = one.cause(what, name, exchange, reason, group.members)
+        group.members.discard(member)
+        group.listed.discard(member)
+        group.before.discard(member)
+        self._absent.began(one, cause)
+        group.pending.append(cause)
+        yield cause
+
+    def _left(
+        self,
+        exchange: Exchange,
+        request: dict[str, Any],
+        response: dict[str, Any],
+        name: str,
+        group: _Group,
+    ) -> Iterator[Cause]:
+        members = request.get("members", [request])
+        answers = response.get("members") or [{}] * len(members)
+        for asked, answer in zip(members, answers, strict=False):
+            error = error_name(response["error_code"] or answer.get("error_code", 0))
+            member, reason = asked["member_id"], asked.get("reason") or ""
+            if not member:  # a static one, by its name
+                member = group.members.at(asked.get("group_instance_id"))
+            if error == "NONE":
+                yield from self._gone(exchange, name, group, member, LEFT, reason)
+            elif error == UNKNOWN_MEMBER_ID:  # it was removed before: now it says why
+                self._absent.explained(name, member, reason)
+
+    def _told(
+        self,
+        exchange: Exchange,
+        request: dict[str, Any],
+        name: str,
+        group: _Group,
+        end: int,
+    ) -> Iterator[Cause | Generation]:
+        """Heartbeat, OffsetCommit and SyncGroup: what a member is told."""
+        member = group.members.get(request["member_id"])
+        if exchange.error == REBALANCE_IN_PROGRESS:
+            if member is not None and member.told is None:
+                member.told = end
+        elif exchange.error == UNKNOWN_MEMBER_ID:
+            yield from self._gone(exchange, name, group, request["member_id"], EXPIRED)
+        elif exchange.key == SYNC_GROUP and not exchange.error and group.now is not None:
+            now = group.now
+            if request["generation_id"] == now.number:
+                now.assigned = max(now.assigned or 0, end)
+                if not now.joined:
+                    now.joined = True
+                    yield now

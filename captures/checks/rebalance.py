@@ -1,0 +1,300 @@
+"""What a rebalance is made of: causes, joins, a generation; and who is away from a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from captures.checks.finding import MS, Evidence, duration, evidence
+from captures.context.memory import Memory
+from captures.exchange import Exchange, iso
+from captures.wording import listed, shorten
+
+JOINED: Final = "joined"
+REJOINED: Final = "joined again"
+LEFT: Final = "left"
+LATE: Final = "did not join again in time"
+EXPIRED: Final = "was removed"
+
+GONE: Final = (LEFT, LATE, EXPIRED)
+
+BRIEF: Final = 100 * MS
+"""Who came together in that time, in ns, has waited for nobody."""
+
+POLL_TIMEOUT: Final = "poll timeout"
+"""In the reason of who leaves because it did not poll: Java's `consumer poll timeout has expired.`"""
+
+
+REASON: Final = 255
+"""Clients cut their reasons there (JoinGroupRequest.maybeTruncateReason), so longer ones are odd."""
+
+
+@dataclass(slots=True)
+class Member:
+    """Who is in a group."""
+
+    id: str
+    client: str
+    """Its client id, or its address."""
+    program: str
+    """Which process it may be, see `program`."""
+    instance: str | None
+    connection: int
+    rebalance_timeout_ms: int
+    """How long it may take to join again: max.poll.interval.ms of a consumer."""
+    told: int | None = None
+    """When it heard that it has to join again, in ns since the epoch."""
+    epoch: int = 0
+    """Of a group of KIP-848."""
+
+    def named(self, members: Members) -> str:
+        """Its client id, and where others have the same the start of its member id's last part."""
+        if members.others(self, self.client):
+            return f"{self.client} ({self.id[-36:][:8]})"
+        return self.client
+
+    def cause(
+        self, what: str, group: str, exchange: Exchange, reason: str, members: Members
+    ) -> Cause:
+        """A step of this member that begins a rebalance."""
+        alike = members.others(self, self.program) + 1
+        name, said = self.named(members), shorten(reason, REASON)
+        return Cause(what, group, name, self, said, exchange.connection, alike, evidence(exchange))
+
+
+class Members(dict[str, Member]):
+    """Members by id; how many have a client id, a program or an instance in common is counted along."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._having: dict[str, dict[str, None]] = {}
+        """By what they have in common: ids."""
+
+    def __setitem__(self, id: str, member: Member) -> None:
+        self.discard(id)
+        super().__setitem__(id, member)
+        for name in self._names(member):
+            self._having.setdefault(name, {})[id] = None
+
+    def discard(self, id: str) -> None:
+        """Without the member, if it is one."""
+        member = self.pop(id, None)
+        for name in () if member is None else self._names(member):
+            having = self._having[name]
+            del having[id]
+            if not having:
+                del self._having[name]
+
+    def others(self, member: Member, name: str) -> int:
+        """How many others have this client id or program too."""
+        having = self._having.get(name, {})
+        return len(having) - (member.id in having)
+
+    def at(self, instance: str | None) -> str:
+        """The id of a static member; empty if there is none."""
+        return next(iter(self._having.get(f"instance {instance}", ())), "")
+
+    @staticmethod
+    def _names(member: Member) -> set[str]:
+        static = set() if member.instance is None else {f"instance {member.instance}"}
+        return {member.client, member.program} | static
+
+
+@dataclass(slots=True)
+class Cause:
+    """Why a generation began: what a member did, or what became of it."""
+
+    what: str
+    group: str
+    name: str
+    member: Member
+    reason: str
+    """As the client says (KIP-800); empty if it does not."""
+    connection: int
+    alike: int
+    """Members of the group that may be the same program."""
+    evidence: Evidence
+    back: Cause | None = None
+    """Of who joined: how it had gone."""
+
+    @property
+    def polls_late(self) -> bool:
+        """Whether it is gone because it did not poll within max.poll.interval.ms."""
+        return self.what == LATE or (self.what in GONE and POLL_TIMEOUT in self.reason.lower())
+
+    def __str__(self) -> str:
+        if self.back is not None:
+            return f"{self.name} joined anew"
+        return f"{self.name} {self.why}"
+
+    @property
+    def why(self) -> str:
+        """What, and the reason if one is given."""
+        return f"{self.what}: {self.reason}" if self.reason else self.what
+
+    @property
+    def at_length(self) -> str:
+        """With how it had gone before, if it had."""
+        return str(self) if self.back is None else f"{self} (before, {self.back})"
+
+
+class Join(NamedTuple):
+    """A member's JoinGroup that was answered with the generation; times in ns since the epoch."""
+
+    name: str
+    member: str
+    client: str
+    ts: int
+    end: int
+    told: int | None
+    """When it heard that the group rebalances; None: that was not seen, or it is new."""
+    new: bool
+    evidence: Evidence
+
+
+class Waited(NamedTuple):
+    """For whom a generation waited more than half of its time."""
+
+    kind: str
+    """"late": for a member that knew; "absent": for one that never came; "untold": until its next
+    heartbeat told it."""
+    names: tuple[str, ...]
+    members: tuple[str, ...]
+    """Their ids."""
+    ns: int
+    join: Join | None
+
+    def __str__(self) -> str:
+        who = listed(self.names, "member", 40)
+        if self.kind == "absent":
+            return f"{who}, in vain"
+        if self.kind == "untold":
+            return f"{who}, told after {duration(self.ns)}"
+        return f"{who}, {duration(self.ns)}"
+
+
+@dataclass(slots=True)
+class Generation:
+    """A generation of a group; of one of KIP-848 and its like, a group epoch."""
+
+    group: str
+    number: int
+    type: str
+    """Of the group: classic, consumer, share or streams."""
+    protocol: str
+    """The assignor's name, as far as it is said."""
+    began: int
+    """When its first member asked for it; of KIP-848, when the first one was given it."""
+    causes: list[Cause] = field(default_factory=list)
+    joins: list[Join] = field(default_factory=list)
+    members: int | None = None
+    """As its leader was told; None: no leader was seen."""
+    leader: str = ""
+    assigned: int | None = None
+    """When the last member knew its partitions."""
+    joined: bool = False
+    """Whether all that wait in JoinGroup have their answer."""
+    over: bool = False
+
+    def ended(self) -> Generation:
+        """It, now that nothing is to come."""
+        self.over = True
+        return self
+
+    def followed(self, causes: Sequence[Cause], members: int) -> Generation:
+        """The next one, in which nobody was seen any more: numbers grow by one."""
+        began = causes[0].evidence.ts
+        left = Generation(self.group, self.number + 1, self.type, "", began, [*causes])
+        left.members = members
+        return left.ended()
+
+    @property
+    def took(self) -> int:
+        """From the first JoinGroup to the last answer, in ns."""
+        return max(join.end for join in self.joins) - self.first.ts if self.joins else 0
+
+    @property
+    def first(self) -> Join:
+        """Who came first."""
+        return min(self.joins, key=lambda join: join.ts)
+
+    @property
+    def waited(self) -> Waited | None:
+        """For whom, if for anybody; a newcomer is the last to be suspected."""
+        if self.took < BRIEF:
+            return None
+        first, half = self.first, self.took / 2
+
+        def latest(found: Iterable[tuple[int, Join]], kind: str) -> Waited | None:
+            ns, join = max(found, key=lambda one: one[0], default=(0, first))
+            return Waited(kind, (join.name,), (join.member,), ns, join) if ns > half else None
+
+        old = [join for join in self.joins if not join.new]
+        late = latest(((join.ts - (join.told or first.ts), join) for join in old), "late")
+        absent = [cause for cause in self.causes if cause.what in (LATE, EXPIRED)]
+        if absent and all(join.ts - first.ts <= half for join in self.joins):
+            names = tuple(cause.name for cause in absent)
+            members = tuple(cause.member.id for cause in absent)
+            return Waited("absent", names, members, self.took, None)
+        return (
+            late
+            or latest(((join.told - first.ts, join) for join in old if join.told), "untold")
+            or latest(((join.ts - first.ts, join) for join in self.joins if join.new), "late")
+        )
+
+    def row(self) -> dict[str, Any]:
+        """In JSON form; texts are short."""
+        last = max((join.end for join in self.joins), default=self.began)
+        waited = self.waited
+        return {
+            "group": self.group,
+            "generation": self.number,
+            "type": self.type,
+            "protocol": self.protocol,
+            "ts": iso(self.began),
+            "members": len(self.joins) if self.members is None else self.members,
+            "why": listed(map(str, self.causes), "change", 160, "; "),
+            "join_ms": self.took / MS,
+            "waited_for": "" if waited is None else str(waited),
+            "leader": next(
+                (one.name for one in self.joins if one.member == self.leader), self.leader
+            ),
+            "assignment_ms": None if self.assigned is None else (self.assigned - last) / MS,
+        }
+
+
+class Absences:
+    """Who has gone from a group, and how: until it comes back on its connection, or as its program."""
+
+    def __init__(self) -> None:
+        self._known: Memory[tuple[str, str, str | int], Cause] = Memory()
+
+    def began(self, member: Member, cause: Cause) -> None:
+        """A member has gone."""
+        for key in self._keys(cause.group, member):
+            self._known[key] = cause
+
+    def ended(self, group: str, member: Member) -> Cause | None:
+        """How a newcomer had gone before; None: it was not seen, or is somebody else."""
+        _, *keys = self._keys(group, member)
+        cause = next((self._known[key] for key in keys if key in self._known), None)
+        if cause is not None:
+            for key in self._keys(group, cause.member):
+                if self._known.get(key) is cause:
+                    del self._known[key]
+        return cause
+
+    def explained(self, group: str, member: str, reason: str) -> None:
+        """A member that had been removed says why it leaves."""
+        cause = self._known.get((group, "member", member))
+        if cause is not None and not cause.reason:
+            cause.reason = shorten(reason, REASON)
+
+    @staticmethod
+    def _keys(group: str, member: Member) -> tuple[tuple[str, str, str | int], ...]:
+        return (
+            (group, "member", member.id),
+            (group, "connection", member.connection),
+            (group, "program", member.program),
+        )

@@ -1,0 +1,128 @@
+"""`rebalances`: members that leave a group, or are removed from it, and come back, over and over.
+
+A consumer that does not poll within max.poll.interval.ms leaves its group, or does not join again in
+time and is removed; its commit fails, and what it had read is read again. Whoever leaves on closing and
+comes on a new connection is another process as far as the wire shows, as in a rolling restart.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from captures.checks.epochs import Epochs
+from captures.checks.finding import MS, Finding, See, duration
+from captures.checks.generations import Generations
+from captures.checks.rebalance import LEFT, Cause, Generation
+from captures.context import Context
+from captures.context.memory import Memory
+from captures.exchange import Exchange
+from captures.wording import listed, plural
+
+HOLDS = (
+    "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "
+    "with heartbeats of their own, who give no reasons (KIP-848, 932, 1071)"
+)
+
+POLL_MORE: Final = (
+    "Poll more often (max.poll.records), work elsewhere, or raise max.poll.interval.ms: its commits fail, "
+    "and what it has read is read again."
+)
+
+STAY: Final = (
+    "Look at why it goes: a poll later than max.poll.interval.ms, a session that expires, a program "
+    "that subscribes anew. The group rebalances each time."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalances:
+    """When coming and going is too much."""
+
+    times: int = 3
+    """A member has come back; of several that may be the same program, each."""
+    within_ms: float = 600_000.0
+    """In so long a time."""
+
+
+class _Return(NamedTuple):
+    cause: Cause
+    gone: Cause
+    generation: int
+    """How many the group had had."""
+
+
+@dataclass(slots=True)
+class _Client:
+    """A program in a group."""
+
+    polled_late: bool = False
+    returns: deque[_Return] = field(default_factory=lambda: deque(maxlen=MOST))
+    told: int = 0
+    """How many returns had been counted when it was last said; at twice as many it is said again."""
+
+
+MOST: Final = 1000
+"""Returns of a client that are counted."""
+
+
+def rebalances(settings: Rebalances) -> See:
+    """Members that go because they polled too late, and those that keep coming back."""
+    of = (Generations(), Epochs())
+    clients: Memory[tuple[str, str], _Client] = Memory()
+    generations: Memory[str, int] = Memory()
+
+    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+        for one in (found for each in of for found in each.learn(exchange)):
+            if isinstance(one, Generation):
+                generations[one.group] = generations.get(one.group, 0) + one.over
+                continue
+            client = clients.setdefault((one.group, one.member.program), _Client())
+            if one.polls_late and not client.polled_late:
+                client.polled_late = True
+                yield _polled_late(one)
+            if one.back is not None and _same_process(one, one.back):
+                client.returns.append(_Return(one, one.back, generations.get(one.group, 0)))
+                yield from _judged(client, settings)
+
+    return see
+
+
+def _same_process(came: Cause, gone: Cause) -> bool:
+    return came.connection == gone.connection or gone.what != LEFT or gone.polls_late
+
+
+def _polled_late(gone: Cause) -> Finding:
+    interval = duration(gone.member.rebalance_timeout_ms * MS)
+    how = "left" if gone.what == LEFT else "was told to join again, and removed"
+    return Finding(
+        "warning",
+        f"group {gone.group}: {gone.name} {how}, since it did not poll within its "
+        f"max.poll.interval.ms of {interval}",
+        POLL_MORE,
+        (gone.evidence,),
+    )
+
+
+def _judged(client: _Client, settings: Rebalances) -> Iterator[Finding]:
+    returns, last = client.returns, client.returns[-1]
+    while last.cause.evidence.ts - returns[0].gone.evidence.ts > settings.within_ms * MS:
+        returns.popleft()
+        if not returns:
+            return
+    count, first = len(returns), returns[0]
+    if count < max(settings.times * last.cause.alike, 2 * client.told):
+        return
+    client.told = count
+    reasons = dict.fromkeys(one.gone.why for one in returns)
+    lasted = duration(last.cause.evidence.ts - first.gone.evidence.ts)
+    yield Finding(
+        "warning",
+        f"group {last.cause.group}: {last.cause.name} has gone and come back {count} times in {lasted} "
+        f"({listed(reasons, 'way', 160, '; ')}), and the group began "
+        f"{plural(last.generation - first.generation + 1, 'generation')} meanwhile",
+        POLL_MORE if any(one.gone.polls_late for one in returns) else STAY,
+        (first.gone.evidence, last.cause.evidence),
+    )

@@ -1,0 +1,30 @@
+"""Addresses on the command line: what nobody can listen or connect to is refused in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.addresses import parse_address, parse_host, parse_ports
+from barnabas.trouble import Trouble
+
+HOSTS = ["a b", "a\nb", "\x1b[31m", "x" * 255, "a..b", ".a", "xn--zz\u0378"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_names_that_nobody_can_have(host: str) -> None:
+    for refused in (lambda: parse_address(f"{host}:1"), lambda: parse_host(host, "--advertise")):
+        with pytest.raises(Trouble, match="no host can have this name"):
+            refused()
+
+
+@pytest.mark.parametrize("port", ["", "0", "-1", "65536", "1" * 5000, "1_0", "\u00b2"])
+def test_ports_that_are_none(port: str) -> None:
+    with pytest.raises(Trouble, match="HOST:PORT is expected"):
+        parse_address(f"localhost:{port}")
+    with pytest.raises(Trouble, match="FIRST-LAST is expected"):
+        parse_ports(f"{port}-9092")
+
+
+def test_a_link_local_address_may_name_its_scope() -> None:
+    assert parse_address("[fe80::1%eth0]:9092") == ("fe80::1%eth0", 9092)
+    assert parse_host("fe80::1%eth0", "--advertise") == "fe80::1%eth0"

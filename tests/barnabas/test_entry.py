@@ -1,0 +1,57 @@
+"""Ctrl-C is quiet whenever it comes: while modules load, while a command runs, and at the very end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SIGNAL = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+
+LOADING = f"""
+class Finder:
+    @staticmethod
+    def find_spec(name, path, target=None):
+        if name == "barnabas.capture_commands":
+            {SIGNAL}
+sys.meta_path.insert(0, Finder)
+"""
+
+RUNNING = f"""
+import barnabas.run_peers
+def kinds():
+    {SIGNAL}
+    return []
+barnabas.run_peers.kinds = kinds
+"""
+
+ENDING = f"""
+import atexit
+def end():
+    {SIGNAL}
+atexit.register(end)
+"""
+
+
+def ended(when: str, handler: str = "default_int_handler") -> tuple[int, str]:
+    """The exit code and stderr of a command that SIGINT comes to."""
+    code = (
+        f"import signal, sys\nsignal.signal(signal.SIGINT, signal.{handler})\n{when}\n"
+        "sys.argv = ['barnabas', 'peers', 'list']\nfrom barnabas.entry import main\nmain()\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    return found.returncode, found.stderr
+
+
+@pytest.mark.parametrize("when", [LOADING, RUNNING, ENDING], ids=["loading", "running", "ending"])
+def test_ctrl_c_ends_it_with_130_and_without_a_word(when: str) -> None:
+    assert ended(when) == (130, "")
+
+
+@pytest.mark.parametrize("when", [LOADING, RUNNING, ENDING], ids=["loading", "running", "ending"])
+def test_who_ignores_it_is_not_ended(when: str) -> None:
+    """As a shell has it for what it starts in the background."""
+    assert ended(when, "SIG_IGN") == (0, "")

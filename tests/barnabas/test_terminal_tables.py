@@ -1,0 +1,94 @@
+"""Where text goes: as wide as the terminal, and whole where there is none."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from barnabas.terminal import Terminal
+from tests.barnabas import project
+
+NAMES = [f"{letter}_NOT_ENOUGH_REPLICAS_AFTER_APPEND" for letter in "ABCDEFGH"]
+
+
+class Screen(io.StringIO):
+    """Text goes here as to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def table(*rows: tuple[str, str]) -> Table:
+    found = Table(box=None, pad_edge=False)
+    for name in ("what", "errors"):
+        found.add_column(name)
+    for row in rows:
+        found.add_row(*map(Text, row))
+    return found
+
+
+def printed(to: io.StringIO, monkeypatch: pytest.MonkeyPatch, found: Table) -> list[str]:
+    monkeypatch.setattr(sys, "stdout", to)
+    Terminal().show_table(found)
+    return Text.from_ansi(to.getvalue()).plain.splitlines()
+
+
+@pytest.mark.parametrize("environment", [{}, {"COLUMNS": "80"}, {"FORCE_COLOR": "1"}])
+def test_without_a_terminal_a_table_is_whole(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    wide = ", ".join(NAMES)
+    lines = printed(io.StringIO(), monkeypatch, table(("t" * 200, wide), ("few", "words")))
+    assert [re.split("  +", line.rstrip()) for line in lines] == [
+        ["what", "errors"],
+        ["t" * 200, wide],
+        ["few", "words"],
+    ]
+
+
+def test_without_a_terminal_no_line_of_a_table_ends_in_spaces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = printed(io.StringIO(), monkeypatch, table(("one", ", ".join(NAMES)), ("two", "")))
+    assert lines[2] == "two"
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+def test_a_terminal_gets_all_of_a_table_within_its_width(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = printed(Screen(), monkeypatch, table(("topic", ", ".join(NAMES))))
+    assert max(map(len, lines)) <= width
+    assert ",".join(NAMES) in "".join("".join(line[7:] for line in lines[1:]).split())
+
+
+def test_a_reader_that_has_gone_is_a_broken_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(BrokenPipeError):
+        Terminal().print("text")
+
+
+def test_nobody_has_a_console_of_another_kind() -> None:
+    makers = {
+        path.name
+        for path in (project.ROOT / "barnabas").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id.endswith("Console")
+    }
+    assert not makers

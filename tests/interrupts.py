@@ -1,0 +1,12 @@
+"""Programs that are started can be interrupted, however we were started ourselves."""
+
+from __future__ import annotations
+
+import signal
+
+
+def children_hear_interrupts() -> None:
+    """Where a shell has us ignore SIGINT, as it does in its background, ignore it by a handler: children
+    inherit what is ignored, but no handler."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: None)
