@@ -1,7 +1,8 @@
 """`fetch_loops`: a consumer does not ask over and over for what is refused each time.
 
 A Fetch waits for records up to max_wait_ms, but an error is answered at once: who does not react to it
-asks as fast as the network goes.
+asks as fast as the network goes. Brokers that follow a leader are not meant: before 0.9 they do not pause
+while the leader of a new partition does not know it yet.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from captures.checks.fetches import by_follower
 from captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
 from captures.context import Context
 from captures.context.memory import Memory
@@ -54,6 +56,8 @@ def fetch_loops(settings: FetchLoops) -> See:
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         end, response = answered(exchange), exchange.response
         if exchange.key != FETCH or end is None or not response:
+            return
+        if by_follower(exchange.request or {}):
             return
         for place, name, error in _results(response, context):
             key = (exchange.connection, *place)

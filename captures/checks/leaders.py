@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from captures.checks.fetches import by_follower
 from captures.checks.finding import (
     MS,
     Evidence,
@@ -83,7 +84,7 @@ def leaders(settings: Leaders) -> See:
                 _tell(clients.setdefault(place, _Told()), leader)
             return
         broker = context.brokers.node(exchange)
-        if broker is None or _follower(request):
+        if broker is None or by_follower(request):
             return
         for one in _asked(exchange, client, context):
             told = clients.setdefault(one.place, _Told())
@@ -208,9 +209,3 @@ def _answers(
         for topic in response["responses"]
         for partition in topic[inner]
     }
-
-
-def _follower(request: dict[str, Any]) -> bool:
-    """Whether a replica fetches, which asks whom it is told to by other means."""
-    state = request.get("replica_state") or {}
-    return bool(request.get("replica_id", -1) >= 0 or state.get("replica_id", -1) >= 0)

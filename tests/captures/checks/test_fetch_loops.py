@@ -12,7 +12,7 @@ OUT_OF_RANGE = 1
 NOT_LEADER = 6
 
 
-def fetch(at: float, error: int, *, whole: int = 0, **more: Any) -> Exchange:
+def fetch(at: float, error: int, *, whole: int = 0, replica: int = -1, **more: Any) -> Exchange:
     asked = {"partition": 0, "fetch_offset": 7, "partition_max_bytes": 99}
     answer = {
         "partition_index": 0,
@@ -21,7 +21,13 @@ def fetch(at: float, error: int, *, whole: int = 0, **more: Any) -> Exchange:
         "aborted_transactions": [],
         "records": b"",
     }
-    common = {"max_wait_ms": 500, "min_bytes": 1, "isolation_level": 0, "session_id": 0}
+    common = {
+        "replica_id": replica,
+        "max_wait_ms": 500,
+        "min_bytes": 1,
+        "isolation_level": 0,
+        "session_id": 0,
+    }
     return exchange(
         "Fetch",
         11,
@@ -49,6 +55,11 @@ def test_ten_times_the_same_error() -> None:
     ]
     assert frames(findings) == [[(11, 12), (191, 192)]]
     assert "auto.offset.reset" in findings[0].advice
+
+
+def test_a_follower_is_no_consumer() -> None:
+    fetches = [fetch(1 + 2 * n, OUT_OF_RANGE, replica=2) for n in range(30)]
+    assert found("fetch_loops", *fetches) == []
 
 
 def test_nine_times_are_none() -> None:
