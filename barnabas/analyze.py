@@ -11,18 +11,18 @@ from barnabas.analyze_progress import Shown, shown
 from barnabas.analyze_summary import as_json, lines
 from barnabas.capture_files import capture_files
 from barnabas.capture_input import opened
+from barnabas.captures import private
 from barnabas.output import Output
+from barnabas.pipeline.errors import UnavailableError, reason
+from barnabas.pipeline.folders import ON_REQUEST, plain
+from barnabas.pipeline.masters import parse_master
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures import private
-from pipeline.errors import UnavailableError, reason
-from pipeline.folders import ON_REQUEST, plain
-from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pipeline.analyze import Outcome
+    from barnabas.pipeline.analyze import Outcome
 
 OURS: Final = frozenset(
     (
@@ -125,7 +125,7 @@ def session_of(wanted: Wanted, progress: Shown, size: int | None = None) -> Iter
 
     size: bytes that it is for, if that is known and it is ours to set up.
     """
-    from pipeline.session import LIGHT, LIGHT_UP_TO, QUICK, session
+    from barnabas.pipeline.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
     ours: Mapping[str, str] = {}
     if size is not None and size < LIGHT_UP_TO:
@@ -147,9 +147,9 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from pipeline.analyze import analyze as analyze_tables
-    from pipeline.progress import watched
-    from pipeline.tables import write
+    from barnabas.pipeline.analyze import analyze as analyze_tables
+    from barnabas.pipeline.progress import watched
+    from barnabas.pipeline.tables import write
 
     # whoever works for us may have begun in another folder
     out, files = wanted.out.resolve(), [path.resolve() for path in files]

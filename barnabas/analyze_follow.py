@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from barnabas.analyze import Wanted, free, printed, session_of
 from barnabas.analyze_progress import Shown, shown
 from barnabas.output import Output
+from barnabas.pipeline.folders import plain
+from barnabas.pipeline.masters import parse_master
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from pipeline.folders import plain
-from pipeline.masters import parse_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from pipeline.analyze import Outcome
+    from barnabas.pipeline.analyze import Outcome
 
 
 def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) -> int:
@@ -74,10 +74,10 @@ def _work(
 ) -> Outcome:
     from pyspark.errors import PySparkException
 
-    from pipeline.analyze import analyze as analyze_tables
-    from pipeline.batches import Batches
-    from pipeline.progress import watched
-    from pipeline.streaming import follow as begin
+    from barnabas.pipeline.analyze import analyze as analyze_tables
+    from barnabas.pipeline.batches import Batches
+    from barnabas.pipeline.progress import watched
+    from barnabas.pipeline.streaming import follow as begin
 
     out = wanted.out.resolve()
     batches = Batches(out)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from captures.checks.finding import SEVERITIES
-from captures.wording import plural, printable
+from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.wording import plural, printable
 
 if TYPE_CHECKING:
-    from pipeline.analyze import Outcome
+    from barnabas.pipeline.analyze import Outcome
 
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 

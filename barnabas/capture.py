@@ -18,11 +18,11 @@ from types import FrameType
 from typing import Any, BinaryIO, Final
 
 from barnabas import __version__
+from barnabas.captures import private
+from barnabas.captures.pcapng_writing import interface, packet, section, statistics
+from barnabas.captures.tcp import parse
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures import private
-from captures.pcapng_writing import interface, packet, section, statistics
-from captures.tcp import parse
 
 _LONGEST: Final = 1 << 17
 """Bytes of a packet; those within a host may be longer than 64 KiB (segmentation offload)."""

@@ -324,9 +324,9 @@ def check_command(
 ) -> None:
     """Say what a capture shows to be wrong. Exit code 1: errors or warnings (notes are none)."""
     from barnabas.capture_input import opened, spoken
+    from barnabas.captures.checks.drafts import DRAFT_CHECKS
     from barnabas.check import check, listing
     from barnabas.own_checks import chosen, own_checks
-    from captures.checks.drafts import DRAFT_CHECKS
 
     narrowed = only or (), skip or (), settings or ()
     known = own_checks(checks)

@@ -9,22 +9,22 @@ from pathlib import Path
 import yaml
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from barnabas.captures.context import Context
+from barnabas.captures.context.pairs import told
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.dialects import Dialects
+from barnabas.captures.events import Event
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.segments import ranges, segment_of, size_of
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.wording import plural
 from barnabas.memory import keep_freed
 from barnabas.output import Output
+from barnabas.specs.drafts import Draft, draft
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import Trouble
-from captures.context import Context
-from captures.context.pairs import told
-from captures.conversations import Conversations
-from captures.dialects import Dialects
-from captures.events import Event
-from captures.exchange import Exchange
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
-from captures.segments import ranges, segment_of, size_of
-from captures.tls.keylog import KeyLog
-from captures.wording import plural
-from specs.drafts import Draft, draft
 
 
 def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:

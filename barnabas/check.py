@@ -11,17 +11,17 @@ from typing import Final, Literal
 from rich.text import Text
 
 from barnabas.capture_input import exchanges, remarks, watched
+from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.dialects import Dialects
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.wording import plural, printable
 from barnabas.findings import Checked, as_json, as_junit, as_sarif, exchange_text, frames
 from barnabas.output import Output
+from barnabas.specs.drafts import Draft
 from barnabas.trouble import FINDINGS, FINE
-from captures.checks.finding import SEVERITIES, Check, Finding
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.dialects import Dialects
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from captures.wording import plural, printable
-from specs.drafts import Draft
 
 Format = Literal["text", "json", "sarif", "junit"]
 

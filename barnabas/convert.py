@@ -21,25 +21,25 @@ from barnabas.capture_input import (
     segment_remarks,
     with_bar,
 )
+from barnabas.captures import private
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.conversion.blocks import BlockFile
+from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.selection import Selection
+from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.events import Event
+from barnabas.captures.masking import Masking
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.wording import plural, size
+from barnabas.captures.writer import CaptureWriter
 from barnabas.moments import Moment
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.tls_keys import tls_remarks
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures import private
-from captures.conversations import Conversations
-from captures.conversion.blocks import BlockFile
-from captures.conversion.hiding import Hiding
-from captures.conversion.rewriting import rewrite
-from captures.conversion.selection import Selection
-from captures.conversion.survey import Survey
-from captures.events import Event
-from captures.masking import Masking
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
-from captures.tls.keylog import KeyLog
-from captures.wording import plural, size
-from captures.writer import CaptureWriter
 
 Format = Literal["pcapng", "jsonl"]
 

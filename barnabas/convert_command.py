@@ -62,10 +62,10 @@ def convert_command(
     tls_keys: TlsKeys = None,
 ) -> None:
     """Make one capture of ours, or JSON Lines, of captures: all or a slice, always without secrets."""
+    from barnabas.captures.masking import Masking
     from barnabas.convert import Wanted, convert
     from barnabas.moments import parse_moment
     from barnabas.parsing import parse_numbers
-    from captures.masking import Masking
 
     if len(files) < 2:
         raise Trouble("convert takes captures and, last, the file to write; see --help")

@@ -10,8 +10,8 @@ from urllib.parse import quote, urlencode
 import typer
 
 from barnabas.ctl_port import AnyOrder, Port, read, told
+from barnabas.proxy.control import lines
 from barnabas.trouble import FINE
-from proxy.control import lines
 
 ctl_app = typer.Typer(
     cls=AnyOrder,

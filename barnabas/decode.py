@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.capture_input import earlier, named, opened, remarks, spoken, watched
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.dialects import Dialects
+from barnabas.captures.frames import SeenFrame, frames
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.tls.keylog import KeyLog
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.trouble import FINE, Trouble
-from captures.conversations import Conversations
-from captures.dialects import Dialects
-from captures.frames import SeenFrame, frames
-from captures.pcapng import CaptureError
-from captures.tls.keylog import KeyLog
 
 
 def decode(

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from barnabas.capture_input import exchanges, opened, recall, watched
+from barnabas.captures.comparison import Compared, TooLarge, compare
+from barnabas.captures.context import Context
+from barnabas.captures.difference import OF_THE_RUN
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.wording import plural
 from barnabas.compared import document, where
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import line, shown
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.comparison import Compared, TooLarge, compare
-from captures.context import Context
-from captures.difference import OF_THE_RUN
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from captures.tls.keylog import KeyLog
-from captures.wording import plural
 
 
 def diff(

@@ -14,27 +14,27 @@ from typing import Final, TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from barnabas.explore_report import Report
-from barnabas.harness import Harness
-from barnabas.output import Output
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from experiments.explore.bench import Bench, Proxied, run
-from experiments.explore.command import CommandError
-from experiments.explore.cuts import CUTS, Cut, cuts
-from experiments.explore.exploration import (
+from barnabas.experiments.explore.bench import Bench, Proxied, run
+from barnabas.experiments.explore.command import CommandError
+from barnabas.experiments.explore.cuts import CUTS, Cut, cuts
+from barnabas.experiments.explore.exploration import (
     RECORDING_LIMIT,
     RecordingError,
     choose,
     explored,
     record,
 )
-from experiments.explore.folder import Folder, FolderError
-from experiments.explore.history import HistoryError
-from experiments.explore.read_log import LogError, ends, id_of
-from experiments.explore.recording import Seen, seen
-from experiments.explore.target import Target, target
-from proxy.faults import FAULTS, Fault
-from proxy.scenario import Scenario, ScenarioError
+from barnabas.experiments.explore.folder import Folder, FolderError
+from barnabas.experiments.explore.history import HistoryError
+from barnabas.experiments.explore.read_log import LogError, ends, id_of
+from barnabas.experiments.explore.recording import Seen, seen
+from barnabas.experiments.explore.target import Target, target
+from barnabas.explore_report import Report
+from barnabas.harness import Harness
+from barnabas.output import Output
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.scenario import Scenario, ScenarioError
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 T = TypeVar("T")
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)

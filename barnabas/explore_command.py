@@ -77,10 +77,10 @@ def explore_command(
 ) -> None:
     """Cut a program's connections at each exchange, a run each, and compare what it says with the log."""
     from barnabas.addresses import parse_servers
+    from barnabas.experiments.explore.read_log import id_of
     from barnabas.explore import Job, explore
     from barnabas.own_faults import own_faults
     from barnabas.parsing import parse_seconds
-    from experiments.explore.read_log import id_of
 
     parse_servers(bootstrap_server)
     try:
@@ -106,8 +106,8 @@ def explore_command(
 
 def _apis(texts: list[str] | tuple[str, ...]) -> frozenset[str] | None:
     """The names of APIs, by name or key. Raises Trouble."""
-    from proxy.matching import api_key
-    from specs import NAMES
+    from barnabas.proxy.matching import api_key
+    from barnabas.specs import NAMES
 
     found = set()
     for name in (part.strip() for text in texts for part in text.split(",")):

@@ -11,11 +11,11 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
+from barnabas.captures.wording import printable
+from barnabas.experiments.explore.exploration import REPEATED
+from barnabas.experiments.explore.result import Result
 from barnabas.output import Output
 from barnabas.show import ms
-from captures.wording import printable
-from experiments.explore.exploration import REPEATED
-from experiments.explore.result import Result
 
 COLUMNS: Final = ("k", "API", "client", "cut", "outcome", "recovery", "what")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas import __version__
-from captures.checks import Check
-from captures.checks.finding import SEVERITIES, Evidence, Finding
-from captures.exchange import iso
-from captures.wording import plural
+from barnabas.captures.checks import Check
+from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding
+from barnabas.captures.exchange import iso
+from barnabas.captures.wording import plural
 
 SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

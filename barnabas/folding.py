@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from captures.context.reading import fields
-from captures.exchange import Exchange
-from specs.keys import API_VERSIONS, FETCH
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.keys import API_VERSIONS, FETCH
 
 
 @dataclass(slots=True)

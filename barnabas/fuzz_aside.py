@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rich.table import Table
 
+from barnabas.fuzz.finding import AsideRow
+from barnabas.fuzz.making import cook
+from barnabas.fuzz.wording import made_of
 from barnabas.fuzz_database import opened
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from fuzz.finding import AsideRow
-from fuzz.making import cook
-from fuzz.wording import made_of
 
 
 def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None = None) -> int:

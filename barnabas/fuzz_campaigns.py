@@ -8,16 +8,16 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-import fuzz
+from barnabas import fuzz
+from barnabas.fuzz.campaign import Campaign, Known
+from barnabas.fuzz.corpora import CORPORA
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.sessions.contents import SESSIONS
 from barnabas.fuzz_targets import KINDS
+from barnabas.proxy.scenario_errors import explain
+from barnabas.proxy.yaml_lines import read
 from barnabas.trouble import Trouble
-from fuzz.campaign import Campaign, Known
-from fuzz.corpora import CORPORA
-from fuzz.mutators.contents import MUTATORS
-from fuzz.oracles.contents import ORACLES
-from fuzz.sessions.contents import SESSIONS
-from proxy.scenario_errors import explain
-from proxy.yaml_lines import read
 
 READY: Final = Path(fuzz.__file__).parent / "campaigns"
 """Where the ready ones are."""

@@ -148,7 +148,7 @@ def fuzz_run_command(
 
 def _look_at(master: str) -> None:
     """Raises Trouble for what is no master, before a target is started in vain."""
-    from pipeline.masters import parse_master
+    from barnabas.pipeline.masters import parse_master
 
     try:
         parse_master(master)
@@ -247,6 +247,6 @@ def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
     import json
 
-    from fuzz.campaign import Campaign
+    from barnabas.fuzz.campaign import Campaign
 
     typer.echo(json.dumps(Campaign.model_json_schema(), indent=2))

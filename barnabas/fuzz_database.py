@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from barnabas.fuzz.findings import Finding, Findings, FindingsError
 from barnabas.fuzz_campaigns import SUFFIX
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from fuzz.findings import Finding, Findings, FindingsError
 
 
 @contextmanager

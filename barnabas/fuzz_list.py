@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from barnabas.fuzz.corpora import CORPORA
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.sessions.contents import SESSIONS
+from barnabas.fuzz.targets.contents import COMPARED
 from barnabas.fuzz_campaigns import READY, campaign_of, ready
 from barnabas.fuzz_targets import KINDS
 from barnabas.terminal import Terminal
-from fuzz.corpora import CORPORA
-from fuzz.mutators.contents import MUTATORS
-from fuzz.oracles.contents import ORACLES
-from fuzz.sessions.contents import SESSIONS
-from fuzz.targets.contents import COMPARED
 
 
 def rows() -> Iterator[tuple[str, str, str]]:

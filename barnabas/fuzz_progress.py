@@ -15,13 +15,13 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from barnabas.captures.wording import plural, printable, shorten
+from barnabas.fuzz.campaign import Budget
+from barnabas.fuzz.findings import Finding, Findings, Kept, finding_name
+from barnabas.fuzz.running import Batch, Began, Ended
+from barnabas.fuzz.tally import Cell, Found
+from barnabas.fuzz.wording import made_of
 from barnabas.output import Output
-from captures.wording import plural, printable, shorten
-from fuzz.campaign import Budget
-from fuzz.findings import Finding, Findings, Kept, finding_name
-from fuzz.running import Batch, Began, Ended
-from fuzz.tally import Cell, Found
-from fuzz.wording import made_of
 
 WIDTH = 150
 """Characters of a finding's line."""

@@ -15,15 +15,13 @@ import threading
 from pathlib import Path
 from typing import IO, Final
 
-import barnabas
-from fuzz.errors import CannotRun, Misuse
-from fuzz.observation import Death
-from fuzz.targets.broker import BrokerTarget
-from fuzz.targets.contents import Kind
-from fuzz.targets.memory import rss
-from fuzz.targets.target import Target
-
-_ROOT: Final = str(Path(barnabas.__file__).parents[1])
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.observation import Death
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.contents import Kind
+from barnabas.fuzz.targets.memory import rss
+from barnabas.fuzz.targets.target import Target
+from barnabas.location import ROOT
 
 LAST_WORDS: Final = 4000
 """Characters of what it printed that are kept when it ends."""
@@ -55,7 +53,9 @@ class ProxyService:
         self.stop()
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-")))
-            upstream = _start(stack, ["-P", "-m", "fuzz.answering.process"], subprocess.DEVNULL)
+            upstream = _start(
+                stack, ["-P", "-m", "barnabas.fuzz.answering.process"], subprocess.DEVNULL
+            )
             where = _line(upstream)
             self._said = folder / "stderr.txt"
             said = stack.enter_context(self._said.open("wb"))
@@ -150,7 +150,7 @@ def _start(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        env={**os.environ, "PYTHONPATH": _ROOT},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
     )
     stack.callback(_end, process)

@@ -6,15 +6,15 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from barnabas.fuzz.assembling import oracles_for
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.making import cook
+from barnabas.fuzz.replaying import Replayed, replay
+from barnabas.fuzz.wording import made_of
 from barnabas.fuzz_database import one, opened, target_name
 from barnabas.fuzz_targets import target as make_target
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from fuzz.assembling import oracles_for
-from fuzz.errors import CannotRun
-from fuzz.making import cook
-from fuzz.replaying import Replayed, replay
-from fuzz.wording import made_of
 
 
 def fuzz_replay(

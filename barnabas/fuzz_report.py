@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from barnabas.captures import private
+from barnabas.fuzz.report.markdown import markdown
+from barnabas.fuzz.report.page import page
+from barnabas.fuzz.report.summary import summaries
 from barnabas.fuzz_database import opened
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures import private
-from fuzz.report.markdown import markdown
-from fuzz.report.page import page
-from fuzz.report.summary import summaries
 
 
 def fuzz_report(db: Path | None, html: Path | None, output: Output | None = None) -> int:

@@ -9,20 +9,20 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from barnabas.fuzz.assembling import Assembled, assembled
+from barnabas.fuzz.corpora import basis
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.findings import Finding, Findings, FindingsError, Kept
+from barnabas.fuzz.making import cook
+from barnabas.fuzz.replaying import fires_on
+from barnabas.fuzz.running import Batch, Began, Ended, RunRound, run, run_range
+from barnabas.fuzz.shrinking.search import shrink
+from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_campaigns import Read
 from barnabas.fuzz_progress import Shown, shown
 from barnabas.fuzz_targets import target as make_target
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from fuzz.assembling import Assembled, assembled
-from fuzz.corpora import basis
-from fuzz.errors import CannotRun
-from fuzz.findings import Finding, Findings, FindingsError, Kept
-from fuzz.making import cook
-from fuzz.replaying import fires_on
-from fuzz.running import Batch, Began, Ended, RunRound, run, run_range
-from fuzz.shrinking.search import shrink
-from fuzz.targets.target import Target
 
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""

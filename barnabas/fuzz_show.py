@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from barnabas.captures import private
+from barnabas.fuzz.findings import Finding
+from barnabas.fuzz.report.finding import text
+from barnabas.fuzz.stored import observation_json, recipe_json
 from barnabas.fuzz_database import one, opened, target_name
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures import private
-from fuzz.findings import Finding
-from fuzz.report.finding import text
-from fuzz.stored import observation_json, recipe_json
 
 
 def fuzz_show(

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from barnabas.fuzz.assembling import Assembled
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.running import Batch, RunRound
+from barnabas.fuzz.sharding import Shelf, side_by_side
+from barnabas.fuzz.shards import SCHEMA, Job, Row, came_to, job_of, shards
+from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_targets import KINDS
+from barnabas.pipeline.errors import UnavailableError, reason
+from barnabas.pipeline.masters import parse_master
+from barnabas.pipeline.session import QUICK, session
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from fuzz.assembling import Assembled
-from fuzz.errors import CannotRun
-from fuzz.running import Batch, RunRound
-from fuzz.sharding import Shelf, side_by_side
-from fuzz.shards import SCHEMA, Job, Row, came_to, job_of, shards
-from fuzz.targets.contents import target_of
-from fuzz.targets.target import Target
-from pipeline.errors import UnavailableError, reason
-from pipeline.masters import parse_master
-from pipeline.session import QUICK, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

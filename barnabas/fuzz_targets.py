@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.targets.contents import TARGETS, Kind, target_of
+from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_proxy import PROXY
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from fuzz.errors import CannotRun, Misuse
-from fuzz.targets.contents import TARGETS, Kind, target_of
-from fuzz.targets.target import Target
 
 KINDS: Final[tuple[Kind, ...]] = (*TARGETS, PROXY)
 """All of them."""

@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.text import Text
 
 from barnabas.capture_input import apart, exchanges, named, opened, watched
+from barnabas.captures.search import Found, search
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.wording import printable, shorten
 from barnabas.output import Output
 from barnabas.show import line, shown
 from barnabas.trouble import FINDINGS, FINE, Trouble
-from captures.search import Found, search
-from captures.tls.keylog import KeyLog
-from captures.wording import printable, shorten
 
 PLACES = 5
 """Places of an exchange that a person is shown."""

@@ -14,17 +14,17 @@ from types import TracebackType
 from typing import Self
 
 from barnabas.addresses import parse_servers
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tally import Tally
+from barnabas.captures.writer import CaptureWriter
 from barnabas.loop import run
-from captures.exchange import Exchange
-from captures.tally import Tally
-from captures.writer import CaptureWriter
-from proxy.offer import Offer
-from proxy.options import Options
-from proxy.relay import clock
-from proxy.rules import Rules
-from proxy.scenario import Scenario
-from proxy.server import Proxy
-from proxy.state import Limits
+from barnabas.proxy.offer import Offer
+from barnabas.proxy.options import Options
+from barnabas.proxy.relay import clock
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import Scenario
+from barnabas.proxy.server import Proxy
+from barnabas.proxy.state import Limits
 
 
 class Harness:

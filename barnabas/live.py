@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from captures.exchange import Exchange
-from captures.wording import plural
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import plural
 
 BACKLOG: Final = 10_000
 """Exchanges that may wait to be printed ..."""

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from barnabas import show
+from barnabas.captures.context import Context
+from barnabas.captures.context.facts import facts
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.filters import Filter
+from barnabas.captures.inside import inside
+from barnabas.captures.wording import plural, printable
+from barnabas.captures.writer import CaptureWriter
 from barnabas.folding import Folded
+from barnabas.specs import NAMES
 from barnabas.terminal import Terminal
-from captures.context import Context
-from captures.context.facts import facts
-from captures.exchange import Exchange
-from captures.filters import Filter
-from captures.inside import inside
-from captures.wording import plural, printable
-from captures.writer import CaptureWriter
-from specs import NAMES
 
 if TYPE_CHECKING:
-    from proxy.rules import Rules
-    from proxy.server import Proxy
+    from barnabas.proxy.rules import Rules
+    from barnabas.proxy.server import Proxy
 
 
 @dataclass(slots=True)

@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+from barnabas.captures.checks import CHECKS, Check
 from barnabas.own_tuples import own_tuple
 from barnabas.trouble import Trouble
-from captures.checks import CHECKS, Check
 
 
 def own_checks(name: str | None) -> tuple[Check, ...]:
-    """Ours, and those of a tuple such as `captures.checks.CHECKS` in a module of the user's."""
+    """Ours, and those of a tuple such as `barnabas.captures.checks.CHECKS` in a module of the user's."""
     if name is None:
         return CHECKS
     found = own_tuple("--checks", name)
     for entry in found:
         if not isinstance(entry, Check):
-            raise Trouble(f"--checks {name}: {entry!r} is no captures.checks.Check")
+            raise Trouble(f"--checks {name}: {entry!r} is no barnabas.captures.checks.Check")
         if not (dataclasses.is_dataclass(entry.settings) and callable(entry.begin)):
             raise Trouble(
                 f"--checks {name}: {entry.name}: settings are a dataclass, begin a function"

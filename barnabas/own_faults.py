@@ -7,12 +7,12 @@ import inspect
 from pydantic import BaseModel
 
 from barnabas.own_tuples import own_tuple
+from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.trouble import Trouble
-from proxy.faults import FAULTS, Fault
 
 
 def own_faults(name: str | None) -> tuple[Fault, ...]:
-    """Ours, and those of a tuple such as `proxy.faults.FAULTS` in a module of the user's.
+    """Ours, and those of a tuple such as `barnabas.proxy.faults.FAULTS` in a module of the user's.
 
     See `own_tuple`. Raises Trouble.
     """

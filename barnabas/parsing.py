@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from barnabas.captures.filters import Filter, exchange_filter
+from barnabas.captures.rotation import Rotation
+from barnabas.proxy.offer import Offer, parse_newest
+from barnabas.proxy.units import TIMES, parse_duration, parse_size
 from barnabas.trouble import Trouble
-from captures.filters import Filter, exchange_filter
-from captures.rotation import Rotation
-from proxy.offer import Offer, parse_newest
-from proxy.units import TIMES, parse_duration, parse_size
 
 SMALLEST_SEGMENT: Final = 1 << 16
 """Bytes: below that a segment is little more than its beginning."""

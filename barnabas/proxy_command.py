@@ -13,9 +13,9 @@ from barnabas.options import BrokerCa, BrokerTls, OwnFaults, QuietFetches, Serve
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
-    from captures.rotation import Rotation
-    from proxy.faults import Fault
-    from proxy.scenario import Scenario
+    from barnabas.captures.rotation import Rotation
+    from barnabas.proxy.faults import Fault
+    from barnabas.proxy.scenario import Scenario
 
 PROXY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -166,17 +166,17 @@ def proxy_command(
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
+    from barnabas.captures.context import Context
+    from barnabas.captures.masking import Masking
     from barnabas.output import Output
     from barnabas.own_faults import own_faults
     from barnabas.parsing import parse_filter, parse_offer, parse_seconds
+    from barnabas.proxy.control.reload import ScenarioFile
+    from barnabas.proxy.options import Options
+    from barnabas.proxy.state import Limits
+    from barnabas.proxy.topic_names import TopicNames
     from barnabas.run_proxy import Control, Job, run_proxy
     from barnabas.tls_options import TlsOptions, check_name, make_tls
-    from captures.context import Context
-    from captures.masking import Masking
-    from proxy.control.reload import ScenarioFile
-    from proxy.options import Options
-    from proxy.state import Limits
-    from proxy.topic_names import TopicNames
 
     tls = TlsOptions(
         broker_tls,
@@ -258,7 +258,7 @@ def proxy_command(
 
 def scenario_file(given: Path) -> Path:
     """The file of a scenario that is given by path, or by name if it is one of ours. Raises Trouble."""
-    from experiments.library import find
+    from barnabas.experiments.library import find
 
     try:
         return find(given)
@@ -268,7 +268,7 @@ def scenario_file(given: Path) -> Path:
 
 def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
     """A scenario, by path or name, that may name these faults. Raises Trouble."""
-    from proxy.scenario import ScenarioError, load
+    from barnabas.proxy.scenario import ScenarioError, load
 
     path = scenario_file(path)
     try:
@@ -293,7 +293,7 @@ def _rotation(rotate: str | None, keep: int | None, capture: Path | None) -> Rot
 
 
 def _size(text: str, option: str) -> int:
-    from proxy.units import parse_size
+    from barnabas.proxy.units import parse_size
 
     try:
         return parse_size(text)

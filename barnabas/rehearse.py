@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.capture_input import opened, watched
+from barnabas.captures.events import Event, Note
+from barnabas.captures.exchange import iso
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.keylog import KeyLog
 from barnabas.output import Output
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
+from barnabas.proxy.scenario import Scenario, ScenarioError, loads
 from barnabas.trouble import FINDINGS, FINE, Trouble
-from captures.events import Event, Note
-from captures.exchange import iso
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
-from captures.tls.keylog import KeyLog
-from proxy.faults import FAULTS, Fault
-from proxy.rehearsal import Rehearsal, Rehearsed, Reload
-from proxy.scenario import Scenario, ScenarioError, loads
 
 NONE: Final = "version: 1\nrules: []\n"
 

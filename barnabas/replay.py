@@ -17,22 +17,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from barnabas.addresses import format_address
 from barnabas.capture_input import exchanges, known_topics, opened, watched
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.wording import plural
 from barnabas.compared import document, where
 from barnabas.loop import run
 from barnabas.output import Output
+from barnabas.peers.ownership import OPTION, is_loopback
+from barnabas.peers.replay.authentication import Credentials, authenticate
+from barnabas.peers.replay.cluster import LiveCluster, Unreachable
+from barnabas.peers.replay.connection import Address, LiveConnection
+from barnabas.peers.replay.order import Index, TooLarge, in_order, index
+from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome
+from barnabas.peers.replay.player import Player
+from barnabas.peers.replay.topics import CREATE_TOPICS, lacking
 from barnabas.show import line, shown
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.exchange import Exchange
-from captures.tls.keylog import KeyLog
-from captures.wording import plural
-from peers.ownership import OPTION, is_loopback
-from peers.replay.authentication import Credentials, authenticate
-from peers.replay.cluster import LiveCluster, Unreachable
-from peers.replay.connection import Address, LiveConnection
-from peers.replay.order import Index, TooLarge, in_order, index
-from peers.replay.outcome import OF_THE_CLUSTER, Outcome
-from peers.replay.player import Player
-from peers.replay.topics import CREATE_TOPICS, lacking
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from barnabas.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines, TlsKeys
+from barnabas.peers.ownership import OPTION
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import Trouble
-from peers.ownership import OPTION
 
 if TYPE_CHECKING:
-    from peers.replay.authentication import Credentials
+    from barnabas.peers.replay.authentication import Credentials
 
 REPLAY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -84,8 +84,8 @@ def replay_command(
     """Ask a live cluster what recorded clients asked; exit code 1 if any answer is another one."""
     from barnabas.addresses import parse_servers
     from barnabas.replay import Replay, replay
+    from barnabas.specs.contents import key_of
     from barnabas.tls_options import TlsOptions, make_tls
-    from specs.contents import key_of
 
     tls = TlsOptions(broker_tls, broker_ca, broker_cert, broker_key, None, broker_insecure)
     try:
@@ -129,7 +129,7 @@ def _credentials(
     mechanism: str | None, username: str | None, password_file: Path | None
 ) -> Credentials | None:
     """Raises Trouble if one is missing of what belongs together, or can't be read."""
-    from peers.replay.authentication import MECHANISMS, Credentials
+    from barnabas.peers.replay.authentication import MECHANISMS, Credentials
 
     if mechanism is None and username is None and password_file is None:
         return None

@@ -14,14 +14,14 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from barnabas.experiments.experiment import Bench, Between, Experiment
+from barnabas.experiments.written.contents import EXPERIMENTS, experiment
 from barnabas.output import Output
+from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.terminal import Terminal
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
 from barnabas.trouble import COULD_NOT_RUN, Trouble
-from experiments.experiment import Bench, Between, Experiment
-from experiments.written.contents import EXPERIMENTS, experiment
-from peers.apache import BootError, UnavailableError
 
 FORMAT = 1
 """Of the JSON files."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from barnabas.addresses import format_address, parse_servers
 from barnabas.loop import run
 from barnabas.output import Output
+from barnabas.proxy.passthrough import Passthrough, Route
 from barnabas.trouble import FINE, Trouble
-from proxy.passthrough import Passthrough, Route
 
 
 def routes(bootstrap: str, listen: str) -> list[Route]:

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
 from barnabas.output import Output
+from barnabas.peers import PEERS, Peer
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from peers import PEERS, Peer
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -37,7 +37,7 @@ def kinds() -> Iterator[str]:
 
 def startable() -> Iterator[dict[str, Any]]:
     """What `peers start` takes, a row each, with its version and the modes that this knows."""
-    from peers.apache.versions import RELEASES
+    from barnabas.peers.apache.versions import RELEASES
 
     for peer in PEERS:
         if peer.name == "apache":
@@ -87,7 +87,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _embedded(brokers: int, output: Output) -> int:
-    from peers.embedded import EmbeddedCluster, UnavailableError
+    from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 
     try:
         note = "topics are made on first use, with 4 partitions; Ctrl-C stops it"
@@ -97,7 +97,12 @@ def _embedded(brokers: int, output: Output) -> int:
 
 
 def _apache(version: str, brokers: int, output: Output) -> int:
-    from peers.apache import ApacheCluster, BootError, UnavailableError, UnknownVersionError
+    from barnabas.peers.apache import (
+        ApacheCluster,
+        BootError,
+        UnavailableError,
+        UnknownVersionError,
+    )
 
     try:
         cluster = ApacheCluster(version, brokers)

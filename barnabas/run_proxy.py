@@ -14,23 +14,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from barnabas.addresses import format_address
+from barnabas.captures import private
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.rotation import Rotation
+from barnabas.captures.writer import CaptureWriter
 from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
+from barnabas.peers.ownership import is_loopback
+from barnabas.proxy.control.reload import ScenarioFile
+from barnabas.proxy.history import History
+from barnabas.proxy.options import Options
+from barnabas.proxy.relay import clock
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import Scenario
+from barnabas.proxy.server import Proxy
+from barnabas.proxy.topic_names import TopicNames
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-from captures import private
-from captures.exchange import Exchange
-from captures.rotation import Rotation
-from captures.writer import CaptureWriter
-from peers.ownership import is_loopback
-from proxy.control.reload import ScenarioFile
-from proxy.history import History
-from proxy.options import Options
-from proxy.relay import clock
-from proxy.rules import Rules
-from proxy.scenario import Scenario
-from proxy.server import Proxy
-from proxy.topic_names import TopicNames
 
 Log = Literal["pretty", "json", "off"]
 
@@ -155,7 +155,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
 def check(control: Control) -> None:
     """Raises Trouble if the control port is not on loopback, or what it needs is not installed."""
     try:
-        from proxy.control import api, serving  # noqa: F401
+        from barnabas.proxy.control import api, serving  # noqa: F401
     except ImportError as problem:
         line = f"--control needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
@@ -169,9 +169,9 @@ async def control_port(
     control: Control, proxy: Proxy, history: History, drain: Callable[[], None], live: Live
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
-    from proxy.control.api import application
-    from proxy.control.guard import new_token
-    from proxy.control.serving import serve
+    from barnabas.proxy.control.api import application
+    from barnabas.proxy.control.guard import new_token
+    from barnabas.proxy.control.serving import serve
 
     token = new_token()
     if control.token_file is not None:

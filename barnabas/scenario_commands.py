@@ -27,10 +27,10 @@ def scenario_check(
     ] = False,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
+    from barnabas.captures.wording import plural
     from barnabas.own_faults import own_faults
-    from captures.wording import plural
-    from proxy.never import warnings
-    from proxy.remarks import remarks
+    from barnabas.proxy.never import warnings
+    from barnabas.proxy.remarks import remarks
 
     known = own_faults(faults)
     code = FINE
@@ -73,6 +73,6 @@ def scenario_schema_command() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     import json
 
-    from proxy.scenario import scenario_schema
+    from barnabas.proxy.scenario import scenario_schema
 
     typer.echo(json.dumps(scenario_schema(), indent=2))

@@ -6,9 +6,9 @@ import json
 
 from rich.table import Table
 
+from barnabas.experiments.library import FOLDER, names
+from barnabas.proxy.scenario import Scenario, load
 from barnabas.terminal import Terminal
-from experiments.library import FOLDER, names
-from proxy.scenario import Scenario, load
 
 
 def listing(*, as_json: bool = False) -> None:

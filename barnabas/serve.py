@@ -10,13 +10,13 @@ from pathlib import Path
 
 from barnabas.addresses import format_address
 from barnabas.capture_input import exchanges, opened, watched
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.wording import plural
 from barnabas.loop import run
 from barnabas.output import Output
+from barnabas.peers.recorded.broker import RecordedBroker
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.exchange import Exchange
-from captures.tls.keylog import KeyLog
-from captures.wording import plural
-from peers.recorded.broker import RecordedBroker
 
 LIMIT = 1 << 30
 """Bytes of messages that are kept in memory at most."""

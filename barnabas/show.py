@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Span, Text
 
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.summary import details
-from captures.tally import Row
-from captures.wording import fit, middle, printable
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.summary import details
+from barnabas.captures.tally import Row
+from barnabas.captures.wording import fit, middle, printable
 
 SLOW_MS: Final = 100.0
 """From this latency on a line is marked as slow ..."""
@@ -116,7 +116,7 @@ class Shown(NamedTuple):
 
 
 def shown(exchange: Exchange, context: Context | None = None) -> Shown:
-    """What is said of an exchange. context: see `captures.summary.details`."""
+    """What is said of an exchange. context: see `barnabas.captures.summary.details`."""
     return Shown(
         exchange.end,
         exchange.client_id or exchange.client_address,
@@ -133,7 +133,7 @@ def shown(exchange: Exchange, context: Context | None = None) -> Shown:
 
 
 def shown_row(row: Mapping[str, Any]) -> Shown:
-    """The same of a row of the control port, see `proxy.control.views.exchange`."""
+    """The same of a row of the control port, see `barnabas.proxy.control.views.exchange`."""
     ended = datetime.fromisoformat(row["ended"])
     return Shown(
         round(ended.timestamp() * 1e6) * 1000,

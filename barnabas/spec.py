@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 from rich.console import Console
 from rich.text import Text
 
+from barnabas.specs import CONTENTS, api
+from barnabas.specs.declaration import Api
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.guide import flexible_text, module_of, purpose
 from barnabas.terminal import Terminal
 from barnabas.trouble import FINE, Trouble
-from specs import CONTENTS, api
-from specs.declaration import Api
-from specs.error_codes import ERROR_CODES
-from specs.guide import flexible_text, module_of, purpose
 
 Which = Literal["request", "response"] | None
 """The direction that is asked for; None: both."""

@@ -7,10 +7,10 @@ from typing import Any
 from rich.text import Text
 
 from barnabas.spec import Which, dump
+from barnabas.specs.drafts import DRAFTS, Draft, DraftApi, draft
+from barnabas.specs.guide import lines, tree
 from barnabas.terminal import Terminal
 from barnabas.trouble import FINE, Trouble
-from specs.drafts import DRAFTS, Draft, DraftApi, draft
-from specs.guide import lines, tree
 
 
 def list_drafts(*, as_json: bool) -> int:

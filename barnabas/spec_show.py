@@ -9,12 +9,10 @@ from typing import Any, Final
 from rich.text import Text
 
 from barnabas.spec import Which, dump, facts, fit, versions_text
-from barnabas.terminal import Terminal
-from barnabas.trouble import FINE, Trouble
-from specs import api
-from specs.declaration import UNSET, Api
-from specs.frames import Direction
-from specs.guide import (
+from barnabas.specs import api
+from barnabas.specs.declaration import UNSET, Api
+from barnabas.specs.frames import Direction
+from barnabas.specs.guide import (
     Row,
     Versions,
     changes,
@@ -29,6 +27,8 @@ from specs.guide import (
     span,
     tree,
 )
+from barnabas.terminal import Terminal
+from barnabas.trouble import FINE, Trouble
 
 UNBROKEN: Final = "\u00a0"
 

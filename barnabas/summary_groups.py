@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
+from barnabas.captures.rebalances import Row
+from barnabas.captures.wording import plural, printable
 from barnabas.show import ms
-from captures.rebalances import Row
-from captures.wording import plural, printable
 
 
 def groups_lines(rows: Sequence[Row]) -> Iterator[str]:

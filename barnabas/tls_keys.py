@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
-    from captures.reader import CaptureReader
-    from captures.tls.keylog import KeyLog
+    from barnabas.captures.reader import CaptureReader
+    from barnabas.captures.tls.keylog import KeyLog
 
 HOW: Final = (
     "TLS is read with its keys: --tls-keys FILE, which a client or broker wrote as its SSLKEYLOGFILE; "
@@ -24,10 +24,10 @@ def read_keys(path: Path | None) -> KeyLog | None:
     """The key log in a file; None if none was given. Raises Trouble if it has no keys."""
     if path is None:
         return None
-    from captures.tls.keylog import KeyLog
+    from barnabas.captures.tls.keylog import KeyLog
 
     try:
-        import captures.tls.protection  # noqa: F401
+        import barnabas.captures.tls.protection  # noqa: F401
     except ImportError as problem:
         raise Trouble(
             f"--tls-keys needs the package {problem.name}: pip install 'barnabas[capture]'",
@@ -52,8 +52,8 @@ def read_keys(path: Path | None) -> KeyLog | None:
 
 def tls_remarks(reader: CaptureReader) -> Iterator[str]:
     """What is to be said of TLS in a capture that was read."""
-    from captures.tls.connection import NO_KEYS
-    from captures.wording import plural
+    from barnabas.captures.tls.connection import NO_KEYS
+    from barnabas.captures.wording import plural
 
     seen = reader.tls
     left_out = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")

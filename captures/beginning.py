@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from captures.flow import GRACE, MODULUS, signed_distance
-from captures.tcp import ACK, SYN, Endpoint, Segment
+from barnabas.captures.flow import GRACE, MODULUS, signed_distance
+from barnabas.captures.tcp import ACK, SYN, Endpoint, Segment
 
 WAIT_NS: Final = 1_000_000_000
 """So long, by the capture's clock, the SYNs are waited for: the next segment behind it ends the wait."""
@@ -54,7 +54,7 @@ class Beginning:
         """Whether one more may belong to what was held back: it comes soon, and if it is a SYN, all of the
         same direction stands shortly behind it.
 
-        >>> from captures.tcp import PSH
+        >>> from barnabas.captures.tcp import PSH
         >>> ends = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
         >>> begun = Beginning(1, [Held(Segment(*ends, 103, 0, ACK | PSH, b"cd"), 0, (), 1)])
         >>> [begun.waits_for(Held(Segment(*ends, isn, 0, SYN, b""), 0, (), 2)) for isn in (9, 500)]

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-from captures.exchange import body_version
-from specs.contents import NAMES, api
-from specs.frames import Direction, Short, request_head, response_body
-from specs.malformed import Malformed
+from barnabas.captures.exchange import body_version
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction, Short, request_head, response_body
+from barnabas.specs.malformed import Malformed
 
 LONGEST: Final = (1 << 24) - 1
 """Bytes of the largest frame by which a boundary is recognised; larger ones are passed over."""

@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
-from captures.context import Context
-from captures.context.completing import complete
-from captures.difference import OF_THE_RUN, Difference, differences, without
-from captures.exchange import Exchange
-from captures.unpacked import unpacked
-from specs.frames import Direction
-from specs.jsonform import to_json
-from specs.secrets import redact
+from barnabas.captures.context import Context
+from barnabas.captures.context.completing import complete
+from barnabas.captures.difference import OF_THE_RUN, Difference, differences, without
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.unpacked import unpacked
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.secrets import redact
 
 LIMIT: Final = 1 << 30
 """Bytes of bodies of a capture at most."""
@@ -57,8 +57,8 @@ def compare(
 ) -> Iterator[Compared]:
     """All exchanges of both, by client in the order in which they were asked.
 
-    ignore: see `captures.difference`. contexts: what is known of each beside what these teach. limit:
-    bytes of bodies of each. Raises TooLarge.
+    ignore: see `barnabas.captures.difference`. contexts: what is known of each beside what these teach.
+    limit: bytes of bodies of each. Raises TooLarge.
     """
     ignore = tuple(ignore)
     our_context, other_context = contexts or (Context(), Context())

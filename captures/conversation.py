@@ -11,19 +11,19 @@ import bisect
 from collections.abc import Iterator
 from typing import Any
 
-from captures.boundary import Search
-from captures.events import Chunk, Opened
-from captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
-from captures.framing import UNKNOWN, CapturedFrame, Framing
-from captures.inference import LONGEST, inferred
-from captures.midway import first_frames, waiting
-from captures.outcome import outcome
-from captures.plain import UNANSWERED, Plain
-from captures.wording import arrow
-from specs.contents import NAMES, api
-from specs.frames import Direction, RequestHead, Short, request_head, response_body
-from specs.keys import SASL_HANDSHAKE
-from specs.malformed import Malformed
+from barnabas.captures.boundary import Search
+from barnabas.captures.events import Chunk, Opened
+from barnabas.captures.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
+from barnabas.captures.framing import UNKNOWN, CapturedFrame, Framing
+from barnabas.captures.inference import LONGEST, inferred
+from barnabas.captures.midway import first_frames, waiting
+from barnabas.captures.outcome import outcome
+from barnabas.captures.plain import UNANSWERED, Plain
+from barnabas.captures.wording import arrow
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction, RequestHead, Short, request_head, response_body
+from barnabas.specs.keys import SASL_HANDSHAKE
+from barnabas.specs.malformed import Malformed
 
 CUT_OFF = "a rule closed the connection"
 """How the capture's note on a frame ends that was not sent on, and the connection with it."""

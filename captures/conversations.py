@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from captures.conversation import Conversation
-from captures.events import Chunk, Closed, Event, FlowName, Opened
-from captures.exchange import STRAY, Exchange
-from captures.framing import CapturedFrame
-from specs.frames import Direction
+from barnabas.captures.conversation import Conversation
+from barnabas.captures.events import Chunk, Closed, Event, FlowName, Opened
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.framing import CapturedFrame
+from barnabas.specs.frames import Direction
 
 
 @dataclass(slots=True)

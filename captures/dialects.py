@@ -2,7 +2,7 @@
 
 The scenario in a capture says what is spoken (`dialect`); where there is none, the reader is told.
 Exchanges are those that the proxy's log has of such a connection: APIs by their own keys
-(`specs.drafts.keys`), an error in the header as the note. Times are those of arrival at the proxy.
+(`barnabas.specs.drafts.keys`), an error in the header as the note. Times are those of arrival at the proxy.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from captures.conversation import facts_of
-from captures.events import Chunk, Closed, Event, Opened
-from captures.exchange import Exchange, Pending
-from captures.framing import CapturedFrame, Framing
-from captures.outcome import outcome
-from captures.talk import Asked, Talk
-from specs.contents import NAMES, api
-from specs.drafts import Draft
-from specs.drafts.keys import of_key
-from specs.frames import Direction
-from specs.malformed import Malformed
+from barnabas.captures.conversation import facts_of
+from barnabas.captures.events import Chunk, Closed, Event, Opened
+from barnabas.captures.exchange import Exchange, Pending
+from barnabas.captures.framing import CapturedFrame, Framing
+from barnabas.captures.outcome import outcome
+from barnabas.captures.talk import Asked, Talk
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.drafts import Draft
+from barnabas.specs.drafts.keys import of_key
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
-from captures.wording import shorten
+from barnabas.captures.wording import shorten
 
 IDENTITY: Final = (
     "name",

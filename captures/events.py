@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from captures.demand import UNHEARD, Demands
-from specs.frames import Direction
+from barnabas.captures.demand import UNHEARD, Demands
+from barnabas.specs.frames import Direction
 
 FlowName = Literal["arrived", "left"]
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from captures.errors import first_error
-from specs.codec import TooLarge
-from specs.contents import api, name_of
-from specs.drafts.keys import error_in
-from specs.frames import Direction
-from specs.jsonform import to_json
-from specs.keys import API_VERSIONS
-from specs.malformed import Malformed
-from specs.secrets import redact
+from barnabas.captures.errors import first_error
+from barnabas.specs.codec import TooLarge
+from barnabas.specs.contents import api, name_of
+from barnabas.specs.drafts.keys import error_in
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.secrets import redact
 
 COLUMNS: Final = (
     ("ts", "when the request arrived: ISO 8601 in UTC, to the microsecond"),
@@ -229,7 +229,7 @@ class Exchange:
     """What is known of an authentication: mechanism, user, outcome; never a secret."""
     payload: dict[str, dict[str, str]] = field(default_factory=dict)
     """By direction and path: hashes that stand for a payload which was taken out, see
-    `captures.masking`."""
+    `barnabas.captures.masking`."""
     request_packet: int = field(default=0, compare=False)
     """Number of the packet with the request's last byte in its capture file, as Wireshark numbers
     them; 0 if there is none, as while traffic passes."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from captures.context.completing import complete
-from captures.exchange import COLUMNS, Exchange
-from captures.expression import Unclear, expression
-from specs.frames import Direction
+from barnabas.captures.context.completing import complete
+from barnabas.captures.exchange import COLUMNS, Exchange
+from barnabas.captures.expression import Unclear, expression
+from barnabas.specs.frames import Direction
 
 Filter = Callable[[Exchange], bool]
 

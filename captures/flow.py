@@ -12,10 +12,10 @@ import bisect
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from captures.demand import Demand
-from captures.tcp import ACK, FIN, RST, SYN, Endpoint, Segment
-from captures.usual import Usual
-from specs.frames import Direction
+from barnabas.captures.demand import Demand
+from barnabas.captures.tcp import ACK, FIN, RST, SYN, Endpoint, Segment
+from barnabas.captures.usual import Usual
+from barnabas.specs.frames import Direction
 
 GRACE: Final = 64
 """Segments of a conversation by which a packet may stand too late in the file."""

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from captures.boundary import Asked, Search
-from captures.conversation import facts_of, head_of
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.exchange import LIMIT, iso
-from captures.framing import CapturedFrame, Framing
-from captures.midway import first_frames
-from specs.contents import NAMES
-from specs.frames import Direction
+from barnabas.captures.boundary import Asked, Search
+from barnabas.captures.conversation import facts_of, head_of
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.exchange import LIMIT, iso
+from barnabas.captures.framing import CapturedFrame, Framing
+from barnabas.captures.midway import first_frames
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from captures.boundary import Search
+from barnabas.captures.boundary import Search
 
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest frame; a stream that announces more is no longer taken apart."""

@@ -11,10 +11,10 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from captures.exchange import body_version
-from specs.contents import CONTENTS, api
-from specs.frames import response_body
-from specs.malformed import Malformed
+from barnabas.captures.exchange import body_version
+from barnabas.specs.contents import CONTENTS, api
+from barnabas.specs.frames import response_body
+from barnabas.specs.malformed import Malformed
 
 MOST: Final = 8
 """Responses before the first known one that are looked for."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.context import Context, Group
-from captures.exchange import Exchange
-from specs.frames import Direction
-from specs.inside import reveal
-from specs.jsonform import to_json
+from barnabas.captures.context import Context, Group
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.frames import Direction
+from barnabas.specs.inside import reveal
+from barnabas.specs.jsonform import to_json
 
 
 def inside(exchange: Exchange, context: Context) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from captures.masking import Masking
-from captures.pcapng_writing import Buffer
-from captures.tcp import Endpoint
-from captures.writer import Comment, Cut, FlowWriter
-from specs.frames import Direction
+from barnabas.captures.masking import Masking
+from barnabas.captures.pcapng_writing import Buffer
+from barnabas.captures.tcp import Endpoint
+from barnabas.captures.writer import Comment, Cut, FlowWriter
+from barnabas.specs.frames import Direction
 
 
 class Hidden(NamedTuple):

@@ -1,8 +1,8 @@
 """What a capture or a log must not hold is overwritten at the same length: secrets, and payload.
 
-Secrets (`specs.secrets`) become asterisks. Payload (`specs.records.payload`: record keys, values and
-headers), where that is to be hidden, becomes the digits of a hash of it, so that what was equal still
-is; the hash is keyed with 32 random bytes of this run, since one without a key could be guessed from a
+Secrets (`barnabas.specs.secrets`) become asterisks. Payload (`barnabas.specs.records.payload`: record keys,
+values and headers), where that is to be hidden, becomes the digits of a hash of it, so that what was equal
+still is; the hash is keyed with 32 random bytes of this run, since one without a key could be guessed from a
 short value. Checksums of batches are made anew, or they would be such a hash. What can't be read is
 overwritten as a whole.
 """
@@ -16,15 +16,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from captures.exchange import GSSAPI_START, SASL_TOKEN, Exchange
-from specs import records
-from specs.codec.spans import spans
-from specs.contents import api, name_of
-from specs.frames import Direction, Short, request_head, response_body
-from specs.layout import Layout
-from specs.malformed import Malformed
-from specs.records.payload import payload
-from specs.secrets import has_secrets, secret_paths
+from barnabas.captures.exchange import GSSAPI_START, SASL_TOKEN, Exchange
+from barnabas.specs import records
+from barnabas.specs.codec.spans import spans
+from barnabas.specs.contents import api, name_of
+from barnabas.specs.frames import Direction, Short, request_head, response_body
+from barnabas.specs.layout import Layout
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.payload import payload
+from barnabas.specs.secrets import has_secrets, secret_paths
 
 UNSOLICITED: Final = -2
 """The key that stands for a response that nobody asked for."""

@@ -3,7 +3,7 @@
 `goes_on` in the comment of a flow has `seq`: the sequence numbers with which it goes on, of both ends.
 The arrived flow may have `frames`, by direction: [number, bytes]: the frame of that number begins behind so
 many bytes more, and those end one that began before. And `waiting`: [correlation id, key, version] of
-requests that wait for their responses. See `proxy.standing`.
+requests that wait for their responses. See `barnabas.proxy.standing`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from captures.flow import MODULUS, Data, Gap
-from specs.frames import Direction
+from barnabas.captures.flow import MODULUS, Data, Gap
+from barnabas.specs.frames import Direction
 
 _DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 _MOST: Final = 1 << 53

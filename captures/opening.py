@@ -10,8 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from captures import pcap, pcapng
-from captures.pcapng import Block, CaptureError, Run, Section
+from barnabas.captures import pcap, pcapng
+from barnabas.captures.pcapng import Block, CaptureError, Run, Section
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captures.exchange import SASL_TOKEN, Exchange, Pending
+from barnabas.captures.exchange import SASL_TOKEN, Exchange, Pending
 
 
 def outcome(

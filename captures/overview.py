@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from captures.tally import bucket, quantile
-from captures.topics import topics_of
-from specs.keys import API_VERSIONS
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tally import bucket, quantile
+from barnabas.captures.topics import topics_of
+from barnabas.specs.keys import API_VERSIONS
 
 MOST: Final = 100_000
 """Rows of a kind."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.fragments import Fragments
-from captures.tcp import (
+from barnabas.captures.fragments import Fragments
+from barnabas.captures.tcp import (
     EXTENSIONS,
     IP,
     LINKTYPES,
@@ -129,7 +129,7 @@ class Packets:
     def _through_scapy(self, kind: int, linktype: int, data: bytes) -> Segment | None:
         if self._scapy is None:
             try:
-                from captures.through_scapy import innermost
+                from barnabas.captures.through_scapy import innermost
             except ImportError:
                 self.unread[kind] += 1
                 return None

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from captures.pcapng import BLOCK_LIMIT, RUN, Block, CaptureError, Run, Truncated, each
-from captures.window import Window
+from barnabas.captures.pcapng import BLOCK_LIMIT, RUN, Block, CaptureError, Run, Truncated, each
+from barnabas.captures.window import Window
 
 MAGICS: Final = {
     bytes.fromhex("a1b2c3d4"): (">", 1000, 16),

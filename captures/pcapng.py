@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from captures.window import Window
+from barnabas.captures.window import Window
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""

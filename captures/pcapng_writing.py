@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from captures.pcapng import (
+from barnabas.captures.pcapng import (
     ENHANCED,
     FULL,
     IF_TSRESOL,

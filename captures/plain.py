@@ -11,11 +11,11 @@ import bisect
 import struct
 from typing import Final, NamedTuple
 
-from captures.exchange import Exchange, Pairing, Pending, Uncut
-from captures.framing import FRAME_LIMIT, Framing
-from captures.outcome import outcome
-from specs.frames import RequestHead, Short, request_head
-from specs.headers import response_header_version
+from barnabas.captures.exchange import Exchange, Pairing, Pending, Uncut
+from barnabas.captures.framing import FRAME_LIMIT, Framing
+from barnabas.captures.outcome import outcome
+from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.headers import response_header_version
 
 UNANSWERED: Final = "no response (acks=0)"
 """What is said of a request to which no response belongs."""

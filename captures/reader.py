@@ -15,13 +15,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from captures import reassembly
-from captures.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
-from captures.flow import Data, Gap
-from captures.midway import Rests, introduction
-from captures.opening import CaptureFile
-from captures.packets import Packets
-from captures.pcapng import (
+from barnabas.captures import reassembly
+from barnabas.captures.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
+from barnabas.captures.flow import Data, Gap
+from barnabas.captures.midway import Rests, introduction
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import (
     NUMBERED,
     Block,
     CaptureError,
@@ -34,15 +34,15 @@ from captures.pcapng import (
     Truncated,
     each,
 )
-from captures.reassembly import PATIENCE, Reassembler
-from captures.recognition import Kind, Recognition
-from captures.segments import Segment, files, in_order, present, segment_of
-from captures.tcp import Segment as TcpSegment
-from captures.tcp import endpoint_text
-from captures.tls.decryption import Decryption, Seen
-from captures.tls.keylog import KeyLog
-from captures.usual import Usual, usual
-from specs.frames import Direction
+from barnabas.captures.reassembly import PATIENCE, Reassembler
+from barnabas.captures.recognition import Kind, Recognition
+from barnabas.captures.segments import Segment, files, in_order, present, segment_of
+from barnabas.captures.tcp import Segment as TcpSegment
+from barnabas.captures.tcp import endpoint_text
+from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.usual import Usual, usual
+from barnabas.specs.frames import Direction
 
 _DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 _GOES_ON: Final = '"goes_on"'

@@ -9,13 +9,13 @@ import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from captures.beginning import Beginning, Held
-from captures.demand import UNHEARD, Demands
-from captures.flow import MODULUS, Data, Flow, Gap
-from captures.pcapng import Run
-from captures.skimming import Lane, skim
-from captures.tcp import ACK, SYN, Endpoint, Segment
-from captures.usual import Usual
+from barnabas.captures.beginning import Beginning, Held
+from barnabas.captures.demand import UNHEARD, Demands
+from barnabas.captures.flow import MODULUS, Data, Flow, Gap
+from barnabas.captures.pcapng import Run
+from barnabas.captures.skimming import Lane, skim
+from barnabas.captures.tcp import ACK, SYN, Endpoint, Segment
+from barnabas.captures.usual import Usual
 
 PATIENCE: Final = 1 << 20
 """Bytes of a conversation that wait for a missing segment, unless told otherwise."""

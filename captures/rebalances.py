@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from captures.checks.epochs import Epochs
-from captures.checks.generations import Generations
-from captures.checks.rebalance import Cause, Generation
-from captures.exchange import Exchange
+from barnabas.captures.checks.epochs import Epochs
+from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.rebalance import Cause, Generation
+from barnabas.captures.exchange import Exchange
 
 MOST: Final = 100_000
 """Rows that are kept: of more, the last ones."""
 
 Row = dict[str, Any]
-"""See `captures.checks.rebalance.Generation.row`."""
+"""See `barnabas.captures.checks.rebalance.Generation.row`."""
 
 
 class Rebalances:

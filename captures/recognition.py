@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from captures.boundary import Search
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.exchange import GSSAPI_START
-from captures.framing import FRAME_LIMIT
-from specs.contents import NAMES
-from specs.frames import OPPOSITE, Direction
+from barnabas.captures.boundary import Search
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.exchange import GSSAPI_START
+from barnabas.captures.framing import FRAME_LIMIT
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import OPPOSITE, Direction
 
 HELD: Final = 4 << 20
 """Bytes of a conversation by which it must be decided."""

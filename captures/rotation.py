@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from captures import private
-from captures.pcapng_writing import Buffer
-from captures.segments import PART
-from captures.sink import Sink, Stats
+from barnabas.captures import private
+from barnabas.captures.pcapng_writing import Buffer
+from barnabas.captures.segments import PART
+from barnabas.captures.sink import Sink, Stats
 
 _SAID: Final = 1000
 """Closed segments that are remembered until somebody asks for them."""
@@ -39,7 +39,7 @@ class Rotation:
 
 
 class Segments:
-    """Stands where `captures.sink.Sink` does, and writes one file after the other.
+    """Stands where `barnabas.captures.sink.Sink` does, and writes one file after the other.
 
     A segment ends behind the blocks that reach its size, and blocks that are put at once stay together.
     `heads` makes the first bytes of a segment by its number. Raises OSError if the folder or the first

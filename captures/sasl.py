@@ -10,7 +10,7 @@ import base64
 import json
 from dataclasses import dataclass
 
-from captures.wording import joined, printable, shorten
+from barnabas.captures.wording import joined, printable, shorten
 
 NAME = 64
 """Characters of a user's name that are shown."""

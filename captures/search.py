@@ -7,12 +7,12 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.inside import revealed
-from captures.unpacked import unpacked
-from specs.jsonform import uuid_text
-from specs.secrets import redact
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.inside import revealed
+from barnabas.captures.unpacked import unpacked
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.secrets import redact
 
 
 class Found(NamedTuple):

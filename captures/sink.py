@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from captures import private
-from captures.pcapng_writing import Buffer
+from barnabas.captures import private
+from barnabas.captures.pcapng_writing import Buffer
 
 SLOW_NS: Final = 50_000_000
 """A write that takes longer is the last one in the caller's thread."""

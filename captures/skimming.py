@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from captures.flow import MODULUS, OLD, Data, Flow, Half
-from captures.pcapng import Run
-from captures.tcp import FIN, RST, SYN
-from captures.usual import V4, usual
+from barnabas.captures.flow import MODULUS, OLD, Data, Flow, Half
+from barnabas.captures.pcapng import Run
+from barnabas.captures.tcp import FIN, RST, SYN
+from barnabas.captures.usual import V4, usual
 
 Lane = tuple[Flow, Half, Half]
 """A direction of a conversation: the sender's half, and that of who acknowledges."""

@@ -11,18 +11,28 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from captures.context import Context
-from captures.exchange import SASL_TOKEN, Exchange, body_version
-from captures.phrases import cluster, groups, offsets, records, sasl, transactions
-from captures.phrases.learnt import learnt
-from captures.wording import WIDTH, Body, Names, fit, joined, listed, printable, shorten, size
-from specs.codec import TooLarge
-from specs.contents import NAMES, api
-from specs.frames import Direction
-from specs.jsonform import uuid_text
-from specs.keys import METADATA
-from specs.malformed import Malformed
-from specs.secrets import SECRETS
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.phrases import cluster, groups, offsets, records, sasl, transactions
+from barnabas.captures.phrases.learnt import learnt
+from barnabas.captures.wording import (
+    WIDTH,
+    Body,
+    Names,
+    fit,
+    joined,
+    listed,
+    printable,
+    shorten,
+    size,
+)
+from barnabas.specs.codec import TooLarge
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.keys import METADATA
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.secrets import SECRETS
 
 Phrase = Callable[[Body, Body, Names], str]
 """(fields of the request, fields of the response, names of topics) -> words."""

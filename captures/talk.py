@@ -11,12 +11,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from specs.contents import NAMES, api
-from specs.drafts import Draft, decode_frame
-from specs.drafts.central_coordination import stop_fetcher_response
-from specs.drafts.keys import error_in, own_key
-from specs.frames import OPPOSITE, Direction, Short, request_head
-from specs.malformed import Malformed
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.drafts import Draft, decode_frame
+from barnabas.specs.drafts.central_coordination import stop_fetcher_response
+from barnabas.specs.drafts.keys import error_in, own_key
+from barnabas.specs.frames import OPPOSITE, Direction, Short, request_head
+from barnabas.specs.malformed import Malformed
 
 REGISTER = "RegisterConsumer"
 
@@ -29,7 +29,7 @@ class Asked:
     """Who asks: "request", the client, or "response", what it has connected to."""
     api: str
     key: int
-    """As `specs.drafts.keys` has it."""
+    """As `barnabas.specs.drafts.keys` has it."""
     version: int
     correlation_id: int
     """Of the header; where there is none, a number of its own."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.exchange import SASL_TOKEN
-from specs.contents import NAMES
+from barnabas.captures.exchange import SASL_TOKEN
+from barnabas.specs.contents import NAMES
 
 KINDS: Final = 1000
 """APIs, and errors of one, that are counted apart: a peer may send any number."""

@@ -16,7 +16,7 @@ from scapy.contrib import mpls  # noqa: E402
 from scapy.layers import dot11, inet, inet6, l2, ppp, vxlan  # noqa: E402
 from scapy.packet import Packet  # noqa: E402
 
-from captures.tcp import LINKTYPE_RAW  # noqa: E402
+from barnabas.captures.tcp import LINKTYPE_RAW  # noqa: E402
 
 LAYERS = (dot11, l2, mpls, ppp, vxlan)
 """Imported because scapy knows only the layers of modules that are."""

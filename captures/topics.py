@@ -6,14 +6,14 @@ import uuid
 from collections.abc import Mapping
 from typing import Final
 
-from captures.context.completing import complete, gaps
-from captures.context.pairs import structs
-from captures.context.reading import fields_of
-from captures.exchange import Exchange, body_version
-from specs.contents import NAMES
-from specs.entities import entity_paths, named
-from specs.frames import Direction
-from specs.jsonform import uuid_text
+from barnabas.captures.context.completing import complete, gaps
+from barnabas.captures.context.pairs import structs
+from barnabas.captures.context.reading import fields_of
+from barnabas.captures.exchange import Exchange, body_version
+from barnabas.specs.contents import NAMES
+from barnabas.specs.entities import entity_paths, named
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
 
 _NONE: Final = uuid.UUID(int=0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from specs import records
-from specs.malformed import Malformed
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
 
 
 def unpacked(value: Any) -> Any:
@@ -14,7 +14,7 @@ def unpacked(value: Any) -> Any:
     Timestamps and the batches' own fields are left out: they are others in each run. What can't be
     read stays bytes.
 
-    >>> from specs.records import Record, build
+    >>> from barnabas.specs.records import Record, build
     >>> unpacked({"index": 0, "records": build([Record(0, 1, None, b"v")])})
     {'index': 0, 'records': [{'offset': 0, 'key': None, 'value': b'v', 'headers': []}]}
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from captures.tcp import FIXED, TYPED
+from barnabas.captures.tcp import FIXED, TYPED
 
 _FOUR: Final = "BxHxxHxBxx12sIIH"
 _V4 = struct.Struct(">" + _FOUR)
@@ -56,7 +56,7 @@ class Usual(NamedTuple):
 def usual(linktype: int, data: bytes) -> Usual | None:
     """What a packet of the usual form has; None: it may have anything else.
 
-    >>> from captures.tcp import FlowHeaders
+    >>> from barnabas.captures.tcp import FlowHeaders
     >>> headers = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7).request.header(4)
     >>> usual(101, headers + b"data")[1:]
     (7, 7, 24, 40, 44)

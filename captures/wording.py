@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from specs.jsonform import uuid_text
+from barnabas.specs.jsonform import uuid_text
 
 WIDTH: Final = 100
 """The longest text about an exchange, in characters."""

@@ -17,12 +17,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from captures.events import FlowName
-from captures.pcapng_writing import Buffer, comment_option, interface, packet, section, statistics
-from captures.rotation import Rotation, Segments
-from captures.sink import Blocks, Sink, Stats
-from captures.tcp import LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
-from specs.frames import Direction
+from barnabas.captures.events import FlowName
+from barnabas.captures.pcapng_writing import (
+    Buffer,
+    comment_option,
+    interface,
+    packet,
+    section,
+    statistics,
+)
+from barnabas.captures.rotation import Rotation, Segments
+from barnabas.captures.sink import Blocks, Sink, Stats
+from barnabas.captures.tcp import LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
+from barnabas.specs.frames import Direction
 
 FORMAT: Final = 1
 """Version of the comments' layout; the section header's comment says it."""
@@ -173,7 +180,7 @@ class FlowWriter:
 
     def go_on(self, ts_ns: int, standing: Comment) -> None:
         """What is known of the connection before its first bytes in another segment: who reads that
-        one alone knows no more. See `proxy.standing` for what may be said."""
+        one alone knows no more. See `barnabas.proxy.standing` for what may be said."""
         self._arrived.introduce(ts_ns, standing)
 
     def arrived(

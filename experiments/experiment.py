@@ -42,8 +42,9 @@ def no_plots(_: Measured) -> dict[str, str]:
 class Experiment(NamedTuple):
     """versions: of Apache Kafka; none if only peers of this project take part.
 
-    write: a pure function from what was measured to Markdown. plots: one to SVG (`experiments.plots`)
-    by name; NAME-PLOT.svg stands next to the Markdown, which shows them in the end.
+    write: a pure function from what was measured to Markdown. plots: one to SVG
+    (`barnabas.experiments.plots`) by name; NAME-PLOT.svg stands next to the Markdown, which shows them in the
+    end.
     """
 
     question: str

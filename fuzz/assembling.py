@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fuzz.campaign import Campaign, chosen
-from fuzz.case import Role, Seed
-from fuzz.corpora import Basis, corpus
-from fuzz.errors import CannotRun
-from fuzz.making import Maker
-from fuzz.mutators.contents import MUTATORS
-from fuzz.mutators.mutator import Mutator
-from fuzz.oracles.contents import ORACLES
-from fuzz.oracles.oracle import Oracle
+from barnabas.fuzz.campaign import Campaign, chosen
+from barnabas.fuzz.case import Role, Seed
+from barnabas.fuzz.corpora import Basis, corpus
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.making import Maker
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.mutators.mutator import Mutator
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.oracles.oracle import Oracle
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
-from fuzz.case import Seed
-from fuzz.targets.contents import sides
-from specs.contents import NAMES, api, key_of
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.targets.contents import sides
+from barnabas.specs.contents import NAMES, api, key_of
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 

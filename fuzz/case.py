@@ -11,7 +11,7 @@ import functools
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from specs.frames import Direction
+from barnabas.specs.frames import Direction
 
 Role = Literal["broker", "client", "decoder"]
 """Who gets a case. Brokers and decoders get requests, clients get responses; decoders get both."""
@@ -57,7 +57,7 @@ class Change(NamedTuple):
 
 class Recipe(NamedTuple):
     """How a case is made: changes in order, applied to a seed, at the end of a session (a name in
-    fuzz.sessions.contents.SESSIONS; "" for none)."""
+    barnabas.fuzz.sessions.contents.SESSIONS; "" for none)."""
 
     seed: Seed
     changes: tuple[Change, ...]
@@ -67,8 +67,8 @@ class Recipe(NamedTuple):
 class Live(NamedTuple):
     """A place in a chunk that a session fills in: so many bytes at an offset, by a name that it knows.
 
-    Names: "correlation_id", those of fuzz.sessions.live.LIVE, and "crc" (of the record batch that begins at
-    `offset` - 17: always last).
+    Names: "correlation_id", those of barnabas.fuzz.sessions.live.LIVE, and "crc" (of the record batch that
+    begins at `offset` - 17: always last).
     """
 
     chunk: int

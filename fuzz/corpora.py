@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from captures.pcapng import CaptureError
-from fuzz.campaign import Campaign
-from fuzz.case import Role, Seed
-from fuzz.corpus import captured, generated, listed
-from fuzz.errors import CannotRun
-from fuzz.targets.target import Target
-from peers.replay.plan import NEVER
-from specs.contents import CONTENTS, api, key_of
-from specs.frames import Direction
-from specs.keys import WRITE_TXN_MARKERS
+from barnabas.captures.pcapng import CaptureError
+from barnabas.fuzz.campaign import Campaign
+from barnabas.fuzz.case import Role, Seed
+from barnabas.fuzz.corpus import captured, generated, listed
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.target import Target
+from barnabas.peers.replay.plan import NEVER
+from barnabas.specs.contents import CONTENTS, api, key_of
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import WRITE_TXN_MARKERS
 
 AMONG_BROKERS: Final = NEVER - {WRITE_TXN_MARKERS}
 """What no client sends: a broker gets these only if a campaign names them. An administrator who aborts a
@@ -95,14 +95,14 @@ def _generated(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
 
 
 def _answers(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
-    from fuzz.answering.seeds import seeds
+    from barnabas.fuzz.answering.seeds import seeds
 
     if basis.role == "client":
         yield from seeds((key, version) for key, all_ in basis.versions for version in all_)
 
 
 def _sessions(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
-    from fuzz.sessions.contents import seeds
+    from barnabas.fuzz.sessions.contents import seeds
 
     if basis.role != "broker" or campaign.sessions == ("none",):
         return

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from captures.conversations import Conversations
-from captures.exchange import body_version
-from captures.reader import CaptureReader
-from fuzz.case import Seed
-from fuzz.dice import Dice
-from fuzz.errors import CannotRun
-from fuzz.generators.messages import message, with_header
-from specs.contents import NAMES, api
-from specs.frames import Direction
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import body_version
+from barnabas.captures.reader import CaptureReader
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.generators.messages import message, with_header
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction
 
 EACH: Final = 4
 """Generated messages of one version, unless something else is asked for."""
@@ -49,7 +49,7 @@ def captured(path: Path, direction: Direction, offered: Offered | None = None) -
     """The messages of a capture, or of a folder of them, each kind of bytes once; of these APIs and versions
     only, if some are given. Their headers are made anew.
 
-    Raises OSError and captures.pcapng.CaptureError as CaptureReader does.
+    Raises OSError and barnabas.captures.pcapng.CaptureError as CaptureReader does.
     """
     seen: set[tuple[int, int, bytes]] = set()
     for number, exchange in enumerate(Conversations().exchanges(CaptureReader(path))):

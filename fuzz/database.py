@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from captures import private
+from barnabas.captures import private
 
 FORMAT: Final = 2
 """Version of the tables."""
@@ -45,7 +45,7 @@ CREATE TABLE findings (
     PRIMARY KEY (campaign, name)) WITHOUT ROWID;
 CREATE TABLE shelf (                     -- shards that were finished out of turn
     campaign INTEGER NOT NULL REFERENCES campaigns, first INTEGER NOT NULL, end INTEGER NOT NULL,
-    said TEXT NOT NULL,                  -- JSON: the rows of fuzz.shards
+    said TEXT NOT NULL,                  -- JSON: the rows of barnabas.fuzz.shards
     PRIMARY KEY (campaign, first)) WITHOUT ROWID;
 CREATE TABLE aside (                     -- cases that were not sent
     campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,

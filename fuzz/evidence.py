@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from captures.tcp import Endpoint
-from captures.writer import CaptureWriter
-from fuzz.observation import Observation
+from barnabas.captures.tcp import Endpoint
+from barnabas.captures.writer import CaptureWriter
+from barnabas.fuzz.observation import Observation
 
 CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)
 BROKER: Final[Endpoint] = ("127.0.0.1", 9092)

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fuzz.observation import Observation
-from specs.contents import NAMES
-from specs.frames import decode_frame
-from specs.malformed import Malformed
+from barnabas.fuzz.observation import Observation
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import decode_frame
+from barnabas.specs.malformed import Malformed
 
 TEMPLATE: Final = 160
 """Characters of a log line that are kept."""

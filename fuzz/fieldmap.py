@@ -1,8 +1,8 @@
 """Where every field of an encoded frame stands: the map that mutators work on.
 
 A frame is mapped once for a seed; a mutation then is a splice of bytes, with the lengths, counts and
-checksums around it mended, or deliberately not. The careful reader of specs.codec reads the layout;
-here is only what it notes on its way. Record sets are read by `fuzz.recordmap`.
+checksums around it mended, or deliberately not. The careful reader of barnabas.specs.codec reads the layout;
+here is only what it notes on its way. Record sets are read by `barnabas.fuzz.recordmap`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fuzz import recordmap
-from fuzz.case import Seed, session_of
-from fuzz.parts import Part, Parts
-from specs.codec.inspect import FIXED, Reader
-from specs.contents import NAMES, api
-from specs.drafts.keys import of_key
-from specs.headers import (
+from barnabas.fuzz import recordmap
+from barnabas.fuzz.case import Seed, session_of
+from barnabas.fuzz.parts import Part, Parts
+from barnabas.specs.codec.inspect import FIXED, Reader
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.drafts.keys import of_key
+from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
     request_header_version,
     response_header_version,
 )
-from specs.layout import Layout, Node
-from specs.malformed import Malformed
+from barnabas.specs.layout import Layout, Node
+from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from fuzz.packing import Packing
+    from barnabas.fuzz.packing import Packing
 
 __all__ = ["FieldMap", "Part", "field_of", "map_of"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from fuzz.case import Recipe
-from fuzz.observation import Observation
-from fuzz.tally import Behaviour
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.tally import Behaviour
 
 
 class CampaignRow(NamedTuple):

@@ -11,12 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from fuzz.case import Recipe
-from fuzz.database import Database, FindingsError
-from fuzz.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
-from fuzz.keeping import Kept
-from fuzz.stored import observation_of, recipe_json, recipe_of
-from fuzz.tally import Cell
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.database import Database, FindingsError
+from barnabas.fuzz.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
+from barnabas.fuzz.keeping import Kept
+from barnabas.fuzz.stored import observation_of, recipe_json, recipe_of
+from barnabas.fuzz.tally import Cell
 
 __all__ = [
     "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "RoundRow", "finding_name",

@@ -6,16 +6,16 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from fuzz.database import Database, FindingsError
-from fuzz.energy import next_energies
-from fuzz.evidence import capture
-from fuzz.finding import finding_name
-from fuzz.stored import observation_json, observation_of, recipe_json
-from fuzz.tally import Found, Tally
+from barnabas.fuzz.database import Database, FindingsError
+from barnabas.fuzz.energy import next_energies
+from barnabas.fuzz.evidence import capture
+from barnabas.fuzz.finding import finding_name
+from barnabas.fuzz.stored import observation_json, observation_of, recipe_json
+from barnabas.fuzz.tally import Found, Tally
 
 
 class Kept:
-    """One campaign that is being run: `fuzz.running.Keeps`."""
+    """One campaign that is being run: `barnabas.fuzz.running.Keeps`."""
 
     def __init__(self, database: Database, number: int) -> None:
         self._database = database
@@ -77,7 +77,7 @@ class Kept:
         self.done = end
 
     def shelve(self, shard: range, rows: Sequence[tuple[str, str]]) -> None:
-        """Put by what a shard came to whose turn has not come: `fuzz.sharding.Shelf`."""
+        """Put by what a shard came to whose turn has not come: `barnabas.fuzz.sharding.Shelf`."""
         with self._database.writing() as db:
             db.execute(
                 "INSERT OR REPLACE INTO shelf VALUES (?, ?, ?, ?)",

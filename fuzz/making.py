@@ -1,9 +1,9 @@
 """From a number to a case: which mutator is put to which field of which message, and what it does there.
 
-A campaign walks over all there is to try, in the order of `fuzz.strata`: each mutator at each field of each
-version, also inside of what is compressed. So rare places get their turn as often as common ones. Where
-energies are given, every fourth case is drawn by them instead: a message in proportion to its seed's energy,
-then any mutator, then any place of it.
+A campaign walks over all there is to try, in the order of `barnabas.fuzz.strata`: each mutator at each field
+of each version, also inside of what is compressed. So rare places get their turn as often as common ones.
+Where energies are given, every fourth case is drawn by them instead: a message in proportion to its seed's
+energy, then any mutator, then any place of it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Final
 
-from fuzz.case import Case, Change, Recipe, Seed
-from fuzz.dice import ABREAST, Abreast, Dice, all_spread, resumed, spread
-from fuzz.fieldmap import FieldMap, map_of
-from fuzz.mutators.contents import MUTATORS
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.packing import message_of, packed_again, unpacked
-from fuzz.parts import Part
-from fuzz.placing import live_places
-from fuzz.strata import Place, Strata
-from fuzz.tuples import tuple_of
+from barnabas.fuzz.case import Case, Change, Recipe, Seed
+from barnabas.fuzz.dice import ABREAST, Abreast, Dice, all_spread, resumed, spread
+from barnabas.fuzz.fieldmap import FieldMap, map_of
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.packing import message_of, packed_again, unpacked
+from barnabas.fuzz.parts import Part
+from barnabas.fuzz.placing import live_places
+from barnabas.fuzz.strata import Place, Strata
+from barnabas.fuzz.tuples import tuple_of
 
 HOT: Final = 4
 """One case in so many is drawn by energies: more, and a pass over everything would take too long."""

@@ -13,9 +13,9 @@ from typing import Final
 
 import crc32c
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap
-from fuzz.numbers import WRITE
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap
+from barnabas.fuzz.numbers import WRITE
 
 LENGTHS: Final = 1
 COUNTS: Final = 2
@@ -53,8 +53,8 @@ def splice(
     around: as in a part that stands there. elements: how many came (or, below zero, went) in what the
     innermost count of `around` counts. mend: which of the numbers around it are put right.
 
-    >>> from fuzz.case import Seed
-    >>> from fuzz.fieldmap import map_of
+    >>> from barnabas.fuzz.case import Seed
+    >>> from barnabas.fuzz.fieldmap import map_of
     >>> found = map_of(Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), ""))
     >>> client = found.parts[found.index["header.client_id"]]
     >>> splice(found, client.start, client.end, b"abc", client.around).hex(" ", -4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from fuzz.case import Case
+from barnabas.fuzz.case import Case
 
 TOGETHER: Final = "together"
 """The fact of a case that is blamed for what only several showed: their numbers. It is the last of them."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fuzz.errors import Misuse
-from peers.ownership import OPTION, is_loopback
+from barnabas.fuzz.errors import Misuse
+from barnabas.peers.ownership import OPTION, is_loopback
 
 
 def check_own(host: str, own: bool) -> None:

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from fuzz import recordmap
-from fuzz.case import Seed
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, map_of
-from fuzz.mutators.changes import change
-from fuzz.mutators.mutator import Mutated
-from fuzz.parts import Part, Parts
-from specs.malformed import Malformed
-from specs.records import compress, decompress
-from specs.records.compression import codec_name
+from barnabas.fuzz import recordmap
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, map_of
+from barnabas.fuzz.mutators.changes import change
+from barnabas.fuzz.mutators.mutator import Mutated
+from barnabas.fuzz.parts import Part, Parts
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import compress, decompress
+from barnabas.specs.records.compression import codec_name
 
 MOST: Final = 64 << 10
 """Bytes of what is unpacked that are mapped; larger ones stay closed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fuzz.tuples import tuple_of
+from barnabas.fuzz.tuples import tuple_of
 
 
 class Part(NamedTuple):
@@ -19,8 +19,8 @@ class Part(NamedTuple):
     may be null). start, end: its bytes in the frame, without a length in front.
     around: indices of the parts that say how long or how many what this stands in is, or that are a
     checksum of it, innermost first; each stands before the one that it is in front of in this tuple.
-    coding: how a number is written (fuzz.numbers). value: that number; of what has a length or a count:
-    that, or -1 for null. until: of a checksum, where what it is of ends; that begins behind it.
+    coding: how a number is written (barnabas.fuzz.numbers). value: that number; of what has a length or a
+    count: that, or -1 for null. until: of a checksum, where what it is of ends; that begins behind it.
     """
 
     path: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs import keys
+from barnabas.specs import keys
 
 PARKED: Final = {
     keys.PRODUCE: "waits timeout_ms for replicas; with acks=0 there is no answer",

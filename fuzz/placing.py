@@ -12,9 +12,9 @@ from typing import Final
 
 import crc32c
 
-from fuzz.case import Change, Live
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.sessions.live import live_name
+from barnabas.fuzz.case import Change, Live
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.sessions.live import live_name
 
 _ID: Final = {"request": 8, "response": 4}
 """Where the correlation id stands in a chunk."""

@@ -1,7 +1,7 @@
 """Where everything stands in a record set, of any magic: noted as far as it can be read.
 
 Layouts: KIP-98 (magic 2), and the message sets of magic 0 and 1 (KIP-31, KIP-32; LegacyRecord). What is
-compressed is one part here; `fuzz.packing` maps what is in it.
+compressed is one part here; `barnabas.fuzz.packing` maps what is in it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import contextlib
 from collections.abc import Iterable
 from typing import Final
 
-from fuzz.parts import Part, Parts
-from specs.malformed import Malformed
-from specs.records.record import varint
+from barnabas.fuzz.parts import Part, Parts
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.record import varint
 
 _HEAD: Final = (
     ("partition_leader_epoch", "int32", 12),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fuzz.case import Case, Recipe
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.running import judge
-from fuzz.tally import Behaviour
-from fuzz.targets.target import Target
+from barnabas.fuzz.case import Case, Recipe
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.running import judge
+from barnabas.fuzz.tally import Behaviour
+from barnabas.fuzz.targets.target import Target
 
 Cook = Callable[[Recipe, int], Case]
 """Makes the case of a recipe; raises LookupError or ValueError for one that can't be."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from fuzz.case import Case
-from fuzz.features import features
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.tally import Judged, Tally
-from fuzz.targets.target import Target
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.features import features
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.tally import Judged, Tally
+from barnabas.fuzz.targets.target import Target
 
 
 class Makes(Protocol):

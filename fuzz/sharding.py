@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Protocol
 
-from fuzz.running import Batch
-from fuzz.shards import Row, tally_of
+from barnabas.fuzz.running import Batch
+from barnabas.fuzz.shards import Row, tally_of
 
 Shelved = tuple[range, Sequence[Row]]
 """A shard's cases, and the rows that they came to."""

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.assembling import Assembled, from_corpus
-from fuzz.campaign import Campaign
-from fuzz.case import Seed
-from fuzz.corpora import Basis
-from fuzz.errors import CannotRun, Misuse
-from fuzz.oracles.oracle import Verdict
-from fuzz.running import run_range
-from fuzz.stored import observation_json, observation_of, recipe_json, recipe_of
-from fuzz.tally import Aside, Cell, Found, Reached, Tally
-from fuzz.targets.target import Target
+from barnabas.fuzz.assembling import Assembled, from_corpus
+from barnabas.fuzz.campaign import Campaign
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.corpora import Basis
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.running import run_range
+from barnabas.fuzz.stored import observation_json, observation_of, recipe_json, recipe_of
+from barnabas.fuzz.tally import Aside, Cell, Found, Reached, Tally
+from barnabas.fuzz.targets.target import Target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,7 @@ def job_of(found: Assembled, own: bool, make_target: Callable[[str, bool], Targe
 
 
 def run_shard(job: Job, energies: Mapping[str, int], numbers: range) -> Tally:
-    """Run cases of a round, against a target of one's own. Raises fuzz.errors.CannotRun."""
+    """Run cases of a round, against a target of one's own. Raises barnabas.fuzz.errors.CannotRun."""
     campaign = Campaign.model_validate_json(job.campaign)
     found = from_corpus(campaign, job.basis, job.corpus)
     tally = Tally()

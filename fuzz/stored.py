@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import ConfigDict, PlainSerializer, TypeAdapter
 
-from fuzz.case import Recipe
-from fuzz.observation import Observation
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.observation import Observation
 
 _BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from fuzz.case import Seed
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, field_of
-from fuzz.mutators.mutator import Mutator
-from fuzz.packing import charts_of
-from fuzz.parts import Part
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, field_of
+from barnabas.fuzz.mutators.mutator import Mutator
+from barnabas.fuzz.packing import charts_of
+from barnabas.fuzz.parts import Part
 
 KEPT: Final = 16
 """Places that are kept at most of a variant behind one session, spread over all that were found."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from fuzz.case import Case, Recipe
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Verdict
-from specs.contents import NAMES
+from barnabas.fuzz.case import Case, Recipe
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.specs.contents import NAMES
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 
@@ -159,7 +159,7 @@ def _kind(recipe: Recipe) -> Kind:
 def cells(recipe: Recipe) -> Iterator[Cell]:
     """The places that a recipe covers; a field has no indices.
 
-    >>> from fuzz.case import Change, Seed
+    >>> from barnabas.fuzz.case import Change, Seed
     >>> list(cells(Recipe(Seed(3, 9, "request", b"", ""), (Change("null", "topics[2].name", 0),))))
     [Cell(api='Metadata', version=9, field='topics[].name', mutator='null')]
     """

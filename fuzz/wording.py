@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fuzz.case import Recipe
-from specs.contents import NAMES
+from barnabas.fuzz.case import Recipe
+from barnabas.specs.contents import NAMES
 
 
 def made_of(recipe: Recipe) -> str:
     """A recipe in one line.
 
-    >>> from fuzz.case import Change, Seed
+    >>> from barnabas.fuzz.case import Change, Seed
     >>> made_of(Recipe(Seed(3, 9, "request", b"", ""), (Change("nulls", "topics", 1, "null"),), "join"))
     'Metadata v9 request, nulls at topics: null, behind join'
     """

@@ -17,13 +17,13 @@ class Peer(NamedTuple):
 PEERS: Final = (
     Peer(
         "embedded",
-        "peers.embedded",
+        "barnabas.peers.embedded",
         "librdkafka's mock cluster in this process: real TCP, about 24 APIs, nothing to install",
         "pip install 'barnabas[peers]'",
     ),
     Peer(
         "apache",
-        "peers.apache",
+        "barnabas.peers.apache",
         "Apache Kafka itself in any version since 0.8.2, as apache:VERSION; downloaded on first use",
         "pip install 'barnabas[apache]'",
     ),

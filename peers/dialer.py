@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from captures.tcp import possible
-from peers.listener import Address
+from barnabas.captures.tcp import possible
+from barnabas.peers.listener import Address
 
 READ: Final = 1 << 16
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from plotly.offline import get_plotlyjs
 
-from pipeline.analyses.contents import ANALYSES
-from pipeline.report.collecting import collect, overview
-from pipeline.report.digests import DIGESTS
-from pipeline.report.page import page
-from pipeline.report.parts import Overview, Result
-from pipeline.statements import FILE, script
-from pipeline.tables import TABLES, read
+from barnabas.pipeline.analyses.contents import ANALYSES
+from barnabas.pipeline.report.collecting import collect, overview
+from barnabas.pipeline.report.digests import DIGESTS
+from barnabas.pipeline.report.page import page
+from barnabas.pipeline.report.parts import Overview, Result
+from barnabas.pipeline.statements import FILE, script
+from barnabas.pipeline.tables import TABLES, read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
     overview: Overview
     results: Mapping[str, Result]
-    """What is in the report, by the names of `pipeline.report.digests`."""
+    """What is in the report, by the names of `barnabas.pipeline.report.digests`."""
     report: Path
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from pipeline.following import Following
+from barnabas.pipeline.following import Following
 
 _KEPT: Final = 2
 """States that stay: Spark may ask for the latest batch once more."""

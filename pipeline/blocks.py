@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from captures import pcapng
-from captures.pcapng import (
+from barnabas.captures import pcapng
+from barnabas.captures.pcapng import (
     BLOCK_LIMIT,
     ENHANCED,
     CaptureError,
@@ -23,10 +23,10 @@ from captures.pcapng import (
     Section,
     Statistics,
 )
-from pipeline.bytes_of import FileBytes
-from pipeline.ranges import Range, State
-from pipeline.resync import resync
-from pipeline.stretches import Ints, Stretch, times_of, words
+from barnabas.pipeline.bytes_of import FileBytes
+from barnabas.pipeline.ranges import Range, State
+from barnabas.pipeline.resync import resync
+from barnabas.pipeline.stretches import Ints, Stretch, times_of, words
 
 MOST: Final = 8192
 """Packets of a stretch at most."""
@@ -122,7 +122,7 @@ class _Reading:
 
     def _head(self) -> Iterator[Found]:
         """What a packed file is, once its first bytes are there."""
-        from captures import pcap
+        from barnabas.captures import pcap
 
         head = bytes(self.source.data[: pcap.HEADER])
         if head[:4] in pcap.MAGICS:

@@ -14,16 +14,16 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from captures.context.completing import gaps
-from captures.context.pairs import TOPIC, places, structs
-from captures.exchange import SASL_TOKEN, Exchange, body_version
-from specs.codec import Unfit
-from specs.codec.variant import NULL, Write, metadata, pair, variant_writer
-from specs.codec.variant import names as names_of_fields
-from specs.contents import NAMES, api
-from specs.frames import Direction
-from specs.jsonform import Way, text_uuid, ways_of
-from specs.secrets import secret_paths
+from barnabas.captures.context.completing import gaps
+from barnabas.captures.context.pairs import TOPIC, places, structs
+from barnabas.captures.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.specs.codec import Unfit
+from barnabas.specs.codec.variant import NULL, Write, metadata, pair, variant_writer
+from barnabas.specs.codec.variant import names as names_of_fields
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import Way, text_uuid, ways_of
+from barnabas.specs.secrets import secret_paths
 
 DIRECTIONS: Final[tuple[Direction, Direction]] = ("request", "response")
 
@@ -162,7 +162,7 @@ def _bytes(
     if values is None:
         return None
     if key == _API_VERSIONS and direction == "response" and "throttle_time_ms" not in values:
-        version = 0  # see captures.exchange.body_version
+        version = 0  # see barnabas.captures.exchange.body_version
     completed = gaps(key, version, direction)
     for place in (*places(key, version, direction, TOPIC), *completed):
         for struct in structs(values, place.path):

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from captures.opening import unpacked
-from pipeline.ranges import Kind
+from barnabas.captures.opening import unpacked
+from barnabas.pipeline.ranges import Kind
 
 PIECE: Final = 4 << 20
 """Bytes that are unpacked at once."""

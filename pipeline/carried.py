@@ -14,21 +14,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from captures.context import Context
-from captures.conversations import Conversations
-from captures.events import Closed, Event, Lost, Opened
-from captures.exchange import STRAY, Exchange
-from captures.opening import CaptureFile
-from captures.packets import Packets
-from captures.pcapng import NUMBERED, CaptureError, Other, Packet, Section, Statistics, Truncated
-from captures.reader import Join, document, meta_of
-from captures.recognition import Kind
-from captures.segments import Segment, segment_of
-from captures.tls.decryption import Decryption, Seen
-from captures.tls.keylog import KeyLog
-from pipeline.columns import EXCHANGES, RAW
-from pipeline.rows import NO_RESPONSE, row, software_of
-from pipeline.shortfalls import left, missing
+from barnabas.captures.context import Context
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Closed, Event, Lost, Opened
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import (
+    NUMBERED,
+    CaptureError,
+    Other,
+    Packet,
+    Section,
+    Statistics,
+    Truncated,
+)
+from barnabas.captures.reader import Join, document, meta_of
+from barnabas.captures.recognition import Kind
+from barnabas.captures.segments import Segment, segment_of
+from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.pipeline.columns import EXCHANGES, RAW
+from barnabas.pipeline.rows import NO_RESPONSE, row, software_of
+from barnabas.pipeline.shortfalls import left, missing
 
 Table = Literal["exchanges", "errors", "connections", "notes"]
 

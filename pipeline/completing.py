@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.columns import Column, arrow
-from pipeline.facts import Facts
-from pipeline.outcomes import Place
-from specs.jsonform import uuid_text
+from barnabas.pipeline.columns import Column, arrow
+from barnabas.pipeline.facts import Facts
+from barnabas.pipeline.outcomes import Place
+from barnabas.specs.jsonform import uuid_text
 
 
 class Completion:

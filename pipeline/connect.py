@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from pipeline.errors import UnavailableError
-from pipeline.masters import PATIENCE, Master
-from pipeline.shipping import pack
-from pipeline.workers import require
+from barnabas.pipeline.errors import UnavailableError
+from barnabas.pipeline.masters import PATIENCE, Master
+from barnabas.pipeline.shipping import pack
+from barnabas.pipeline.workers import require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,11 +23,12 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from pipeline.errors import UnavailableError
-from pipeline.java import java_home
-from pipeline.masters import Master
-from pipeline.shipping import UNPACKED, pack, root
-from pipeline.workers import require
+from barnabas.location import ROOT
+from barnabas.pipeline.errors import UnavailableError
+from barnabas.pipeline.java import java_home
+from barnabas.pipeline.masters import Master
+from barnabas.pipeline.shipping import UNPACKED, pack
+from barnabas.pipeline.workers import require
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -99,7 +100,7 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
     if master.kind == "embedded":  # elsewhere our packages come only with the first task
-        ours["spark.python.daemon.module"] = "pipeline.forking"
+        ours["spark.python.daemon.module"] = "barnabas.pipeline.forking"
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
         # what is killed leaves files to Spark, which removes them
@@ -120,7 +121,7 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         # workers import our packages, whatever else the folder is called that this began in
         "PYTHONSAFEPATH": "1",
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(root()), os.environ.get("PYTHONPATH")))),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     }
     if master.kind == "embedded":
         variables["TMPDIR"] = str(folder)  # what workers leave that were killed goes with it

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pipeline.outcomes import Place
-from pipeline.plan import Epoch
+from barnabas.pipeline.outcomes import Place
+from barnabas.pipeline.plan import Epoch
 
 
 class Said(NamedTuple):

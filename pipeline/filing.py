@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pipeline import partitioned
-from pipeline.partitioned import Written
+from barnabas.pipeline import partitioned
+from barnabas.pipeline.partitioned import Written
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

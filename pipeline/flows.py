@@ -13,25 +13,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from captures.context import Context
-from captures.conversations import Conversations
-from captures.events import Chunk, Closed, Event, Linked, Lost, Opened
-from captures.exchange import STRAY, Exchange
-from captures.reader import Join
-from captures.recognition import Kind
-from captures.tcp import Segment
-from captures.tls.decryption import Decryption, Seen
-from captures.tls.keylog import KeyLog
-from captures.usual import Usual
-from pipeline.ends import endpoints
-from pipeline.frame_rows import Frames
-from pipeline.outcomes import Place
-from pipeline.plan import Epoch
-from pipeline.rows import NO_RESPONSE, row, software_of
-from pipeline.runs import Row, Run, runs
-from pipeline.segments import CAREFUL, FORWARD, INLINE
-from pipeline.shortfalls import left, missing
-from pipeline.streaks import Streaks
+from barnabas.captures.context import Context
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk, Closed, Event, Linked, Lost, Opened
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.reader import Join
+from barnabas.captures.recognition import Kind
+from barnabas.captures.tcp import Segment
+from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.usual import Usual
+from barnabas.pipeline.ends import endpoints
+from barnabas.pipeline.frame_rows import Frames
+from barnabas.pipeline.outcomes import Place
+from barnabas.pipeline.plan import Epoch
+from barnabas.pipeline.rows import NO_RESPONSE, row, software_of
+from barnabas.pipeline.runs import Row, Run, runs
+from barnabas.pipeline.segments import CAREFUL, FORWARD, INLINE
+from barnabas.pipeline.shortfalls import left, missing
+from barnabas.pipeline.streaks import Streaks
 
 OWN: Final = 1 << 40
 """Flows that no comment numbers are called by the number of their first packet, from here on."""

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from captures.opening import CaptureFile
-from captures.pcapng import CaptureError, Section
-from captures.reader import meta_of
-from captures.segments import Segment, segment_of
-from pipeline.carried import Carried, Found
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.pcapng import CaptureError, Section
+from barnabas.captures.reader import meta_of
+from barnabas.captures.segments import Segment, segment_of
+from barnabas.pipeline.carried import Carried, Found
 
 Given = tuple[Path, Segment]
 

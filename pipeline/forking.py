@@ -1,6 +1,6 @@
 """What Python's workers are forked from on this machine: what they all need is imported once, not by each.
 
-`python -m pipeline.forking`, as Spark starts it (spark.python.daemon.module).
+`python -m barnabas.pipeline.forking`, as Spark starts it (spark.python.daemon.module).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from pyspark import daemon
 
-NEEDED: Final = ("pandas", "pyarrow.compute", "pipeline.tables")
+NEEDED: Final = ("pandas", "pyarrow.compute", "barnabas.pipeline.tables")
 """pyspark's own workers import pandas before anything of ours."""
 
 if __name__ == "__main__":

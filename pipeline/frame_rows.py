@@ -10,15 +10,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from captures.conversation import facts_of, head_of
-from captures.conversations import Conversations
-from captures.events import Closed, Event, FlowName, Opened
-from captures.exchange import SASL_TOKEN, STRAY, Exchange
-from captures.framing import CapturedFrame
-from pipeline.columns import Column
-from pipeline.rows import LATEST, NO_RESPONSE
-from specs.contents import NAMES
-from specs.frames import Direction
+from barnabas.captures.conversation import facts_of, head_of
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Closed, Event, FlowName, Opened
+from barnabas.captures.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.framing import CapturedFrame
+from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows import LATEST, NO_RESPONSE
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Direction
 
 FRAMES: Final = (
     Column("capture", "string", "which capture it is of"),

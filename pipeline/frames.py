@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from captures.tls.keylog import KeyLog
-from pipeline.columns import Column, ddl
-from pipeline.filing import Batches, Filed, file_rows, tasks
-from pipeline.flows import Files, Outcome, Reading, outcomes
-from pipeline.outcomes import HEAD, schema, travelling
-from pipeline.packet_rows import packet_rows
-from pipeline.plan import Plan, plan
-from pipeline.ranges import Range
-from pipeline.rows import batch
-from pipeline.runs import Row, unpack
-from pipeline.segments import SCHEMA, segments
-from pipeline.survey import Surveyed, survey
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.pipeline.columns import Column, ddl
+from barnabas.pipeline.filing import Batches, Filed, file_rows, tasks
+from barnabas.pipeline.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.outcomes import HEAD, schema, travelling
+from barnabas.pipeline.packet_rows import packet_rows
+from barnabas.pipeline.plan import Plan, plan
+from barnabas.pipeline.ranges import Range
+from barnabas.pipeline.rows import batch
+from barnabas.pipeline.runs import Row, unpack
+from barnabas.pipeline.segments import SCHEMA, segments
+from barnabas.pipeline.survey import Surveyed, survey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,4 +1,4 @@
-"""The TCP headers of many packets at once: what `captures.usual` finds in one, by arrays."""
+"""The TCP headers of many packets at once: what `barnabas.captures.usual` finds in one, by arrays."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captures.tcp import FIXED, TYPED
-from pipeline.stretches import Ints, Stretch
+from barnabas.captures.tcp import FIXED, TYPED
+from barnabas.pipeline.stretches import Ints, Stretch
 
 _WINDOW: Final = 80
 """Bytes in which all headers stand that are looked at: 20 before IPv6's 40, and TCP's first 20."""

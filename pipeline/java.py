@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pipeline.errors import UnavailableError
+from barnabas.pipeline.errors import UnavailableError
 
 OLDEST: Final = 17
 """What Spark 4 asks for (https://spark.apache.org/docs/latest/)."""

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from pipeline.errors import UnavailableError
+from barnabas.pipeline.errors import UnavailableError
 
 CONNECT_PORT: Final = 15002
 """Where a Spark Connect server listens if its URL names no port."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from captures.pcapng import NUMBERED, Other
-from pipeline.blocks import blocks
-from pipeline.plan import Beside, Piece
-from pipeline.ranges import Range
-from pipeline.stretches import Ints, Stretch
+from barnabas.captures.pcapng import NUMBERED, Other
+from barnabas.pipeline.blocks import blocks
+from barnabas.pipeline.plan import Beside, Piece
+from barnabas.pipeline.ranges import Range
+from barnabas.pipeline.stretches import Ints, Stretch
 
 
 class Numbers:

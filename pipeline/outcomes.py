@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from pipeline.columns import EXCHANGES, RAW, Column, arrow, ddl
+from barnabas.pipeline.columns import EXCHANGES, RAW, Column, arrow, ddl
 
 ALL: Final = (*EXCHANGES, *RAW)
 

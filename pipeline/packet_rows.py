@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from captures.packets import Packets
-from captures.pcapng import NUMBERED, Other
-from captures.tcp import endpoint_text
-from pipeline.blocks import blocks
-from pipeline.columns import Column, arrow
-from pipeline.ends import endpoints
-from pipeline.headers import usual_headers
-from pipeline.numbering import Numbers
-from pipeline.plan import Piece
-from pipeline.stretches import Stretch
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import NUMBERED, Other
+from barnabas.captures.tcp import endpoint_text
+from barnabas.pipeline.blocks import blocks
+from barnabas.pipeline.columns import Column, arrow
+from barnabas.pipeline.ends import endpoints
+from barnabas.pipeline.headers import usual_headers
+from barnabas.pipeline.numbering import Numbers
+from barnabas.pipeline.plan import Piece
+from barnabas.pipeline.stretches import Stretch
 
 PACKETS: Final = (
     Column("file", "string", "the capture file"),

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.bodies import BODY
-from pipeline.folders import escaped
+from barnabas.pipeline.bodies import BODY
+from barnabas.pipeline.folders import escaped
 
 ROWS, BYTES = 20_000, 16 << 20
 """Of a row group, about: what of it comes first."""

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from captures.packets import Packets
-from captures.pcapng import CaptureError, Section
-from captures.reader import document, meta_of, read
-from captures.segments import Segment as PartOf
-from captures.segments import in_order, segment_of
-from captures.segments import ranges as text_of
-from captures.tcp import Segment
-from pipeline.blocks import Fault
-from pipeline.ranges import Range, State
-from pipeline.survey import Fragment, Surveyed
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import CaptureError, Section
+from barnabas.captures.reader import document, meta_of, read
+from barnabas.captures.segments import Segment as PartOf
+from barnabas.captures.segments import in_order, segment_of
+from barnabas.captures.segments import ranges as text_of
+from barnabas.captures.tcp import Segment
+from barnabas.pipeline.blocks import Fault
+from barnabas.pipeline.ranges import Range, State
+from barnabas.pipeline.survey import Fragment, Surveyed
 
 Survey = Callable[[Sequence[Range]], list[Surveyed]]
 

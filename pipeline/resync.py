@@ -10,8 +10,8 @@ import re
 import struct
 from typing import Final
 
-from captures.pcapng import BLOCK_LIMIT, MAGIC, NUMBERED, ORDERS
-from pipeline.ranges import State
+from barnabas.captures.pcapng import BLOCK_LIMIT, MAGIC, NUMBERED, ORDERS
+from barnabas.pipeline.ranges import State
 
 Buffer = bytes | bytearray | memoryview
 """Or a memory map."""

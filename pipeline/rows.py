@@ -15,25 +15,25 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from captures.context import Context
-from captures.context.completing import gaps
-from captures.context.members import CONSUMER, SHARE, STREAMS
-from captures.context.naming import GROUP_ID, PATHS, group_of
-from captures.context.reading import fields
-from captures.errors import codes_in, codes_of
-from captures.exchange import SASL_TOKEN, Exchange, body_version
-from captures.topics import topics_of
-from pipeline.bodies import DIRECTIONS
-from pipeline.columns import EXCHANGES, Column, arrow
-from pipeline.hot.contents import HOT, MADE
-from pipeline.hot.topics import name_of
-from specs.codec import has_path
-from specs.contents import NAMES, api
-from specs.entities import entity_paths, named
-from specs.error_codes import error_name
-from specs.frames import Direction
-from specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
-from specs.malformed import Malformed
+from barnabas.captures.context import Context
+from barnabas.captures.context.completing import gaps
+from barnabas.captures.context.members import CONSUMER, SHARE, STREAMS
+from barnabas.captures.context.naming import GROUP_ID, PATHS, group_of
+from barnabas.captures.context.reading import fields
+from barnabas.captures.errors import codes_in, codes_of
+from barnabas.captures.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.topics import topics_of
+from barnabas.pipeline.bodies import DIRECTIONS
+from barnabas.pipeline.columns import EXCHANGES, Column, arrow
+from barnabas.pipeline.hot.contents import HOT, MADE
+from barnabas.pipeline.hot.topics import name_of
+from barnabas.specs.codec import has_path
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.entities import entity_paths, named
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
+from barnabas.specs.malformed import Malformed
 
 NO_RESPONSE: Final = "no response (acks=0)"
 
@@ -166,7 +166,7 @@ def batch(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...]) -> pa.
 def exchange(row: Mapping[str, Any]) -> Exchange:
     """The exchange that a row with the columns of RAW was made of.
 
-    A row of a written table has no bytes: then `pipeline.bodies` makes them of `body`.
+    A row of a written table has no bytes: then `barnabas.pipeline.bodies` makes them of `body`.
     """
     payload = row.get("payload")
     return Exchange(

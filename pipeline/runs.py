@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.segments import SEGMENT
+from barnabas.pipeline.segments import SEGMENT
 
 
 class Row(NamedTuple):

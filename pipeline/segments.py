@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from captures.packets import Packets
-from captures.pcapng import NUMBERED, Other
-from captures.tcp import Segment
-from pipeline.blocks import blocks
-from pipeline.ends import ends_of
-from pipeline.headers import Headers, usual_headers
-from pipeline.numbering import Numbers
-from pipeline.plan import Piece
-from pipeline.stretches import Stretch
-from pipeline.survey import Noticed
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import NUMBERED, Other
+from barnabas.captures.tcp import Segment
+from barnabas.pipeline.blocks import blocks
+from barnabas.pipeline.ends import ends_of
+from barnabas.pipeline.headers import Headers, usual_headers
+from barnabas.pipeline.numbering import Numbers
+from barnabas.pipeline.plan import Piece
+from barnabas.pipeline.stretches import Stretch
+from barnabas.pipeline.survey import Noticed
 
 SCHEMA: Final = pa.schema(
     [

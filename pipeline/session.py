@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipeline.errors import UnavailableError
-from pipeline.masters import parse_master, reach
+from barnabas.pipeline.errors import UnavailableError
+from barnabas.pipeline.masters import parse_master, reach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,10 +65,10 @@ def session(
             )
         )
         if where.kind == "connect":
-            from pipeline.connect import connected
+            from barnabas.pipeline.connect import connected
 
             yield stack.enter_context(connected(where, wanted, folder))
         else:
-            from pipeline.driver import driver
+            from barnabas.pipeline.driver import driver
 
             yield stack.enter_context(driver(where, wanted, folder))

@@ -7,13 +7,13 @@ it builds); those of a Spark Connect server import from the zip, as there is no 
 from __future__ import annotations
 
 import importlib
+import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-PACKAGES: Final = ("specs", "captures", "pipeline", "peers", "fuzz", "proxy", "barnabas")
-"""What runs on workers; the last two are a target of the fuzzer."""
+from barnabas.location import PACKAGE, ROOT
 
 UNPACKED: Final = "barnabas-packages"
 """The folder in which workers unpack it, below the one that they run in."""
@@ -21,26 +21,20 @@ UNPACKED: Final = "barnabas-packages"
 NEEDED: Final = ("construct", "cramjam", "crc32c", "jmespath", "numpy", "pyarrow", "pandas")
 """Modules of others that it imports; they have native parts and can't be shipped."""
 
-_ROOT: Final = Path(__file__).parent.parent
-
-
-def root() -> Path:
-    """The folder that holds our packages."""
-    return _ROOT
-
 
 def pack(to: Path) -> Path:
-    """Write the packages as a zip that Python imports from; returns its path."""
+    """Write the package as a zip that Python imports from; returns its path."""
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in _files():
-            archive.write(path, path.relative_to(_ROOT).as_posix())
+            archive.write(path, path.relative_to(ROOT).as_posix())
     return to
 
 
 def _files() -> Iterator[Path]:
-    for package in PACKAGES:
-        for path in sorted((_ROOT / package).rglob("*")):
-            if path.is_file() and path.suffix not in (".pyc", ".pcap", ".pcapng", ".gz", ".zst"):
+    # in a source tree the parts are links to folders, which Path.rglob does not enter
+    for folder, _, names in sorted(os.walk(PACKAGE, followlinks=True)):
+        for path in (Path(folder, name) for name in sorted(names)):
+            if path.suffix not in (".pyc", ".pcap", ".pcapng", ".gz", ".zst"):
                 yield path
 
 
@@ -51,7 +45,7 @@ def missing(_: object = None) -> list[str]:
     []
     """
     lacking = []
-    for name in (*NEEDED, *PACKAGES):
+    for name in NEEDED:
         try:
             importlib.import_module(name)
         except ImportError as problem:

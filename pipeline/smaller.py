@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pipeline.columns import Column
-from pipeline.facts import Facts
-from pipeline.plan import Plan
+from barnabas.pipeline.columns import Column
+from barnabas.pipeline.facts import Facts
+from barnabas.pipeline.plan import Plan
 
 CONNECTIONS: Final = (
     Column("capture", "string", "which capture it is of"),

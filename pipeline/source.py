@@ -9,7 +9,7 @@ Options: table (`packets`, `frames`, `errors`: regions of files that can't be re
 made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
 made.
 Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
-`pipeline.tables` does. Here one task reads the frames of a capture, one after the other as the pure
+`barnabas.pipeline.tables` does. Here one task reads the frames of a capture, one after the other as the pure
 reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a task.
 
 A stream reads a folder: what is new are files that are closed, which is when they have their names
@@ -36,16 +36,16 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
-from pipeline.columns import ERRORS, Column, ddl
-from pipeline.frame_rows import FRAMES, frame_rows
-from pipeline.packet_rows import COMPARED, OPERATORS, PACKETS, Comparison, packet_rows
-from pipeline.plan import Piece, Plan, plan, sorted_paths
-from pipeline.ranges import SIZE, ranges
-from pipeline.rows import batch
-from pipeline.smaller import NOTES, fault_rows, note_rows
-from pipeline.survey import survey
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.columns import ERRORS, Column, ddl
+from barnabas.pipeline.frame_rows import FRAMES, frame_rows
+from barnabas.pipeline.packet_rows import COMPARED, OPERATORS, PACKETS, Comparison, packet_rows
+from barnabas.pipeline.plan import Piece, Plan, plan, sorted_paths
+from barnabas.pipeline.ranges import SIZE, ranges
+from barnabas.pipeline.rows import batch
+from barnabas.pipeline.smaller import NOTES, fault_rows, note_rows
+from barnabas.pipeline.survey import survey
 
 FORMAT: Final = "kafka-capture"
 

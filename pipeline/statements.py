@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pipeline.analyses.contents import ANALYSES
-from pipeline.columns import ddl
-from pipeline.tables import FOLDERS, TABLES
+from barnabas.pipeline.analyses.contents import ANALYSES
+from barnabas.pipeline.columns import ddl
+from barnabas.pipeline.tables import FOLDERS, TABLES
 
 FILE: Final = "tables.sql"
 """Beside the tables."""

@@ -16,16 +16,16 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from captures import private
-from pipeline.batches import Batches
-from pipeline.bodies import BODY, Names, body_batch
-from pipeline.carried import Found
-from pipeline.columns import ERRORS, EXCHANGES, RAW, Column, arrow
-from pipeline.filing import Filed, Table, parts, write_tables
-from pipeline.following import closed
-from pipeline.rows import batch
-from pipeline.smaller import CONNECTIONS, NOTES
-from pipeline.variants import lost_bodies
+from barnabas.captures import private
+from barnabas.pipeline.batches import Batches
+from barnabas.pipeline.bodies import BODY, Names, body_batch
+from barnabas.pipeline.carried import Found
+from barnabas.pipeline.columns import ERRORS, EXCHANGES, RAW, Column, arrow
+from barnabas.pipeline.filing import Filed, Table, parts, write_tables
+from barnabas.pipeline.following import closed
+from barnabas.pipeline.rows import batch
+from barnabas.pipeline.smaller import CONNECTIONS, NOTES
+from barnabas.pipeline.variants import lost_bodies
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

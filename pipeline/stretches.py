@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from captures.pcapng import Interface
+from barnabas.captures.pcapng import Interface
 
 _NS: Final = 10**9
 _LATEST: Final = 253_402_300_800 * _NS
-"""See captures.pcapng: a time from here on is none."""
+"""See barnabas.captures.pcapng: a time from here on is none."""
 Ints = NDArray[np.int64]
 
 

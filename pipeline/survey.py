@@ -10,15 +10,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from captures.fragments import Fragments
-from captures.packets import Packets
-from captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
-from captures.reader import document, names_flow
-from pipeline.blocks import Begin, End, Fault, blocks
-from pipeline.ends import ends_of
-from pipeline.headers import unusual
-from pipeline.ranges import Range, State
-from pipeline.stretches import Stretch
+from barnabas.captures.fragments import Fragments
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
+from barnabas.captures.reader import document, names_flow
+from barnabas.pipeline.blocks import Begin, End, Fault, blocks
+from barnabas.pipeline.ends import ends_of
+from barnabas.pipeline.headers import unusual
+from barnabas.pipeline.ranges import Range, State
+from barnabas.pipeline.stretches import Stretch
 
 
 class Named(NamedTuple):

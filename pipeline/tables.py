@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pipeline import folders
-from pipeline.bodies import BODY, body_batch
-from pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
-from pipeline.completing import Completion
-from pipeline.facts import Facts, Said, gather
-from pipeline.filing import Batches, Filed, Table, parts, write_tables
-from pipeline.frame_rows import FRAMES, frame_row
-from pipeline.frames import (
+from barnabas.pipeline import folders
+from barnabas.pipeline.bodies import BODY, body_batch
+from barnabas.pipeline.columns import ERRORS, EXCHANGES, Column, arrow, ddl
+from barnabas.pipeline.completing import Completion
+from barnabas.pipeline.facts import Facts, Said, gather
+from barnabas.pipeline.filing import Batches, Filed, Table, parts, write_tables
+from barnabas.pipeline.frame_rows import FRAMES, frame_row
+from barnabas.pipeline.frames import (
     BATCH_BYTES,
     MOST,
     outcome_files,
@@ -33,13 +33,20 @@ from pipeline.frames import (
     planned,
     segment_rows,
 )
-from pipeline.outcomes import ALL, Place
-from pipeline.packet_rows import WRITTEN
-from pipeline.plan import Plan, sorted_paths
-from pipeline.ranges import SIZE, memory, ranges
-from pipeline.rows import batch
-from pipeline.smaller import CONNECTIONS, NOTES, connection_row, error_row, fault_rows, note_rows
-from pipeline.variants import lost_bodies
+from barnabas.pipeline.outcomes import ALL, Place
+from barnabas.pipeline.packet_rows import WRITTEN
+from barnabas.pipeline.plan import Plan, sorted_paths
+from barnabas.pipeline.ranges import SIZE, memory, ranges
+from barnabas.pipeline.rows import batch
+from barnabas.pipeline.smaller import (
+    CONNECTIONS,
+    NOTES,
+    connection_row,
+    error_row,
+    fault_rows,
+    note_rows,
+)
+from barnabas.pipeline.variants import lost_bodies
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
-from pipeline.partitioned import Written
+from barnabas.pipeline.partitioned import Written
 
 REASON: Final = "larger than what Spark reads as VARIANT: its body is null in exchanges"
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from pyspark.sql.functions import explode, udf
 
-from pipeline.errors import UnavailableError, reason
-from pipeline.masters import Master
-from pipeline.shipping import missing
+from barnabas.pipeline.errors import UnavailableError, reason
+from barnabas.pipeline.masters import Master
+from barnabas.pipeline.shipping import missing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

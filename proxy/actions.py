@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from captures.exchange import Exchange
-from captures.masked_flow import Hidden
-from specs.frames import Direction
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.masked_flow import Hidden
+from barnabas.specs.frames import Direction
 
 
 class Forward(NamedTuple):
@@ -56,7 +56,7 @@ class Hide(NamedTuple):
 class Left(NamedTuple):
     """For the capture: bytes that left otherwise than they arrived (changed, late, or invented).
 
-    `key` and `version` say what they are, see `captures.masking`.
+    `key` and `version` say what they are, see `barnabas.captures.masking`.
     """
 
     direction: Direction

@@ -8,11 +8,11 @@ import uuid
 from collections.abc import Collection
 from typing import Final
 
-from captures.context.pairs import TOPIC, pairs_in
-from proxy.sockets import dial
-from proxy.topology import Address
-from specs.frames import Frame, encode_frame, response_body
-from specs.keys import METADATA
+from barnabas.captures.context.pairs import TOPIC, pairs_in
+from barnabas.proxy.sockets import dial
+from barnabas.proxy.topology import Address
+from barnabas.specs.frames import Frame, encode_frame, response_body
+from barnabas.specs.keys import METADATA
 
 VERSION: Final = 12
 """The first version of Metadata that asks by id (KIP-516): brokers whose clients name topics by id

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import trustme
 
-from captures import private
-from proxy.tls import Mint, demand
+from barnabas.captures import private
+from barnabas.proxy.tls import Mint, demand
 
 CERTIFICATE = "ca.pem"
 KEY = "ca.key"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.rules import REMEMBERED, Rule, Rules
-from specs.frames import Direction
+from barnabas.proxy.rules import REMEMBERED, Rule, Rules
+from barnabas.specs.frames import Direction
 
 
 class Candidates:

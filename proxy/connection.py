@@ -4,7 +4,7 @@
     connection.receive_eof("request", now)   -> actions
     connection.tick(now)                     -> actions     (at `connection.wake`, in ns)
 
-Frames of which nobody wants more than the header pass as they come (`proxy.skim`). Those that a
+Frames of which nobody wants more than the header pass as they come (`barnabas.proxy.skim`). Those that a
 rule may touch, or in which an address may stand, are collected whole: at most `Limits.frame` bytes
 of one frame, and `Limits.queued` bytes of frames that wait; then reading pauses (`full`).
 """
@@ -15,25 +15,25 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from captures.masked_flow import Hidden
-from captures.talk import Talk
-from captures.tally import Tally
-from proxy.actions import NOTHING, PASS, Actions, Hide
-from proxy.crossing import Crossing
-from proxy.departures import Departures
-from proxy.dialects import Way
-from proxy.inbound import foreign
-from proxy.outlet import Item
-from proxy.plan import Plan
-from proxy.requests import ADDRESSES, UNREADABLE, Requests
-from proxy.responses import Responses
-from proxy.skim import skim_requests, skim_responses
-from proxy.state import Limits, State
-from proxy.topology import Find
-from proxy.totals import Totals
-from specs.addresses import Resolve, leaks
-from specs.frames import Direction, Short
-from specs.malformed import Malformed
+from barnabas.captures.masked_flow import Hidden
+from barnabas.captures.talk import Talk
+from barnabas.captures.tally import Tally
+from barnabas.proxy.actions import NOTHING, PASS, Actions, Hide
+from barnabas.proxy.crossing import Crossing
+from barnabas.proxy.departures import Departures
+from barnabas.proxy.dialects import Way
+from barnabas.proxy.inbound import foreign
+from barnabas.proxy.outlet import Item
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.requests import ADDRESSES, UNREADABLE, Requests
+from barnabas.proxy.responses import Responses
+from barnabas.proxy.skim import skim_requests, skim_responses
+from barnabas.proxy.state import Limits, State
+from barnabas.proxy.topology import Find
+from barnabas.proxy.totals import Totals
+from barnabas.specs.addresses import Resolve, leaks
+from barnabas.specs.frames import Direction, Short
+from barnabas.specs.malformed import Malformed
 
 HEAD: Final = 64 << 10
 """A request's header is read no further than this; a client id and its tags need far less."""
@@ -146,7 +146,7 @@ class Connection:
     def replace(self, plan: Plan, now: int) -> Actions:
         """Go on under the rules of another plan; what rules that are gone held back leaves.
 
-        Rules are the same ones if both plans have the same objects, see `proxy.rules.Rules`.
+        Rules are the same ones if both plans have the same objects, see `barnabas.proxy.rules.Rules`.
         """
         state, old = self.state, self.state.plan.rules
         if state.over:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from captures.expression import Expression, expression
-from proxy.matching import Match
-from proxy.scenario_model import Scenario
-from specs import api
+from barnabas.captures.expression import Expression, expression
+from barnabas.proxy.matching import Match
+from barnabas.proxy.scenario_model import Scenario
+from barnabas.specs import api
 
 
 def notes(scenario: Scenario | None) -> list[str]:

@@ -6,18 +6,18 @@ import hashlib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from captures.context.memory import Memory
-from captures.expression import Unclear
-from proxy.effects import Partition
-from proxy.message import Message, Unnamed
-from proxy.outlet import Held
-from proxy.questions import Questions
-from proxy.topic_names import TopicNames
-from proxy.windows import Windows
-from specs.frames import Direction
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.expression import Unclear
+from barnabas.proxy.effects import Partition
+from barnabas.proxy.message import Message, Unnamed
+from barnabas.proxy.outlet import Held
+from barnabas.proxy.questions import Questions
+from barnabas.proxy.topic_names import TopicNames
+from barnabas.proxy.windows import Windows
+from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
-    from proxy.state import State
+    from barnabas.proxy.state import State
 
 
 SHORT: Final = 64

@@ -11,16 +11,16 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
-from captures.conversation import CUT_OFF
-from captures.exchange import SASL_TOKEN, Pending
-from captures.masking import UNSOLICITED
-from proxy.actions import Finish, Left
-from proxy.effects import Aside, Insert, Lose, Pieces, Shuffle, Wait
-from proxy.outlet import Held, Item, Window
-from proxy.rules import Decision
-from proxy.state import State
-from proxy.verdict import verdict
-from specs.frames import Direction, request_head
+from barnabas.captures.conversation import CUT_OFF
+from barnabas.captures.exchange import SASL_TOKEN, Pending
+from barnabas.captures.masking import UNSOLICITED
+from barnabas.proxy.actions import Finish, Left
+from barnabas.proxy.effects import Aside, Insert, Lose, Pieces, Shuffle, Wait
+from barnabas.proxy.outlet import Held, Item, Window
+from barnabas.proxy.rules import Decision
+from barnabas.proxy.state import State
+from barnabas.proxy.verdict import verdict
+from barnabas.specs.frames import Direction, request_head
 
 UNANSWERED: Final = "no response (acks=0)"
 
@@ -318,7 +318,7 @@ class Departures:
 
 
 def _kind(item: Item) -> tuple[int, int]:
-    """Key and version of what is in a frame, as `captures.masking` has them."""
+    """Key and version of what is in a frame, as `barnabas.captures.masking` has them."""
     pending, message = item.pending, item.message
     if pending is None and message is not None:  # of a dialect
         return message.key, message.version

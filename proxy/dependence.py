@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from proxy.scenario_model import RuleConfig, Scenario
+    from barnabas.proxy.scenario_model import RuleConfig, Scenario
 
 
 def reasons(rule: RuleConfig) -> Iterator[str]:

@@ -1,23 +1,23 @@
 """Connections on which a draft is spoken: every frame is collected, told what it is, put to the rules.
 
-It takes the place of `proxy.requests` and `proxy.responses` on such a connection. A way is a direction
-of bytes; whether a frame in it is a request or an answer, `captures.talk` says: in central
-coordination what the client has connected to asks, too, and rules see that as a request.
+It takes the place of `barnabas.proxy.requests` and `barnabas.proxy.responses` on such a connection. A way is
+a direction of bytes; whether a frame in it is a request or an answer, `barnabas.captures.talk` says: in
+central coordination what the client has connected to asks, too, and rules see that as a request.
 """
 
 from __future__ import annotations
 
-from captures.exchange import Pending
-from captures.talk import Answer, Asked, Talk
-from proxy.departures import Departures
-from proxy.effects import HangUp, Lose
-from proxy.message import Message
-from proxy.outlet import Item
-from proxy.rules import Decision
-from proxy.state import State
-from specs.addresses import patch
-from specs.frames import Direction
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Pending
+from barnabas.captures.talk import Answer, Asked, Talk
+from barnabas.proxy.departures import Departures
+from barnabas.proxy.effects import HangUp, Lose
+from barnabas.proxy.message import Message
+from barnabas.proxy.outlet import Item
+from barnabas.proxy.rules import Decision
+from barnabas.proxy.state import State
+from barnabas.specs.addresses import patch
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
 
 
 class Way:

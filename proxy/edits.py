@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.exchange import UNSUPPORTED_VERSION, body_version
-from proxy.offer import Offer
-from specs import NAMES, api
-from specs.addresses import LEAKING, PLACES, Resolve, patch, place_of
-from specs.keys import API_VERSIONS
+from barnabas.captures.exchange import UNSUPPORTED_VERSION, body_version
+from barnabas.proxy.offer import Offer
+from barnabas.specs import NAMES, api
+from barnabas.specs.addresses import LEAKING, PLACES, Resolve, patch, place_of
+from barnabas.specs.keys import API_VERSIONS
 
 
 def needs_body(key: int, version: int) -> bool:

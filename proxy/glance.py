@@ -2,7 +2,7 @@
 
 A condition on fields that stand in front (`acks`, `timeout_ms`, `group_id`) is decided on the first
 bytes. If it does not hold, the request passes as it comes, and so does every later one of its kind
-on the connection that begins with the same bytes: `proxy.skim` only compares them.
+on the connection that begins with the same bytes: `barnabas.proxy.skim` only compares them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from captures.context.completing import gaps
-from captures.expression import Unclear
-from proxy.rules import Rule
-from specs import api
-from specs.frames import RequestHead
-from specs.jsonform import to_json
-from specs.keys import PRODUCE
+from barnabas.captures.context.completing import gaps
+from barnabas.captures.expression import Unclear
+from barnabas.proxy.rules import Rule
+from barnabas.specs import api
+from barnabas.specs.frames import RequestHead
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.keys import PRODUCE
 
 LONG: Final = 8 << 10
 """Bytes that are remembered of what requests of a kind begin with; if it is longer, each is looked at."""
@@ -59,8 +59,8 @@ def unasked(rules: Collection[Rule], size: int, largest: int) -> range:
 
     One of them is `size`, which none of the rules has.
 
-    >>> from proxy.rules import Rules
-    >>> from proxy.scenario import loads
+    >>> from barnabas.proxy.rules import Rules
+    >>> from barnabas.proxy.scenario import loads
     >>> rules = "{version: 1, rules: [{name: r, match: {size: {at_least: 1KiB}}, do: close}]}"
     >>> unasked(Rules(loads(rules)).rules, 100, 9999)
     range(4, 1020)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from captures.context import Context
-from captures.exchange import Exchange
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
 
 MOST: Final = 1000
 """Exchanges that are kept, and that wait for one follower."""

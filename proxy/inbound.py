@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from captures.exchange import Pending
-from specs.frames import RequestHead
+from barnabas.captures.exchange import Pending
+from barnabas.specs.frames import RequestHead
 
 
 @dataclass(slots=True)

@@ -11,19 +11,19 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema, field_validator
 from pydantic_core.core_schema import ValidationInfo
 
-from captures.expression import Unclear
-from proxy.effects import Same
-from proxy.message import Message, Unnamed, Unseen, has_errors, has_partitions, names_any
-from proxy.settings import Settings
-from proxy.units import Size
-from specs import NAMES, api, key_of
-from specs.drafts.contents import DRAFTS
-from specs.drafts.idiom import Draft
-from specs.drafts.keys import error_in, key_in
-from specs.entities import Entity
-from specs.error_codes import ERROR_CODES
-from specs.frames import Direction
-from specs.keys import PRODUCE
+from barnabas.captures.expression import Unclear
+from barnabas.proxy.effects import Same
+from barnabas.proxy.message import Message, Unnamed, Unseen, has_errors, has_partitions, names_any
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import Size
+from barnabas.specs import NAMES, api, key_of
+from barnabas.specs.drafts.contents import DRAFTS
+from barnabas.specs.drafts.idiom import Draft
+from barnabas.specs.drafts.keys import error_in, key_in
+from barnabas.specs.entities import Entity
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import PRODUCE
 
 Versions = tuple[int, int]
 """A range of versions, both ends included."""

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from captures.context.completing import complete
-from captures.context.pairs import TOPIC, alone, structs
-from captures.errors import error_codes, error_paths
-from captures.exchange import body_version
-from captures.expression import Unclear
-from specs import api
-from specs.codec import Codec, TooLarge, Unfit
-from specs.contents import name_of
-from specs.drafts.keys import error_in_header
-from specs.entities import Entity, entity_paths, named
-from specs.frames import Direction, Short, request_head
-from specs.jsonform import to_json
-from specs.malformed import Malformed
-from specs.partitions import partition_places, partitions_in
+from barnabas.captures.context.completing import complete
+from barnabas.captures.context.pairs import TOPIC, alone, structs
+from barnabas.captures.errors import error_codes, error_paths
+from barnabas.captures.exchange import body_version
+from barnabas.captures.expression import Unclear
+from barnabas.specs import api
+from barnabas.specs.codec import Codec, TooLarge, Unfit
+from barnabas.specs.contents import name_of
+from barnabas.specs.drafts.keys import error_in_header
+from barnabas.specs.entities import Entity, entity_paths, named
+from barnabas.specs.frames import Direction, Short, request_head
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.partitions import partition_places, partitions_in
 
 T = TypeVar("T")
 

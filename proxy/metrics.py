@@ -17,12 +17,12 @@ from prometheus_client.core import (
     Metric,
 )
 
-from captures.exchange import SASL_TOKEN
-from captures.tally import PER_OCTAVE, Tally
-from captures.writer import CaptureWriter
-from proxy.history import History
-from proxy.server import Proxy
-from specs.contents import NAMES
+from barnabas.captures.exchange import SASL_TOKEN
+from barnabas.captures.tally import PER_OCTAVE, Tally
+from barnabas.captures.writer import CaptureWriter
+from barnabas.proxy.history import History
+from barnabas.proxy.server import Proxy
+from barnabas.specs.contents import NAMES
 
 OCTAVES: Final = range(16, 37)
 """Bounds of the latency histogram, as powers of two in ns (65.5 µs to 68.7 s): there the tally's

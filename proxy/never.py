@@ -10,20 +10,20 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from captures.expression import expression
-from proxy.faults.clamp import Clamp
-from proxy.faults.quota import Quota
-from proxy.faults.respond import Respond
-from proxy.faults.steer import Steer
-from proxy.matching import Match, Until
-from proxy.message import has_errors, names_any
-from proxy.where import check
-from specs import api
-from specs.frames import Direction
-from specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
+from barnabas.captures.expression import expression
+from barnabas.proxy.faults.clamp import Clamp
+from barnabas.proxy.faults.quota import Quota
+from barnabas.proxy.faults.respond import Respond
+from barnabas.proxy.faults.steer import Steer
+from barnabas.proxy.matching import Match, Until
+from barnabas.proxy.message import has_errors, names_any
+from barnabas.proxy.where import check
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 
 if TYPE_CHECKING:
-    from proxy.scenario_model import RuleConfig, Scenario
+    from barnabas.proxy.scenario_model import RuleConfig, Scenario
 
 
 _MISSING: Final = {

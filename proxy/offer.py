@@ -11,10 +11,10 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from specs import NAMES, api, key_of
-from specs.addresses import LEAKING
-from specs.keys import API_VERSIONS
-from specs.releases import Range, features, offered
+from barnabas.specs import NAMES, api, key_of
+from barnabas.specs.addresses import LEAKING
+from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.releases import Range, features, offered
 
 NEWEST_API_VERSIONS: Final = api(API_VERSIONS).versions[1]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from captures.masking import Masking
-from proxy.faults import FAULTS, Fault
-from proxy.offer import Offer
-from proxy.state import Limits
-from proxy.tls import Tls
-from proxy.topology import Address
+from barnabas.captures.masking import Masking
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.offer import Offer
+from barnabas.proxy.state import Limits
+from barnabas.proxy.tls import Tls
+from barnabas.proxy.topology import Address
 
 
 @dataclass(frozen=True, slots=True)

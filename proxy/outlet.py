@@ -10,9 +10,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.exchange import Pending
-from proxy.effects import Aside, Gather, HangUp, Pieces
-from proxy.message import Message
+from barnabas.captures.exchange import Pending
+from barnabas.proxy.effects import Aside, Gather, HangUp, Pieces
+from barnabas.proxy.message import Message
 
 OVERHEAD: Final = 1 << 10
 """What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
@@ -64,7 +64,7 @@ class Held:
     aside: Aside
     rule: str
     deadline: int | None
-    """When it leaves at the latest; None: in its turn, see `proxy.windows`."""
+    """When it leaves at the latest; None: in its turn, see `barnabas.proxy.windows`."""
     left: int = 0
     """How many messages must still pass it, where that is what it waits for."""
     due: bool = False

@@ -11,9 +11,9 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from captures.tcp import endpoint_text
-from proxy.sockets import address_of, dial, listen, reason_of
-from proxy.topology import Address
+from barnabas.captures.tcp import endpoint_text
+from barnabas.proxy.sockets import address_of, dial, listen, reason_of
+from barnabas.proxy.topology import Address
 
 CHUNK: Final = 64 << 10
 """Bytes read at once, and that wait for a slow reader."""

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from proxy.message import Unable
-from specs.jsonform import from_json
-from specs.layout import Layout, Node
+from barnabas.proxy.message import Unable
+from barnabas.specs.jsonform import from_json
+from barnabas.specs.layout import Layout, Node
 
 Step = str | int | None
 """The name of a field, the place of an element (from the end if negative), or None: all of them."""

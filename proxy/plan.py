@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proxy.edits import needs_body
-from proxy.message import known
-from proxy.offer import Offer
-from proxy.rules import REMEMBERED, Rules
-from proxy.topic_names import teaches
-from specs.drafts import Draft, draft
-from specs.frames import Direction
-from specs.keys import API_VERSIONS, SASL_HANDSHAKE
+from barnabas.proxy.edits import needs_body
+from barnabas.proxy.message import known
+from barnabas.proxy.offer import Offer
+from barnabas.proxy.rules import REMEMBERED, Rules
+from barnabas.proxy.topic_names import teaches
+from barnabas.specs.drafts import Draft, draft
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
 SASL = (SASL_HANDSHAKE, 36)
 """SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""

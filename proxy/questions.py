@@ -1,4 +1,4 @@
-"""Which topic ids the proxy asks the brokers for, and when: decided here, asked by `proxy.asking`.
+"""Which topic ids the proxy asks the brokers for, and when: decided here, asked by `barnabas.proxy.asking`.
 
 Only what a rule could not be decided without is asked for, and only if no client's Metadata has said it.
 One question at a time; what brokers don't know is left alone for a while, and so are brokers that don't
@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
-from captures.context.memory import Memory
+from barnabas.captures.context.memory import Memory
 
 BATCH: Final = 20
 """Ids in one question: each is answered with all partitions of its topic."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from specs import api
-from specs.layout import Layout, Node, Slot
+from barnabas.specs import api
+from barnabas.specs.layout import Layout, Node, Slot
 
 SAME: Final = {
     "partition": "partition_index",

@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from captures.context.pairs import told
-from captures.events import Chunk, Closed, Event, Note, Opened
-from captures.exchange import iso
-from captures.frames import SeenFrame, frames
-from captures.tally import Tally
-from proxy.actions import Actions, Cut
-from proxy.connection import Connection
-from proxy.crossing import Crossing
-from proxy.plan import Plan
-from proxy.rules import Rules
-from proxy.scenario_model import Scenario
-from proxy.state import State
-from proxy.topology import Address, Node, Topology
-from proxy.totals import Totals
-from specs.frames import Direction
+from barnabas.captures.context.pairs import told
+from barnabas.captures.events import Chunk, Closed, Event, Note, Opened
+from barnabas.captures.exchange import iso
+from barnabas.captures.frames import SeenFrame, frames
+from barnabas.captures.tally import Tally
+from barnabas.proxy.actions import Actions, Cut
+from barnabas.proxy.connection import Connection
+from barnabas.proxy.crossing import Crossing
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario_model import Scenario
+from barnabas.proxy.state import State
+from barnabas.proxy.topology import Address, Node, Topology
+from barnabas.proxy.totals import Totals
+from barnabas.specs.frames import Direction
 
 Decision = tuple[tuple[str, ...], tuple[str, ...]]
 """Names of the rules that fired on a message, and what they wanted done, in words."""

@@ -18,20 +18,32 @@ from functools import partial
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, cast
 
-from captures.exchange import Exchange
-from captures.tcp import SEGMENT
-from proxy.actions import NOTHING, PASS, Abort, Actions, Cut, Done, Finish, Hide, Left, Say, Send
-from proxy.alarm import Alarm
-from proxy.connection import Connection
-from proxy.plan import Plan
-from proxy.standing import standing
-from proxy.stepping import OneFrame
-from proxy.tcp_info import received
-from proxy.tls import HANDSHAKE, reason
-from specs.frames import Direction
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tcp import SEGMENT
+from barnabas.proxy.actions import (
+    NOTHING,
+    PASS,
+    Abort,
+    Actions,
+    Cut,
+    Done,
+    Finish,
+    Hide,
+    Left,
+    Say,
+    Send,
+)
+from barnabas.proxy.alarm import Alarm
+from barnabas.proxy.connection import Connection
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.standing import standing
+from barnabas.proxy.stepping import OneFrame
+from barnabas.proxy.tcp_info import received
+from barnabas.proxy.tls import HANDSHAKE, reason
+from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
-    from captures.masked_flow import MaskedFlow
+    from barnabas.captures.masked_flow import MaskedFlow
 
 BUFFER: Final = 2 * SEGMENT
 """Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,

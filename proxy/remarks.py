@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proxy import costs, dependence
-from proxy.never import warnings
+from barnabas.proxy import costs, dependence
+from barnabas.proxy.never import warnings
 
 if TYPE_CHECKING:
-    from proxy.scenario_model import Scenario
+    from barnabas.proxy.scenario_model import Scenario
 
 
 def remarks(scenario: Scenario | None) -> list[str]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from captures.context.naming import group_of
-from captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
-from proxy.departures import Departures, decided
-from proxy.edits import refusal
-from proxy.effects import Answer, Aside, Lose, Shuffle
-from proxy.glance import LONG, familiar, glance, unasked
-from proxy.message import known
-from proxy.outlet import Item
-from proxy.plan import SASL, code, skimmable
-from proxy.rules import Decision
-from proxy.sasl import heard
-from proxy.state import State
-from specs import NAMES
-from specs.frames import RequestHead, Short, request_head
-from specs.keys import PRODUCE, SASL_HANDSHAKE
-from specs.malformed import Malformed
+from barnabas.captures.context.naming import group_of
+from barnabas.captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
+from barnabas.proxy.departures import Departures, decided
+from barnabas.proxy.edits import refusal
+from barnabas.proxy.effects import Answer, Aside, Lose, Shuffle
+from barnabas.proxy.glance import LONG, familiar, glance, unasked
+from barnabas.proxy.message import known
+from barnabas.proxy.outlet import Item
+from barnabas.proxy.plan import SASL, code, skimmable
+from barnabas.proxy.rules import Decision
+from barnabas.proxy.sasl import heard
+from barnabas.proxy.state import State
+from barnabas.specs import NAMES
+from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
+from barnabas.specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
 REFUSED: Final = "request not sent on: its version is not offered"

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import struct
 
-from captures.conversation import UNASKED
-from captures.exchange import SASL_TOKEN, Pending, body_version
-from captures.masking import UNSOLICITED
-from proxy.departures import Departures
-from proxy.edits import edit_response, needs_body
-from proxy.effects import HangUp
-from proxy.glance import unasked
-from proxy.message import known
-from proxy.outlet import Item
-from proxy.plan import SASL, code, skimmable
-from proxy.requests import ADDRESSES, ANSWERED, UNREADABLE, Requests
-from proxy.rules import Decision
-from proxy.sasl import answered
-from proxy.state import State
-from proxy.topic_names import teaches
-from specs import NAMES
-from specs.addresses import leaks
-from specs.frames import Short, response_body
-from specs.headers import response_header_version
-from specs.keys import API_VERSIONS
-from specs.malformed import Malformed
+from barnabas.captures.conversation import UNASKED
+from barnabas.captures.exchange import SASL_TOKEN, Pending, body_version
+from barnabas.captures.masking import UNSOLICITED
+from barnabas.proxy.departures import Departures
+from barnabas.proxy.edits import edit_response, needs_body
+from barnabas.proxy.effects import HangUp
+from barnabas.proxy.glance import unasked
+from barnabas.proxy.message import known
+from barnabas.proxy.outlet import Item
+from barnabas.proxy.plan import SASL, code, skimmable
+from barnabas.proxy.requests import ADDRESSES, ANSWERED, UNREADABLE, Requests
+from barnabas.proxy.rules import Decision
+from barnabas.proxy.sasl import answered
+from barnabas.proxy.state import State
+from barnabas.proxy.topic_names import teaches
+from barnabas.specs import NAMES
+from barnabas.specs.addresses import leaks
+from barnabas.specs.frames import Short, response_body
+from barnabas.specs.headers import response_header_version
+from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.malformed import Malformed
 
 _SIZE = struct.Struct(">i")
 _RESPONSE = struct.Struct(">ii")

@@ -11,18 +11,18 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-from captures.expression import Expression, Unclear, expression
-from proxy.dependence import reasons
-from proxy.dice import Dice, Key
-from proxy.effects import FINAL, Become, Effects, Reject, Same
-from proxy.faults import CONNECTIONS
-from proxy.matching import Match, Until
-from proxy.message import CONNECT, Message, Unable, Unnamed
-from proxy.pacing import Lines
-from proxy.scenario_model import Planned, RuleConfig, Scenario
-from proxy.when import Point, When
-from proxy.wording import describe
-from specs.frames import Direction
+from barnabas.captures.expression import Expression, Unclear, expression
+from barnabas.proxy.dependence import reasons
+from barnabas.proxy.dice import Dice, Key
+from barnabas.proxy.effects import FINAL, Become, Effects, Reject, Same
+from barnabas.proxy.faults import CONNECTIONS
+from barnabas.proxy.matching import Match, Until
+from barnabas.proxy.message import CONNECT, Message, Unable, Unnamed
+from barnabas.proxy.pacing import Lines
+from barnabas.proxy.scenario_model import Planned, RuleConfig, Scenario
+from barnabas.proxy.when import Point, When
+from barnabas.proxy.wording import describe
+from barnabas.specs.frames import Direction
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -87,7 +87,7 @@ class Rule:
     said: set[str] = field(default_factory=lambda: {""})
     """Such reasons that were said."""
     depends: bool = False
-    """Whether it depends on other connections, see `proxy.dependence`."""
+    """Whether it depends on other connections, see `barnabas.proxy.dependence`."""
     forced: int = 0
     """So many of its next matches fire, whatever `when` says."""
 

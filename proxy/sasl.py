@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from captures.exchange import Pending
-from captures.wording import arrow
-from proxy.message import known
-from specs import api
-from specs.frames import Direction
-from specs.keys import SASL_HANDSHAKE
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Pending
+from barnabas.captures.wording import arrow
+from barnabas.proxy.message import known
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import SASL_HANDSHAKE
+from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from captures.sasl import Sasl
+    from barnabas.captures.sasl import Sasl
 
 
 def heard(sasl: Sasl, pending: Pending, body: bytes) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from proxy.faults import FAULTS, Fault
-from proxy.scenario_errors import ScenarioError, explain
-from proxy.scenario_model import DIALECTS, Planned, RuleConfig, Scenario, dialect
-from proxy.scenario_schema import scenario_schema
-from proxy.when import When
-from proxy.yaml_lines import Document, read
-from specs.drafts import Draft
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.scenario_errors import ScenarioError, explain
+from barnabas.proxy.scenario_model import DIALECTS, Planned, RuleConfig, Scenario, dialect
+from barnabas.proxy.scenario_schema import scenario_schema
+from barnabas.proxy.when import When
+from barnabas.proxy.yaml_lines import Document, read
+from barnabas.specs.drafts import Draft
 
 __all__ = [
     "Planned",

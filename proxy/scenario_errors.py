@@ -10,9 +10,9 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from proxy.faults import Fault
-from proxy.settings import SAID, Loc
-from proxy.yaml_lines import Document
+from barnabas.proxy.faults import Fault
+from barnabas.proxy.settings import SAID, Loc
+from barnabas.proxy.yaml_lines import Document
 
 _MUST: Final = {
     "string_type": "must be text",

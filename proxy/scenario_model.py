@@ -17,15 +17,15 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
-from captures.expression import expression
-from proxy.faults import CONNECTIONS, FAULTS, Act, Fault
-from proxy.matching import Match
-from proxy.scenario_errors import unknown
-from proxy.settings import Loc, Settings, again, refuse, said
-from proxy.together import clashes
-from proxy.when import When
-from proxy.where import check
-from specs.drafts import Draft, draft
+from barnabas.captures.expression import expression
+from barnabas.proxy.faults import CONNECTIONS, FAULTS, Act, Fault
+from barnabas.proxy.matching import Match
+from barnabas.proxy.scenario_errors import unknown
+from barnabas.proxy.settings import Loc, Settings, again, refuse, said
+from barnabas.proxy.together import clashes
+from barnabas.proxy.when import When
+from barnabas.proxy.where import check
+from barnabas.specs.drafts import Draft, draft
 
 DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
 """The drafts that peers here speak."""
@@ -63,7 +63,7 @@ def alone(model: type[BaseModel]) -> str | None:
 
     `close: true` would say something else than it does, so none that is true or false.
 
-    >>> from proxy.faults.delay import Delay
+    >>> from barnabas.proxy.faults.delay import Delay
     >>> alone(Delay)  # `delay: 200ms`
     'by'
     """

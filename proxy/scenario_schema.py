@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from proxy.faults import FAULTS, Fault
-from proxy.matching import API_SCHEMA, Match, Until, one_or_more
-from proxy.scenario_model import RuleConfig, Scenario, alone
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.matching import API_SCHEMA, Match, Until, one_or_more
+from barnabas.proxy.scenario_model import RuleConfig, Scenario, alone
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """The dialect."""

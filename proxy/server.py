@@ -16,33 +16,33 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from captures.exchange import Exchange
-from captures.masked_flow import MaskedFlow
-from captures.tally import Tally
-from captures.tcp import endpoint_text
-from proxy.asking import topic_names
-from proxy.connection import Connection
-from proxy.crossing import Crossing
-from proxy.edits import explain
-from proxy.options import Options
-from proxy.plan import Plan
-from proxy.questions import Questions
-from proxy.relay import BUFFER, Buffers, Link, clock
-from proxy.remarks import remarks
-from proxy.rules import Rules
-from proxy.scenario_model import Scenario
-from proxy.sockets import address_of, dial, listen, reason_of, turn_away
-from proxy.standstill import Standstill
-from proxy.state import State
-from proxy.topic_names import TopicNames
-from proxy.topology import Address, Node, NoPort, Topology
-from proxy.totals import Totals
-from specs.codec.budget import BUDGET
-from specs.jsonform import uuid_text
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.masked_flow import MaskedFlow
+from barnabas.captures.tally import Tally
+from barnabas.captures.tcp import endpoint_text
+from barnabas.proxy.asking import topic_names
+from barnabas.proxy.connection import Connection
+from barnabas.proxy.crossing import Crossing
+from barnabas.proxy.edits import explain
+from barnabas.proxy.options import Options
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.questions import Questions
+from barnabas.proxy.relay import BUFFER, Buffers, Link, clock
+from barnabas.proxy.remarks import remarks
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario_model import Scenario
+from barnabas.proxy.sockets import address_of, dial, listen, reason_of, turn_away
+from barnabas.proxy.standstill import Standstill
+from barnabas.proxy.state import State
+from barnabas.proxy.topic_names import TopicNames
+from barnabas.proxy.topology import Address, Node, NoPort, Topology
+from barnabas.proxy.totals import Totals
+from barnabas.specs.codec.budget import BUDGET
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from captures.writer import CaptureWriter
+    from barnabas.captures.writer import CaptureWriter
 
 
 FLUSH = 1.0

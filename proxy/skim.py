@@ -2,7 +2,7 @@
 
 Each function returns how far into the chunk everything may pass as it is; what stands behind that
 (a frame that somebody wants whole, a head cut in two, anything odd) is left to the careful path in
-`proxy.connection`. Nothing is copied, no object is made but the entry of a request that waits.
+`barnabas.proxy.connection`. Nothing is copied, no object is made but the entry of a request that waits.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from captures.exchange import Pending
+from barnabas.captures.exchange import Pending
 
 if TYPE_CHECKING:
-    from proxy.state import State
+    from barnabas.proxy.state import State
 
 _REQUEST = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number, see `plan.code`; the correlation id."""

@@ -10,9 +10,9 @@ import struct
 from collections.abc import Sequence
 from typing import Any, Final
 
-from captures.tcp import possible
-from proxy.effects import Reject
-from proxy.topology import Address
+from barnabas.captures.tcp import possible
+from barnabas.proxy.effects import Reject
+from barnabas.proxy.topology import Address
 
 _MAPPED: Final = "::ffff:"
 """How an IPv6 socket shows an IPv4 address (RFC 4291, 2.5.5.2)."""

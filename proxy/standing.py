@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from proxy.connection import Connection
-from specs.frames import Direction
+from barnabas.proxy.connection import Connection
+from barnabas.specs.frames import Direction
 
 MOST: Final = 1000
 """Requests that are listed at most."""
@@ -16,7 +16,7 @@ _SIZE: Final = 4
 
 
 def standing(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
-    """`frames` and `waiting`, as `captures.midway` reads them. `kept`: bytes that came and are not
+    """`frames` and `waiting`, as `barnabas.captures.midway` reads them. `kept`: bytes that came and are not
     written yet."""
     frames = {way: _next(connection, way, size) for way, size in kept.items()}
     waiting = connection.state.pairing.waiting

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from proxy.tcp_info import acknowledged, ended, received
+from barnabas.proxy.tcp_info import acknowledged, ended, received
 
 if TYPE_CHECKING:
-    from proxy.relay import Link
+    from barnabas.proxy.relay import Link
 
 
 class Standstill:

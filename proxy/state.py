@@ -6,25 +6,25 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.exchange import Pairing, Pending
-from captures.outcome import outcome
-from captures.sasl import Sasl
-from captures.tally import Tally
-from proxy.actions import Abort, Action, Cut, Done, Say, Send
-from proxy.candidates import Candidates
-from proxy.crossing import Crossing
-from proxy.effects import Pace
-from proxy.glance import Familiar
-from proxy.inbound import Inbound
-from proxy.message import Message
-from proxy.outlet import Item, Outlet
-from proxy.plan import Plan
-from proxy.rules import SAID, Counts, Decision, Rule
-from proxy.topology import Find
-from proxy.totals import Totals
-from specs.addresses import Resolve
-from specs.frames import Direction
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Pairing, Pending
+from barnabas.captures.outcome import outcome
+from barnabas.captures.sasl import Sasl
+from barnabas.captures.tally import Tally
+from barnabas.proxy.actions import Abort, Action, Cut, Done, Say, Send
+from barnabas.proxy.candidates import Candidates
+from barnabas.proxy.crossing import Crossing
+from barnabas.proxy.effects import Pace
+from barnabas.proxy.glance import Familiar
+from barnabas.proxy.inbound import Inbound
+from barnabas.proxy.message import Message
+from barnabas.proxy.outlet import Item, Outlet
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.rules import SAID, Counts, Decision, Rule
+from barnabas.proxy.topology import Find
+from barnabas.proxy.totals import Totals
+from barnabas.specs.addresses import Resolve
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
 
 MIB: Final = 1 << 20
 
@@ -181,7 +181,7 @@ class State:
     def hide(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a capture must not have the present frame as it is: then it is to be whole.
 
-        `key` may be one of those in `captures.masking` that stand for none.
+        `key` may be one of those in `barnabas.captures.masking` that stand for none.
         """
         hides = self.plan.hides
         if hides is None or not hides(direction, key):

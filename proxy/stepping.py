@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from proxy.connection import Connection
-    from proxy.relay import Buffers
-    from specs.frames import Direction
+    from barnabas.proxy.connection import Connection
+    from barnabas.proxy.relay import Buffers
+    from barnabas.specs.frames import Direction
 
 
 class OneFrame:
@@ -36,7 +36,7 @@ class OneFrame:
         return self._shared.current[: self._connection.missing(self._direction)]
 
     def keep(self) -> memoryview:
-        """The present buffer is still referred to, see `proxy.relay.Buffers`."""
+        """The present buffer is still referred to, see `barnabas.proxy.relay.Buffers`."""
         return self._shared.keep()
 
     def release(self, buffer: memoryview) -> None:

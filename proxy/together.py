@@ -12,24 +12,24 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from proxy.faults import FAULTS
-from proxy.faults.blackhole import Blackhole
-from proxy.faults.close import Close
-from proxy.faults.coalesce import Coalesce
-from proxy.faults.drop import Drop
-from proxy.faults.duplicate import Duplicate
-from proxy.faults.half_close import HalfClose
-from proxy.faults.hold import Hold
-from proxy.faults.inject import Inject
-from proxy.faults.isolate import Isolate
-from proxy.faults.lose_reply import LoseReply
-from proxy.faults.reorder import Reorder
-from proxy.faults.reset import Reset
-from proxy.faults.respond import Respond
-from proxy.faults.slice import Slice
-from proxy.faults.stall import Stall
-from proxy.faults.truncate import Truncate
-from specs.frames import Direction
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.faults.blackhole import Blackhole
+from barnabas.proxy.faults.close import Close
+from barnabas.proxy.faults.coalesce import Coalesce
+from barnabas.proxy.faults.drop import Drop
+from barnabas.proxy.faults.duplicate import Duplicate
+from barnabas.proxy.faults.half_close import HalfClose
+from barnabas.proxy.faults.hold import Hold
+from barnabas.proxy.faults.inject import Inject
+from barnabas.proxy.faults.isolate import Isolate
+from barnabas.proxy.faults.lose_reply import LoseReply
+from barnabas.proxy.faults.reorder import Reorder
+from barnabas.proxy.faults.reset import Reset
+from barnabas.proxy.faults.respond import Respond
+from barnabas.proxy.faults.slice import Slice
+from barnabas.proxy.faults.stall import Stall
+from barnabas.proxy.faults.truncate import Truncate
+from barnabas.specs.frames import Direction
 
 _KNOWN: Final = tuple(model for _, model, _ in FAULTS)
 
@@ -41,7 +41,7 @@ def clashes(faults: Sequence[tuple[str, BaseModel]], direction: Direction | None
     """A line for each two faults of a rule of which one does nothing beside the other, and what to do.
 
     faults: names and settings, in the order written; direction: of the messages, None for both. Of a
-    fault that is not in `proxy.faults` nothing is known but that it is not done behind an end.
+    fault that is not in `barnabas.proxy.faults` nothing is known but that it is not done behind an end.
 
     >>> list(clashes([("hold", Hold(messages=1)), ("close", Close(forward=True))], None))
     []
@@ -59,7 +59,7 @@ def clashes(faults: Sequence[tuple[str, BaseModel]], direction: Direction | None
 
 
 def _ends(config: BaseModel, direction: Direction | None) -> bool:
-    """Whether no other fault has a say behind it, see `proxy.effects.FINAL`."""
+    """Whether no other fault has a say behind it, see `barnabas.proxy.effects.FINAL`."""
     answers = isinstance(config, Respond) and direction != "response"
     return answers or isinstance(config, Close | Truncate) or _loses(config, direction)
 

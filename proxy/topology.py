@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from captures.tcp import endpoint_text
-from captures.wording import shorten
-from specs.addresses import Kind, Resolve
+from barnabas.captures.tcp import endpoint_text
+from barnabas.captures.wording import shorten
+from barnabas.specs.addresses import Kind, Resolve
 
 Address = tuple[str, int]
 

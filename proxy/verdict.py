@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from proxy.effects import (
+from barnabas.proxy.effects import (
     Aside,
     Break,
     Gather,
@@ -23,7 +23,7 @@ from proxy.effects import (
     Stall,
     Wait,
 )
-from proxy.rules import Decision
+from barnabas.proxy.rules import Decision
 
 
 @dataclass(slots=True)

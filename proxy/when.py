@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from captures.expression import expression
-from proxy.settings import Settings, one_of
-from proxy.units import Duration
+from barnabas.captures.expression import expression
+from barnabas.proxy.settings import Settings, one_of
+from barnabas.proxy.units import Duration
 
 
 class Point(Settings, json_schema_extra=one_of("time", "rule")):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from captures.expression import Expression
-from proxy.matching import Match
-from proxy.where_fields import check_fields
+from barnabas.captures.expression import Expression
+from barnabas.proxy.matching import Match
+from barnabas.proxy.where_fields import check_fields
 
 
 def check(condition: Expression, match: Match) -> list[str]:

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from jmespath.functions import Functions
 
-from captures.context.completing import gaps
-from proxy.matching import Match
-from specs import api
-from specs.layout import Node
+from barnabas.captures.context.completing import gaps
+from barnabas.proxy.matching import Match
+from barnabas.specs import api
+from barnabas.specs.layout import Node
 
 Tree = dict[str, Any]
 """A node of JMESPath's syntax tree: `type`, `children`, `value`."""

@@ -11,12 +11,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from proxy.effects import Shuffle
-from proxy.outlet import Held
-from specs.frames import Direction
+from barnabas.proxy.effects import Shuffle
+from barnabas.proxy.outlet import Held
+from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
-    from proxy.state import State
+    from barnabas.proxy.state import State
 
 Member = tuple["State", Held]
 

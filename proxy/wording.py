@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.effects import (
+from barnabas.proxy.effects import (
     Answer,
     Aside,
     Become,
@@ -24,7 +24,7 @@ from proxy.effects import (
     Stall,
     Wait,
 )
-from proxy.units import show_duration
+from barnabas.proxy.units import show_duration
 
 
 def describe(effect: Effect) -> str:

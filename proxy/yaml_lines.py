@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import yaml
 
-from captures.wording import shorten
-from proxy.settings import Loc
+from barnabas.captures.wording import shorten
+from barnabas.proxy.settings import Loc
 
 MAX_BYTES: Final = 2**20
 """A scenario file is at most this long."""

@@ -1,13 +1,13 @@
 """What the bytes of Kafka's protocol mean: every API in every version, in one declaration each.
 
->>> import specs
+>>> from barnabas import specs
 >>> fetch = specs.api("Fetch").request
 >>> body = fetch.codec(11).encode({"max_wait_ms": 500})
 >>> fetch.codec(11).decode(body)["max_wait_ms"], fetch.at(11).parse(body).max_wait_ms
 (500, 500)
 
-The packages `specs.records` (record sets), `specs.inside` (messages inside bytes fields) and
-`specs.drafts` (protocols that never shipped) are imported when they are first named.
+The packages `barnabas.specs.records` (record sets), `barnabas.specs.inside` (messages inside bytes fields)
+and `barnabas.specs.drafts` (protocols that never shipped) are imported when they are first named.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from specs.codec import Codec, Oddity, Unfit
-from specs.contents import CONTENTS, NAMES, api, key_of
-from specs.declaration import Api, Message
-from specs.frames import Frame, decode_frame, encode_frame
-from specs.malformed import Malformed
+from barnabas.specs.codec import Codec, Oddity, Unfit
+from barnabas.specs.contents import CONTENTS, NAMES, api, key_of
+from barnabas.specs.declaration import Api, Message
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from specs import drafts, inside, records
+    from barnabas.specs import drafts, inside, records
 
 __all__ = [
     "CONTENTS",
@@ -49,5 +49,5 @@ LATE: Final = ("drafts", "inside", "records")
 
 def __getattr__(name: str) -> Any:
     if name in LATE:
-        return importlib.import_module(f"specs.{name}")
-    raise AttributeError(f"module 'specs' has no attribute {name!r}")
+        return importlib.import_module(f"barnabas.specs.{name}")
+    raise AttributeError(f"module 'barnabas.specs' has no attribute {name!r}")

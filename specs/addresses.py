@@ -13,14 +13,14 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
-from specs.codec import Codec
-from specs.codec.build import uvarint
-from specs.codec.decoder import IRREGULAR
-from specs.codec.inspect import text_of
-from specs.contents import api
-from specs.declaration import FOREVER
-from specs.keys import DESCRIBE_CLUSTER
-from specs.malformed import Malformed
+from barnabas.specs.codec import Codec
+from barnabas.specs.codec.build import uvarint
+from barnabas.specs.codec.decoder import IRREGULAR
+from barnabas.specs.codec.inspect import text_of
+from barnabas.specs.contents import api
+from barnabas.specs.declaration import FOREVER
+from barnabas.specs.keys import DESCRIBE_CLUSTER
+from barnabas.specs.malformed import Malformed
 
 Kind = Literal["broker", "controller"]
 
@@ -58,7 +58,7 @@ DRAFTS: Final[dict[int, tuple[Place, ...]]] = {
     (1 << 16) + 5: (Place(0, FOREVER, "brokers_info.", "id"),),  # ClusterMetadata
     (5 << 16) + 10: (Place(0, FOREVER, "", "node_id"),),  # ConsumerMetadata
 }
-"""The same of the drafts that are spoken, by the keys of `specs.drafts.keys`."""
+"""The same of the drafts that are spoken, by the keys of `barnabas.specs.drafts.keys`."""
 
 LEAKING: Final[dict[int, int]] = {52: 1, 53: 1, 54: 1, 55: 2, 59: 1, 82: 0}
 """By API key: the first version with addresses that are not patched (the quorum's own; KIP-853).

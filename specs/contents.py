@@ -10,7 +10,7 @@ import functools
 import importlib
 from typing import Final
 
-from specs.declaration import Api
+from barnabas.specs.declaration import Api
 
 CONTENTS: Final = (
     (0, "Produce", "produce"),
@@ -109,7 +109,7 @@ CONTENTS: Final = (
     (93, "StreamsGroupTopologyDescriptionUpdate", "streams_group_topology_description_update"),
     (94, "UnregisterController", "unregister_controller"),
 )
-"""(key, name, module below specs.apis)."""
+"""(key, name, module below barnabas.specs.apis)."""
 
 NAMES: Final = {key: name for key, name, _ in CONTENTS}
 """Name of each API by its key."""
@@ -147,7 +147,7 @@ def key_of(which: int | str) -> int:
 
 
 def name_of(key: int) -> str | None:
-    """The name of an API, of a draft too (`specs.drafts.keys`); None: there is none.
+    """The name of an API, of a draft too (`barnabas.specs.drafts.keys`); None: there is none.
 
     >>> name_of(3), name_of(65536 + 7), name_of(1000)
     ('Metadata', 'Ping', None)
@@ -161,7 +161,7 @@ def name_of(key: int) -> str | None:
 @functools.cache
 def _of_draft(key: int) -> Api | None:
     """A draft's API by the key that it has here."""
-    drafts = importlib.import_module("specs.drafts.keys")
+    drafts = importlib.import_module("barnabas.specs.drafts.keys")
     try:
         found = drafts.of_key(key)[1].api
     except LookupError:
@@ -176,6 +176,6 @@ def _load(key: int) -> Api:
         declared = _of_draft(key)
         assert declared is not None  # noqa: S101 - key_of has looked
         return declared
-    found = getattr(importlib.import_module(f"specs.apis.{_MODULES[key]}"), NAMES[key])
+    found = getattr(importlib.import_module(f"barnabas.specs.apis.{_MODULES[key]}"), NAMES[key])
     assert isinstance(found, Api)  # noqa: S101 - a slip in the table above
     return found

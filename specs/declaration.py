@@ -7,8 +7,9 @@
     "error"    / Int8.releases(until="3.6")  one that later releases left out of the same version
 
 Compact and tagged encodings follow from an API's `flexible` version; nobody writes them by hand.
-A declaration holds no bytes and no logic: `specs.layout` resolves it for one version, and the two
-back-ends (`specs.reference` in construct, `specs.codec` in generated Python) are made from that.
+A declaration holds no bytes and no logic: `barnabas.specs.layout` resolves it for one version, and the two
+back-ends (`barnabas.specs.reference` in construct, `barnabas.specs.codec` in generated Python) are made from
+that.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import construct
 
-    from specs.codec import Codec
-    from specs.layout import Layout
+    from barnabas.specs.codec import Codec
+    from barnabas.specs.layout import Layout
 
 UNSET: Final = object()
 """Stands for 'no default declared': the type's own zero value is meant."""
@@ -170,7 +171,7 @@ class Message:
 
 @functools.cache
 def _layout(message: Message, version: int, release: str | None) -> Layout:
-    from specs.layout import resolve
+    from barnabas.specs.layout import resolve
 
     low, high = message.versions
     if not low <= version <= high:
@@ -180,14 +181,14 @@ def _layout(message: Message, version: int, release: str | None) -> Layout:
 
 @functools.cache
 def _reference(message: Message, version: int, release: str | None) -> construct.Struct[Any]:
-    from specs.reference import reference
+    from barnabas.specs.reference import reference
 
     return reference(message.layout(version, release))
 
 
 @functools.cache
 def _codec(message: Message, version: int, release: str | None) -> Codec:
-    from specs.codec import Codec
+    from barnabas.specs.codec import Codec
 
     newest = message.codec(version) if release is not None else None
     layout = message.layout(version, release)

@@ -11,16 +11,16 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from specs.codec.decoder import Irregular, uvarint_from
-from specs.contents import NAMES, api
-from specs.headers import (
+from barnabas.specs.codec.decoder import Irregular, uvarint_from
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
     request_header_version,
     response_header_version,
 )
-from specs.keys import CONTROLLED_SHUTDOWN, PRODUCE
-from specs.malformed import Malformed
+from barnabas.specs.keys import CONTROLLED_SHUTDOWN, PRODUCE
+from barnabas.specs.malformed import Malformed
 
 Direction = Literal["request", "response"]
 
@@ -240,7 +240,7 @@ def frame_body(data: bytes, frame: Frame) -> bytes:
 
 
 def encode_frame(frame: Frame, *, release: str | None = None) -> bytes:
-    """The bytes of a frame with its size in front. Raises specs.codec.Unfit."""
+    """The bytes of a frame with its size in front. Raises barnabas.specs.codec.Unfit."""
     if frame.direction == "request":
         header = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
     else:

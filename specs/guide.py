@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from specs.contents import CONTENTS
-from specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
-from specs.frames import Direction
-from specs.headers import request_header_version, response_header_version
-from specs.jsonform import to_json
-from specs.layout import Layout, Node, Slot
+from barnabas.specs.contents import CONTENTS
+from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from barnabas.specs.frames import Direction
+from barnabas.specs.headers import request_header_version, response_header_version
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.layout import Layout, Node, Slot
 
 Versions = tuple[int, int]
 
@@ -27,11 +27,11 @@ Versions = tuple[int, int]
 def module_of(api: Api) -> str:
     """The module that declares an API.
 
-    >>> from specs import api
+    >>> from barnabas.specs import api
     >>> module_of(api("EndTxn"))
-    'specs.apis.end_txn'
+    'barnabas.specs.apis.end_txn'
     """
-    return next(f"specs.apis.{module}" for key, _, module in CONTENTS if key == api.key)
+    return next(f"barnabas.specs.apis.{module}" for key, _, module in CONTENTS if key == api.key)
 
 
 def purpose(api: Api) -> tuple[str, str]:

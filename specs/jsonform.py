@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from specs.layout import Layout, Node
+from barnabas.specs.layout import Layout, Node
 
 Way = Callable[[Any], Any]
 """From the JSON form of a value to the value. Raises ValueError."""

@@ -10,10 +10,10 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from specs.declaration import UNSET, Message, Type
+from barnabas.specs.declaration import UNSET, Message, Type
 
 if TYPE_CHECKING:
-    from specs.declaration import Field
+    from barnabas.specs.declaration import Field
 
 ZEROS: dict[str, Any] = {
     "bool": False,

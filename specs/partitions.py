@@ -10,10 +10,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from specs.contents import api
-from specs.entities import entity_paths, values_at
-from specs.frames import Direction
-from specs.layout import Layout
+from barnabas.specs.contents import api
+from barnabas.specs.entities import entity_paths, values_at
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout
 
 ID: Final = "topic_id"
 

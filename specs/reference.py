@@ -1,7 +1,7 @@
 """A layout as plain construct: the reference for valid frames.
 
 Anybody who knows construct can read, parse and build with it. It trusts its input: bounds,
-oddities and speed are the codec's business (`specs.codec`).
+oddities and speed are the codec's business (`barnabas.specs.codec`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import construct
 
-from specs.layout import Layout, Node
+from barnabas.specs.layout import Layout, Node
 
 PRIMITIVES: dict[str, Any] = {
     "int8": construct.Int8sb,

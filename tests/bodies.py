@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TOO_MANY = 300_000
-"""Topics of a body of a MiB that is above the budget (`specs.codec.budget`)."""
+"""Topics of a body of a MiB that is above the budget (`barnabas.specs.codec.budget`)."""
 
 
 def reassignments(topics: int = TOO_MANY, *, behind: bytes = b"\0") -> bytes:

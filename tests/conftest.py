@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
-from fuzz.errors import CannotRun
-from fuzz.targets.clients.contents import find
-from peers.apache.artifacts import class_path
-from peers.apache.errors import UnavailableError
-from peers.apache.java import java
-from peers.apache.versions import release
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.clients.contents import find
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.errors import UnavailableError
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import release
 from tests.interrupts import children_hear_interrupts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One Spark for all tests of a worker process: embedded, small, with few partitions, as their data is."""
-    from pipeline.session import QUICK, session
+    from barnabas.pipeline.session import QUICK, session
 
     with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
         yield spark

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
 from barnabas.demo.claims import Claim, all_arrived, in_log_order, in_order
 from barnabas.demo.clients import (
     Received,
@@ -22,11 +25,8 @@ from barnabas.demo.clients import (
 from barnabas.harness import Harness
 from barnabas.live import Live
 from barnabas.output import Output, capture_line
+from barnabas.proxy.scenario import load
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from proxy.scenario import load
 
 HOLD: Final = "a commit behind a heartbeat"
 """The rule whose effect is looked up."""
@@ -94,7 +94,7 @@ def demo(capture: Path, output: Output | None = None) -> int:
 
 @contextlib.contextmanager
 def _cluster() -> Iterator[str]:
-    from peers.embedded import EmbeddedCluster, UnavailableError
+    from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 
     topics = dict.fromkeys(("orders", "payments", "clicks"), 4)
     try:

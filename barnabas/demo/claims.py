@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from barnabas.captures.exchange import Exchange
 from barnabas.demo.clients import Received
-from captures.exchange import Exchange
-from specs import records
+from barnabas.specs import records
 
 
 class Claim(NamedTuple):

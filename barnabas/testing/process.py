@@ -12,11 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import barnabas
-
-MAIN: Final = Path(barnabas.__file__).with_name("__main__.py")
-"""Run by its path, so that it is ours whatever PYTHONPATH has."""
-
 START: Final = 60.0
 """Seconds that it may take to be ready."""
 
@@ -58,8 +53,8 @@ class Process:
 
 
 def command(*arguments: str) -> list[str]:
-    """The command line: this interpreter, our own packages, nothing from the present directory."""
-    return [sys.executable, "-P", str(MAIN), *arguments]
+    """The command line: this interpreter, and nothing from the present directory."""
+    return [sys.executable, "-P", "-m", "barnabas", *arguments]
 
 
 @contextmanager

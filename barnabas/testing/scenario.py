@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import barnabas
 from barnabas.control_client import Refused
+from barnabas.location import PACKAGE
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: a file, YAML in a string (with line breaks, or beginning with a brace), or a mapping."""
 
-LIBRARY: Final = Path(barnabas.__file__).parent.parent / "experiments" / "scenarios"
+LIBRARY: Final = PACKAGE / "experiments" / "scenarios"
 """The scenarios that have a name (`barnabas scenario list`)."""
 
 EMPTY: Final = "version: 1\nrules: []\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.checks import (
+from barnabas.captures.checks import (
     backoff,
     commits,
     correlation_ids,
@@ -25,7 +25,7 @@ from captures.checks import (
     sequences,
     versions,
 )
-from captures.checks.finding import Check, NoSettings
+from barnabas.captures.checks.finding import Check, NoSettings
 
 __all__ = ["CHECKS", "Check"]
 

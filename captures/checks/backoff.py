@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from captures.checks.finding import (
+from barnabas.captures.checks.finding import (
     MS,
     Evidence,
     Finding,
@@ -20,11 +20,11 @@ from captures.checks.finding import (
     evidence,
     program,
 )
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.error_codes import ERROR_CODES
-from specs.keys import FETCH, METADATA, SHARE_FETCH
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.keys import FETCH, METADATA, SHARE_FETCH
 
 FETCHES: Final = (FETCH, SHARE_FETCH)
 """See `fetch_loops`."""

@@ -6,12 +6,12 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.wording import topic_name
-from specs.keys import PRODUCE
-from specs.malformed import Malformed
-from specs.records import Batch, read
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import topic_name
+from barnabas.specs.keys import PRODUCE
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Batch, read
 
 
 class Sent(NamedTuple):

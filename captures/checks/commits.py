@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from captures.checks.finding import (
+from barnabas.captures.checks.finding import (
     Evidence,
     Finding,
     NoSettings,
@@ -14,11 +14,11 @@ from captures.checks.finding import (
     answered,
     evidence,
 )
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.error_codes import error_name
-from specs.keys import JOIN_GROUP, OFFSET_COMMIT, TXN_OFFSET_COMMIT
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.keys import JOIN_GROUP, OFFSET_COMMIT, TXN_OFFSET_COMMIT
 
 REFUSALS: Final[dict[str, Severity]] = {
     "ILLEGAL_GENERATION": "warning",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.keys import PRODUCE
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.keys import PRODUCE
 
 NEVER = 1 << 63
 

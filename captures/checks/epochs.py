@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.checks.finding import answered, evidence, program
-from captures.checks.rebalance import (
+from barnabas.captures.checks.finding import answered, evidence, program
+from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
     LEFT,
@@ -23,8 +23,8 @@ from captures.checks.rebalance import (
     Member,
     Members,
 )
-from captures.context.memory import Memory
-from captures.exchange import Exchange
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
 
 TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
 """By the API of a group's heartbeats."""

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.checks.fetches import by_follower
-from captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from captures.wording import topic_name
-from specs.error_codes import error_name
-from specs.keys import FETCH
+from barnabas.captures.checks.fetches import by_follower
+from barnabas.captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import topic_name
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.keys import FETCH
 
 HOLDS = "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.checks.finding import answered, evidence, program
-from captures.checks.rebalance import (
+from barnabas.captures.checks.finding import answered, evidence, program
+from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
     LATE,
@@ -26,12 +26,12 @@ from captures.checks.rebalance import (
     Member,
     Members,
 )
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from captures.phrases.groups import GIVEN_ID
-from captures.wording import member_name
-from specs.error_codes import error_name
-from specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.phrases.groups import GIVEN_ID
+from barnabas.captures.wording import member_name
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
 REBALANCE_IN_PROGRESS: Final = "REBALANCE_IN_PROGRESS"
 MEMBER_ID_REQUIRED: Final = "MEMBER_ID_REQUIRED"

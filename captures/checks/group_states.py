@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.groups import CLASSIC_MEMBER, NONE
-from specs.groups.classic import UNJOINED
-from specs.keys import (
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.groups import CLASSIC_MEMBER, NONE
+from barnabas.specs.groups.classic import UNJOINED
+from barnabas.specs.keys import (
     HEARTBEAT,
     JOIN_GROUP,
     LEAVE_GROUP,

@@ -14,11 +14,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.checks.finding import MS, Evidence, Finding, See, answered, duration, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
+from barnabas.captures.checks.finding import (
+    MS,
+    Evidence,
+    Finding,
+    See,
+    answered,
+    duration,
+    evidence,
+)
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
 NEW_HEARTBEATS: Final = (68, 76, 88)
 """ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat."""

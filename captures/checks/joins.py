@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from captures.checks.finding import MS, Finding, See, duration
-from captures.checks.generations import Generations
-from captures.checks.rebalance import Generation
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.wording import listed
+from barnabas.captures.checks.finding import MS, Finding, See, duration
+from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.rebalance import Generation
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import listed
 
 HOLDS = (
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "

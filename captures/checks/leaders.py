@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.checks.fetches import by_follower
-from captures.checks.finding import (
+from barnabas.captures.checks.fetches import by_follower
+from barnabas.captures.checks.finding import (
     MS,
     Evidence,
     Finding,
@@ -23,11 +23,11 @@ from captures.checks.finding import (
     evidence,
     program,
 )
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from captures.wording import topic_name
-from specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import topic_name
+from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 
 NOT_LEADER_OR_FOLLOWER: Final = 6
 

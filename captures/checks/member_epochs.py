@@ -1,4 +1,4 @@
-"""`member_epochs`: members with heartbeats of their own take only the steps of `specs.groups`."""
+"""`member_epochs`: members with heartbeats of their own take only the steps of `barnabas.specs.groups`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.groups import CONSUMER_MEMBER, NONE
-from specs.groups.consumer import BEAT, JOINED, UNSUBSCRIBED, event
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.groups import CONSUMER_MEMBER, NONE
+from barnabas.specs.groups.consumer import BEAT, JOINED, UNSUBSCRIBED, event
 
 HEARTBEATS: Final = (68, 76, 88)
 """ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat."""

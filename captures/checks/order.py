@@ -11,11 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from captures.checks.batches import sent
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence, program
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
+from barnabas.captures.checks.batches import sent
+from barnabas.captures.checks.finding import (
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+    program,
+)
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
 
 REMEMBERED: Final = 64
 """Batches of a client in a partition."""

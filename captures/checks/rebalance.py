@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from captures.checks.finding import MS, Evidence, duration, evidence
-from captures.context.memory import Memory
-from captures.exchange import Exchange, iso
-from captures.wording import listed, shorten
+from barnabas.captures.checks.finding import MS, Evidence, duration, evidence
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange, iso
+from barnabas.captures.wording import listed, shorten
 
 JOINED: Final = "joined"
 REJOINED: Final = "joined again"

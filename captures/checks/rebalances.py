@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from captures.checks.epochs import Epochs
-from captures.checks.finding import MS, Finding, See, duration
-from captures.checks.generations import Generations
-from captures.checks.rebalance import LEFT, Cause, Generation
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from captures.wording import listed, plural
+from barnabas.captures.checks.epochs import Epochs
+from barnabas.captures.checks.finding import MS, Finding, See, duration
+from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.rebalance import LEFT, Cause, Generation
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import listed, plural
 
 HOLDS = (
     "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "

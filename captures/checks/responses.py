@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.conversation import NOT_CAPTURED
-from captures.exchange import SASL_TOKEN, STRAY, Exchange
-from specs.keys import PRODUCE
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.conversation import NOT_CAPTURED
+from barnabas.captures.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.specs.keys import PRODUCE
 
 HOLDS: Final = (
     "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests"

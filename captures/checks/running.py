@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from captures.checks.finding import Check, Finding
-from captures.context import Context
-from captures.exchange import Exchange
+from barnabas.captures.checks.finding import Check, Finding
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
 
 
 def run(

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.checks.batches import Sent, sent
-from captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import STRAY, Exchange
-from specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
+from barnabas.captures.checks.batches import Sent, sent
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
 MODULUS: Final = 1 << 31
 HALF: Final = MODULUS // 2

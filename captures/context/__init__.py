@@ -12,14 +12,14 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 
-from captures.context.brokers import Brokers
-from captures.context.groups import Group, learn_group
-from captures.context.members import Members
-from captures.context.memory import Memory
-from captures.context.pairs import PRODUCER, TOPIC, pairs
-from captures.context.producers import learn_producer
-from captures.context.sessions import Sessions
-from captures.exchange import Exchange
+from barnabas.captures.context.brokers import Brokers
+from barnabas.captures.context.groups import Group, learn_group
+from barnabas.captures.context.members import Members
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.context.pairs import PRODUCER, TOPIC, pairs
+from barnabas.captures.context.producers import learn_producer
+from barnabas.captures.context.sessions import Sessions
+from barnabas.captures.exchange import Exchange
 
 __all__ = ["Context", "Group"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from captures.context.memory import Memory
-from captures.context.reading import fields
-from captures.exchange import Exchange
-from captures.tcp import endpoint_text
-from specs.keys import METADATA
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tcp import endpoint_text
+from barnabas.specs.keys import METADATA
 
 
 class Brokers:

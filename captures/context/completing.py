@@ -12,10 +12,10 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from captures.context.pairs import TOPIC, Place, places, structs
-from specs.contents import api
-from specs.frames import Direction
-from specs.layout import Layout
+from barnabas.captures.context.pairs import TOPIC, Place, places, structs
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout
 
 
 @functools.lru_cache(4096)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from captures.context.pairs import PRODUCER, TOPIC, lone
-from captures.exchange import Exchange
-from specs.jsonform import uuid_text
+from barnabas.captures.context.pairs import PRODUCER, TOPIC, lone
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.jsonform import uuid_text
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Iterable, Mapping
 
-    from captures.context import Context
+    from barnabas.captures.context import Context
 
 
 def facts(exchange: Exchange, context: Context) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from captures.context.memory import Memory
-from captures.context.reading import fields
-from captures.exchange import Exchange
-from specs.keys import JOIN_GROUP
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.keys import JOIN_GROUP
 
 
 class Group(NamedTuple):

@@ -9,9 +9,9 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.context.memory import Memory, weight
-from captures.context.reading import fields
-from captures.exchange import Exchange
+from barnabas.captures.context.memory import Memory, weight
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
 
 CONSUMER: Final = 68
 SHARE: Final = 76

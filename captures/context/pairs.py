@@ -11,12 +11,12 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from captures.context.reading import fields_of
-from captures.exchange import Exchange
-from specs.contents import NAMES, api
-from specs.frames import Direction
-from specs.jsonform import text_uuid
-from specs.layout import Layout
+from barnabas.captures.context.reading import fields_of
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import text_uuid
+from barnabas.specs.layout import Layout
 
 
 class Kind(NamedTuple):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.context.memory import Memory
-from captures.context.reading import fields
-from captures.exchange import Exchange
-from specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
 _MAGIC: Final = 16
 _PRODUCER_ID: Final = slice(43, 51)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.exchange import Exchange, body_version
-from specs.contents import api
-from specs.frames import Direction
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Exchange, body_version
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
 
 
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:

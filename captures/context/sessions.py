@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.context.memory import ELEMENT, Memory, weight
-from captures.context.reading import fields
-from captures.exchange import Exchange
-from specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
+from barnabas.captures.context.memory import ELEMENT, Memory, weight
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 
 NOT_FOUND: Final = (70, 122)
 """FETCH_SESSION_ID_NOT_FOUND, SHARE_SESSION_NOT_FOUND."""

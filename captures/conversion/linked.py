@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from captures.conversion.hiding import SIZE, Hiding
-from captures.conversion.spans import DROPPED, NOBODYS
-from captures.conversion.stream import Named, Piece
-from captures.events import Chunk
-from captures.framing import Framing
-from specs.frames import Direction
+from barnabas.captures.conversion.hiding import SIZE, Hiding
+from barnabas.captures.conversion.spans import DROPPED, NOBODYS
+from barnabas.captures.conversion.stream import Named, Piece
+from barnabas.captures.events import Chunk
+from barnabas.captures.framing import Framing
+from barnabas.specs.frames import Direction
 
 
 @dataclass(slots=True)

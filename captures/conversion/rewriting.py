@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from captures.conversion.hiding import Hiding
-from captures.conversion.linked import LinkedStream
-from captures.conversion.spans import Spans
-from captures.conversion.stream import Piece, Stream
-from captures.conversion.survey import Survey
-from captures.events import Chunk, Closed, Event, FlowName, Lost, Opened
-from captures.reader import CaptureReader
-from captures.tcp import endpoint_of
-from captures.writer import CaptureWriter, FlowWriter
-from specs.frames import Direction
+from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.conversion.linked import LinkedStream
+from barnabas.captures.conversion.spans import Spans
+from barnabas.captures.conversion.stream import Piece, Stream
+from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.events import Chunk, Closed, Event, FlowName, Lost, Opened
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp import endpoint_of
+from barnabas.captures.writer import CaptureWriter, FlowWriter
+from barnabas.specs.frames import Direction
 
 _DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 

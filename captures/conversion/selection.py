@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from captures.exchange import Exchange
-from captures.filters import Filter
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.filters import Filter
 
 
 @dataclass(frozen=True, slots=True)

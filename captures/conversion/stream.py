@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from captures.conversion.hiding import SIZE, Hiding
-from captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
-from captures.events import Chunk
-from captures.exchange import SASL_TOKEN
-from specs.frames import Direction
+from barnabas.captures.conversion.hiding import SIZE, Hiding
+from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
+from barnabas.captures.events import Chunk
+from barnabas.captures.exchange import SASL_TOKEN
+from barnabas.specs.frames import Direction
 
 Comment = dict[str, Any]
 

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from captures.context import Context
-from captures.context.pairs import TOPIC, lone
-from captures.conversations import Conversations
-from captures.conversion.selection import Selection
-from captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
-from captures.events import Event, FlowName, Opened
-from captures.exchange import STRAY, Exchange
-from captures.framing import CapturedFrame
-from captures.masking import UNSOLICITED, Masking
-from specs.frames import Direction
-from specs.jsonform import uuid_text
+from barnabas.captures.context import Context
+from barnabas.captures.context.pairs import TOPIC, lone
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.conversion.selection import Selection
+from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
+from barnabas.captures.events import Event, FlowName, Opened
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.framing import CapturedFrame
+from barnabas.captures.masking import UNSOLICITED, Masking
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
 
 
 @dataclass(slots=True)

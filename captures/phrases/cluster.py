@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.wording import Body, Names, arrow, joined, listed, plural, topic_name
+from barnabas.captures.wording import Body, Names, arrow, joined, listed, plural, topic_name
 
 
 def metadata(request: Body, response: Body, names: Names) -> str:

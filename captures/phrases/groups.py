@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.wording import (
+from barnabas.captures.wording import (
     Body,
     Names,
     arrow,
@@ -16,8 +16,8 @@ from captures.wording import (
     ranges,
     size,
 )
-from specs.inside import read_member
-from specs.malformed import Malformed
+from barnabas.specs.inside import read_member
+from barnabas.specs.malformed import Malformed
 
 GIVEN_ID: Final = "need to re-join with the given member-id"
 """How Java's client begins the reason of a newcomer's second JoinGroup, which is none (KIP-394)."""

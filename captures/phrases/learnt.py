@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from captures.context import Context
-from captures.context.members import Member
-from captures.context.pairs import PRODUCER, lone
-from captures.context.reading import fields
-from captures.context.sessions import Session
-from captures.exchange import Exchange
-from captures.wording import Names, listed, partitions_of, plural, ranges
+from barnabas.captures.context import Context
+from barnabas.captures.context.members import Member
+from barnabas.captures.context.pairs import PRODUCER, lone
+from barnabas.captures.context.reading import fields
+from barnabas.captures.context.sessions import Session
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import Names, listed, partitions_of, plural, ranges
 
 
 def learnt(exchange: Exchange, context: Context) -> str:

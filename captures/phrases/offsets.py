@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from captures.wording import (
+from barnabas.captures.wording import (
     WIDTH,
     Body,
     Names,

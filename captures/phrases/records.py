@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from captures.wording import (
+from barnabas.captures.wording import (
     Body,
     Names,
     arrow,
@@ -15,7 +15,7 @@ from captures.wording import (
     ranges,
     size,
 )
-from specs import records
+from barnabas.specs import records
 
 
 def _batches(topics: Iterable[Body] | None, inner: str, index: str, names: Names) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captures.wording import Body, Names, arrow, listed, plural
+from barnabas.captures.wording import Body, Names, arrow, listed, plural
 
 
 def sasl_handshake(request: Body, response: Body, names: Names) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from captures.wording import (
+from barnabas.captures.wording import (
     WIDTH,
     Body,
     Names,

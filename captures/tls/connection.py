@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from captures.tls.hello import (
+from barnabas.captures.tls.hello import (
     TLS_1_2,
     TLS_1_3,
     NoHello,
@@ -18,12 +18,18 @@ from captures.tls.hello import (
     client_random,
     server_hello,
 )
-from captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
-from captures.tls.records import APPLICATION_DATA, CHANGE_CIPHER_SPEC, HANDSHAKE, Record, Records
-from specs.frames import Direction
+from barnabas.captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
+from barnabas.captures.tls.records import (
+    APPLICATION_DATA,
+    CHANGE_CIPHER_SPEC,
+    HANDSHAKE,
+    Record,
+    Records,
+)
+from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
-    from captures.tls.protection import Open, Suite
+    from barnabas.captures.tls.protection import Open, Suite
 
 NO_KEYS: Final = "keys not logged"
 NOT_WHOLE: Final = "handshake not whole in the capture"
@@ -57,14 +63,14 @@ class _Keys:
     @property
     def next(self) -> _Keys | None:
         if self._next is None and self._suite is not None:
-            from captures.tls.protection import next_secret
+            from barnabas.captures.tls.protection import next_secret
 
             self._next = _traffic(self._suite, next_secret(self._suite, self._secret))
         return self._next
 
 
 def _traffic(suite: Suite, secret: bytes) -> _Keys:
-    from captures.tls.protection import traffic
+    from barnabas.captures.tls.protection import traffic
 
     return _Keys(traffic(suite, secret), suite, secret)
 
@@ -216,7 +222,7 @@ class Connection:
         if not self._log:
             return NO_KEYS
         try:
-            from captures.tls.protection import SUITES, key_block
+            from barnabas.captures.tls.protection import SUITES, key_block
         except ImportError:
             return NO_CRYPTOGRAPHY
         if self._random is None:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.demand import UNHEARD
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.recognition import Kind
-from captures.tls.connection import Connection
-from captures.tls.keylog import KeyLog
-from specs.frames import OPPOSITE, Direction
+from barnabas.captures.demand import UNHEARD
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.recognition import Kind
+from barnabas.captures.tls.connection import Connection
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.specs.frames import OPPOSITE, Direction
 
 _CLIENT_HELLO: Final = re.compile(rb"\x16\x03[\x00-\x04]..\x01", re.DOTALL)
 """How a ClientHello begins. For Kafka it would be a frame of 369 MB."""

@@ -8,17 +8,17 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.explore import history
-from experiments.explore.checks import check
-from experiments.explore.command import Surroundings, last_line, run_command
-from experiments.explore.finding import Finding
-from experiments.explore.read_log import IdOf, ends, read_log
-from experiments.explore.recording import Seen
-from experiments.explore.recovery import recovery_ms
-from experiments.explore.result import Result
-from experiments.explore.target import Target
-from proxy.rules import Rules
-from proxy.scenario import Scenario
+from barnabas.experiments.explore import history
+from barnabas.experiments.explore.checks import check
+from barnabas.experiments.explore.command import Surroundings, last_line, run_command
+from barnabas.experiments.explore.finding import Finding
+from barnabas.experiments.explore.read_log import IdOf, ends, read_log
+from barnabas.experiments.explore.recording import Seen
+from barnabas.experiments.explore.recovery import recovery_ms
+from barnabas.experiments.explore.result import Result
+from barnabas.experiments.explore.target import Target
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import Scenario
 
 
 class Proxied(NamedTuple):

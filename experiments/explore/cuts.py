@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from experiments.explore.recording import Step
-from proxy.faults import FAULTS, Fault
-from proxy.scenario import ScenarioError, loads
-from proxy.yaml_lines import dump, plain, read
-from specs.frames import Direction
+from barnabas.experiments.explore.recording import Step
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.scenario import ScenarioError, loads
+from barnabas.proxy.yaml_lines import dump, plain, read
+from barnabas.specs.frames import Direction
 
 CUTS: Final = """\
 version: 1
@@ -38,7 +38,8 @@ class Cut(NamedTuple):
 def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut, ...]:
     """The faults of a template.
 
-    Raises proxy.scenario.ScenarioError for what is no scenario, ValueError for one that is no template.
+    Raises barnabas.proxy.scenario.ScenarioError for what is no scenario, ValueError for one that is no
+    template.
 
     >>> [cut.name for cut in cuts(CUTS, "default")]
     ['before the request', 'after the broker has it', 'after the reply']

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from experiments.explore.bench import Bench, run
-from experiments.explore.cuts import Cut, file_name, scenario_text
-from experiments.explore.folder import Folder
-from experiments.explore.plan import Plan, Planned, plan
-from experiments.explore.recording import steps
-from experiments.explore.result import Result
-from experiments.explore.target import Target, target
-from proxy.faults import FAULTS, Fault
+from barnabas.experiments.explore.bench import Bench, run
+from barnabas.experiments.explore.cuts import Cut, file_name, scenario_text
+from barnabas.experiments.explore.folder import Folder
+from barnabas.experiments.explore.plan import Plan, Planned, plan
+from barnabas.experiments.explore.recording import steps
+from barnabas.experiments.explore.result import Result
+from barnabas.experiments.explore.target import Target, target
+from barnabas.proxy.faults import FAULTS, Fault
 
 RECORDING_LIMIT: Final = 300.0
 """Seconds that the recording may take if nobody says otherwise."""

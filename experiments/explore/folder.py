@@ -21,9 +21,9 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from captures import private
-from experiments.explore.recording import Seen
-from experiments.explore.result import Result
+from barnabas.captures import private
+from barnabas.experiments.explore.recording import Seen
+from barnabas.experiments.explore.result import Result
 
 VERSION: Final = 1
 Line = TypeVar("Line", Seen, Result)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from experiments.explore.history import Place
+from barnabas.experiments.explore.history import Place
 
 
 class Logged(NamedTuple):

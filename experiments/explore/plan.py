@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from experiments.explore.cuts import Cut, fits
-from experiments.explore.recording import Step
-from proxy.faults import FAULTS, Fault
+from barnabas.experiments.explore.cuts import Cut, fits
+from barnabas.experiments.explore.recording import Step
+from barnabas.proxy.faults import FAULTS, Fault
 
 
 class Planned(NamedTuple):

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from experiments.explore.history import Place
-from experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.history import Place
+from barnabas.experiments.explore.log import Log, Logged
 
 PATIENCE: Final = 10.0
 """Seconds that the cluster may take for an answer, and without any progress in a read."""

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from captures.exchange import SASL_TOKEN, Exchange
-from proxy.requests import ANSWERED, REFUSED
-from proxy.settings import Settings
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.proxy.requests import ANSWERED, REFUSED
+from barnabas.proxy.settings import Settings
 
 
 class Seen(Settings):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from experiments.explore.recording import Seen
-from specs.frames import Direction
+from barnabas.experiments.explore.recording import Seen
+from barnabas.specs.frames import Direction
 
 
 def recovery_ms(exchanges: Iterable[Seen], rule: str, direction: Direction) -> float | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.explore.finding import Finding
-from proxy.settings import Settings
+from barnabas.experiments.explore.finding import Finding
+from barnabas.proxy.settings import Settings
 
 
 class Result(Settings):
@@ -30,7 +30,7 @@ class Result(Settings):
     last_line: str = ""
     """What it printed last, if it failed."""
     recovery_ms: float | None = None
-    """See `experiments.explore.recovery`."""
+    """See `barnabas.experiments.explore.recovery`."""
     history: bool
     """Whether the program wrote one."""
     findings: tuple[Finding, ...] = ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from proxy.faults import FAULTS, Fault
-from proxy.scenario import Scenario, loads
-from specs import NAMES
-from specs.frames import Direction
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.scenario import Scenario, loads
+from barnabas.specs import NAMES
+from barnabas.specs.frames import Direction
 
 
 class Target(NamedTuple):

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from experiments.diagram import Arrow
-from experiments.experiment import Bench, Measured
-from experiments.rebalances import arms
-from experiments.rebalances.arms import ARMS, Arm, Protocol
-from experiments.rebalances.drawing import arrows
-from experiments.rebalances.judging import Run, judged
-from experiments.rebalances.running import Bed
-from peers.apache.client import JavaError
+from barnabas.experiments.diagram import Arrow
+from barnabas.experiments.experiment import Bench, Measured
+from barnabas.experiments.rebalances import arms
+from barnabas.experiments.rebalances.arms import ARMS, Arm, Protocol
+from barnabas.experiments.rebalances.drawing import arrows
+from barnabas.experiments.rebalances.judging import Run, judged
+from barnabas.experiments.rebalances.running import Bed
+from barnabas.peers.apache.client import JavaError
 
 AT_ONCE: Final = 25
 """Groups at a time."""

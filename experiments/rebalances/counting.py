@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from experiments.rebalances.arms import ARMS, MARK
+from barnabas.experiments.rebalances.arms import ARMS, MARK
 
 Figures = dict[str, Any]
 """What `judging` makes of a run."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from experiments.diagram import Arrow
-from experiments.rebalances.judging import Run, gives_up, pair
-from experiments.rebalances.passed import Passed
+from barnabas.experiments.diagram import Arrow
+from barnabas.experiments.rebalances.judging import Run, gives_up, pair
+from barnabas.experiments.rebalances.passed import Passed
 
 PARTICIPANTS: Final = ("m", "a", "z", "proxy", "broker")
 MOST: Final = 40

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from experiments.rebalances.arms import MARK, RECORDS
-from experiments.rebalances.broker_log import Served, Turn, state
-from experiments.rebalances.kept import Kept
-from experiments.rebalances.passed import Passed
-from specs.keys import CONSUMER_GROUP_HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT
+from barnabas.experiments.rebalances.arms import MARK, RECORDS
+from barnabas.experiments.rebalances.broker_log import Served, Turn, state
+from barnabas.experiments.rebalances.kept import Kept
+from barnabas.experiments.rebalances.passed import Passed
+from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT
 
 Seen = Sequence[Any]
-"""[seconds since 1970, what, ...], see `peers.apache.client.Seen`."""
+"""[seconds since 1970, what, ...], see `barnabas.peers.apache.client.Seen`."""
 Order = Literal["commit", "join", "same ms", ""]
 """Which of the two was first; "" if one of them is not known."""
 

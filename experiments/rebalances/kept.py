@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from specs import records
-from specs.inside import read_topic_record
+from barnabas.specs import records
+from barnabas.specs.inside import read_topic_record
 
 TOPIC: Final = "__consumer_offsets"
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from captures.conversation import head_of
-from captures.conversations import Conversations
-from captures.events import FlowName
-from captures.framing import CapturedFrame
-from captures.reader import CaptureReader
-from specs.frames import Direction
+from barnabas.captures.conversation import head_of
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import FlowName
+from barnabas.captures.framing import CapturedFrame
+from barnabas.captures.reader import CaptureReader
+from barnabas.specs.frames import Direction
 
 APIS: Final = (
     "OffsetCommit", "OffsetFetch", "JoinGroup", "SyncGroup", "LeaveGroup", "ConsumerGroupHeartbeat",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from experiments.experiment import Measured
-from experiments.plots import dots
-from experiments.rebalances.counting import complete
+from barnabas.experiments.experiment import Measured
+from barnabas.experiments.plots import dots
+from barnabas.experiments.rebalances.counting import complete
 
 
 def plots(measured: Measured) -> dict[str, str]:

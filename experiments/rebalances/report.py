@@ -6,13 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from experiments.diagram import Arrow, crossing
-from experiments.experiment import Measured
-from experiments.intervals import share
-from experiments.rebalances.arms import ARMS, MARK
-from experiments.rebalances.counting import Figures, complete, counted, puts_back, rows, spread
-from experiments.rebalances.drawing import PARTICIPANTS
-from experiments.rebalances.sentences import follows
+from barnabas.experiments.diagram import Arrow, crossing
+from barnabas.experiments.experiment import Measured
+from barnabas.experiments.intervals import share
+from barnabas.experiments.rebalances.arms import ARMS, MARK
+from barnabas.experiments.rebalances.counting import (
+    Figures,
+    complete,
+    counted,
+    puts_back,
+    rows,
+    spread,
+)
+from barnabas.experiments.rebalances.drawing import PARTICIPANTS
+from barnabas.experiments.rebalances.sentences import follows
 
 HEADS: Final = (
     "arm", "overtaken", "runs", "it counts", "puts back", "broker's answer", "the application is told",

@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from experiments.experiment import Proxy
-from experiments.rebalances import arms, broker_log, kept, passed
-from experiments.rebalances.judging import Run
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient
+from barnabas.experiments.experiment import Proxy
+from barnabas.experiments.rebalances import arms, broker_log, kept, passed
+from barnabas.experiments.rebalances.judging import Run
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient
 
 TOPIC = "records"
 PATIENCE = 300.0

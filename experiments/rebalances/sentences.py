@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.intervals import share
-from experiments.rebalances.counting import Figures, counted, puts_back, rows, spread
+from barnabas.experiments.intervals import share
+from barnabas.experiments.rebalances.counting import Figures, counted, puts_back, rows, spread
 
 By = dict[tuple[str, str], list[Figures]]
 """Runs by arm, and by whether the overtaking happened."""

@@ -12,16 +12,16 @@ import statistics
 import time
 from typing import Any, Final
 
-from captures.dialects import DraftExchange
-from experiments import plots
-from experiments.diagram import draft_steps, sequence
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.written import drafting
-from peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
-from peers.central_coordination.client import Client
-from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
-from peers.listener import Address
+from barnabas.captures.dialects import DraftExchange
+from barnabas.experiments import plots
+from barnabas.experiments.diagram import draft_steps, sequence
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.written import drafting
+from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.listener import Address
 
 DIALECT: Final = "central-coordination"
 SESSION_MS: Final = 900

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.rebalances.campaign import Case, campaign
-from experiments.rebalances.plots import plots
-from experiments.rebalances.report import write
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.rebalances.campaign import Case, campaign
+from barnabas.experiments.rebalances.plots import plots
+from barnabas.experiments.rebalances.report import write
 
 CASES: Final = (Case("4.3.1", "classic", 20), Case("3.9.1", "classic", 20))
 SHORT: Final = (Case("4.3.1", "classic", 2, ("same connection",)),)

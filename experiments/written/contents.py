@@ -6,7 +6,7 @@ import importlib
 from difflib import get_close_matches
 from typing import Final
 
-from experiments.experiment import Experiment
+from barnabas.experiments.experiment import Experiment
 
 EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
@@ -37,7 +37,9 @@ def experiment(name: str) -> Experiment:
     """
     for known, module in EXPERIMENTS:
         if known == name:
-            found: Experiment = importlib.import_module(f"experiments.written.{module}").EXPERIMENT
+            found: Experiment = importlib.import_module(
+                f"barnabas.experiments.written.{module}"
+            ).EXPERIMENT
             return found
     near = get_close_matches(name, [known for known, _ in EXPERIMENTS], 1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from captures.dialects import Dialects, DraftExchange
-from captures.reader import CaptureReader
-from experiments.experiment import Bench, Between
-from peers.consumer_rewrite.client import Client
-from peers.listener import Address
-from specs.drafts import draft
+from barnabas.captures.dialects import Dialects, DraftExchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.experiments.experiment import Bench, Between
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.listener import Address
+from barnabas.specs.drafts import draft
 
 QUIET: Final = "version: 1\ndialect: {dialect}\nrules: []\n"
 PATIENCE: Final = 60.0

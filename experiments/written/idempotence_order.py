@@ -11,13 +11,13 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any, Final
 
-from experiments import plots
-from experiments.diagram import Step, sequence, steps
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.intervals import share
-from experiments.written import producing
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient, JavaError
+from barnabas.experiments import plots
+from barnabas.experiments.diagram import Step, sequence, steps
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.intervals import share
+from barnabas.experiments.written import producing
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient, JavaError
 
 VERSION: Final = "3.9.1"
 MESSAGES, ROUNDS = 50, 10

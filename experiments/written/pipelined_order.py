@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.written import producing
-from peers.apache import ApacheCluster
-from peers.pipelined_producer import BLOCKING_0_8, Settings
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.written import producing
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.pipelined_producer import BLOCKING_0_8, Settings
 
 VERSION: Final = "0.8.2.2"
 PARTITIONS, MESSAGES, ROUNDS = 1, 400, 20

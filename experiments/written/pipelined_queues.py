@@ -14,14 +14,14 @@ from collections import Counter
 from contextlib import closing
 from typing import Any, Final, Literal
 
-from experiments import plots
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.written import producing
-from peers.apache import ApacheCluster
-from peers.leaders import Address
-from peers.pipelined_producer import Outcome, PipelinedProducer, QueueFull, Settings
-from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.queues import OneQueue, PartitionQueues, Queues
+from barnabas.experiments import plots
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.written import producing
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer import Outcome, PipelinedProducer, QueueFull, Settings
+from barnabas.peers.pipelined_producer.event import Event
+from barnabas.peers.pipelined_producer.queues import OneQueue, PartitionQueues, Queues
 
 VERSION: Final = "0.8.2.2"
 ROOM: Final = 500

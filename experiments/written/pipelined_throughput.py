@@ -12,12 +12,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Final
 
-from experiments import plots
-from experiments.diagram import Step, sequence, steps
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.written import producing
-from peers.apache import ApacheCluster
-from peers.pipelined_producer import BLOCKING_0_8, Settings
+from barnabas.experiments import plots
+from barnabas.experiments.diagram import Step, sequence, steps
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.written import producing
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.pipelined_producer import BLOCKING_0_8, Settings
 
 VERSIONS: Final = ("0.8.2.2", "4.3.1")
 LATENCIES: Final = (0, 1, 5, 20)

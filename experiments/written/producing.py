@@ -11,12 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from peers.client_0_8 import Client
-from peers.leaders import Address
-from peers.pipelined_producer import Outcome, PipelinedProducer, Settings
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.peers.client_0_8 import Client
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer import Outcome, PipelinedProducer, Settings
 
 PATIENCE = 120.0
 """Seconds after which a run is given up."""

@@ -6,13 +6,13 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any, Final
 
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.intervals import share
-from experiments.plots import dots
-from experiments.rebalances import arms
-from experiments.rebalances.counting import spread
-from experiments.rebalances.judging import judged
-from experiments.rebalances.running import Bed
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.intervals import share
+from barnabas.experiments.plots import dots
+from barnabas.experiments.rebalances import arms
+from barnabas.experiments.rebalances.counting import spread
+from barnabas.experiments.rebalances.judging import judged
+from barnabas.experiments.rebalances.running import Bed
 
 CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
     ("0.11.0.1", "classic"),

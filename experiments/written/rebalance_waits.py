@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.plots import lines
-from experiments.rebalances import arms
-from experiments.rebalances.counting import spread
-from experiments.rebalances.judging import Run
-from experiments.rebalances.running import Bed
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.plots import lines
+from barnabas.experiments.rebalances import arms
+from barnabas.experiments.rebalances.counting import spread
+from barnabas.experiments.rebalances.judging import Run
+from barnabas.experiments.rebalances.running import Bed
 
 CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
     ("0.11.0.1", "classic"),

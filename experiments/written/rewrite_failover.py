@@ -12,20 +12,20 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from captures.dialects import DraftExchange
-from experiments import plots
-from experiments.diagram import draft_steps, sequence
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.written import drafting
-from peers.consumer_rewrite.actions import BrokerAction, Write
-from peers.consumer_rewrite.client import Client
-from peers.consumer_rewrite.record import decode, path_of
-from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.consumer_rewrite.wire import CODES
-from peers.listener import Address, Send
-from specs.drafts import Draft, decode_frame, draft
-from specs.malformed import Malformed
+from barnabas.captures.dialects import DraftExchange
+from barnabas.experiments import plots
+from barnabas.experiments.diagram import draft_steps, sequence
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.written import drafting
+from barnabas.peers.consumer_rewrite.actions import BrokerAction, Write
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.server import Cluster
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.consumer_rewrite.wire import CODES
+from barnabas.peers.listener import Address, Send
+from barnabas.specs.drafts import Draft, decode_frame, draft
+from barnabas.specs.malformed import Malformed
 
 SESSION_MS: Final = 1_500
 MEMBERS, PARTITIONS = 3, 6

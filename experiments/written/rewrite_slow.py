@@ -15,15 +15,15 @@ import time
 from collections import Counter
 from typing import Any, Final
 
-from captures.dialects import DraftExchange
-from experiments import plots
-from experiments.diagram import draft_steps, sequence
-from experiments.experiment import Bench, Experiment, Measured
-from experiments.written import drafting
-from peers.consumer_rewrite.client import Client
-from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.listener import Address
+from barnabas.captures.dialects import DraftExchange
+from barnabas.experiments import plots
+from barnabas.experiments.diagram import draft_steps, sequence
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.written import drafting
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.server import Cluster
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.listener import Address
 
 SESSION_MS: Final = 1_000
 FREQUENCIES: Final = (2, 10)

@@ -11,22 +11,22 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from captures.framing import FRAME_LIMIT
-from fuzz.answering.answers.ask import Ask
-from fuzz.answering.answers.contents import ANSWERS
-from fuzz.answering.answers.fetch import empty
-from fuzz.answering.answers.otherwise import otherwise
-from fuzz.answering.cluster import Cluster
-from fuzz.answering.fitting import encoded
-from fuzz.answering.offer import EVERYTHING, Offer
-from fuzz.answering.planted import Planted
-from fuzz.case import Delivery
-from peers.recorded.offered import offered
-from specs.contents import api
-from specs.frames import RequestHead, Short, request_head
-from specs.headers import RESPONSE_HEADER, response_header_version
-from specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE
-from specs.malformed import Malformed
+from barnabas.captures.framing import FRAME_LIMIT
+from barnabas.fuzz.answering.answers.ask import Ask
+from barnabas.fuzz.answering.answers.contents import ANSWERS
+from barnabas.fuzz.answering.answers.fetch import empty
+from barnabas.fuzz.answering.answers.otherwise import otherwise
+from barnabas.fuzz.answering.cluster import Cluster
+from barnabas.fuzz.answering.fitting import encoded
+from barnabas.fuzz.answering.offer import EVERYTHING, Offer
+from barnabas.fuzz.answering.planted import Planted
+from barnabas.fuzz.case import Delivery
+from barnabas.peers.recorded.offered import offered
+from barnabas.specs.contents import api
+from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
+from barnabas.specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE
+from barnabas.specs.malformed import Malformed
 
 _ANSWERS: Final = dict(ANSWERS)
 _SIZE: Final = struct.Struct(">i")

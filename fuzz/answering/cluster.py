@@ -11,8 +11,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from specs import records
-from specs.records import Record
+from barnabas.specs import records
+from barnabas.specs.records import Record
 
 TOPIC: Final = "bench"
 TOPIC_ID: Final = uuid.UUID(int=0xBA2ABA5)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from specs import keys
-from specs.contents import api
-from specs.releases import offered
+from barnabas.specs import keys
+from barnabas.specs.contents import api
+from barnabas.specs.releases import offered
 
 RELEASE: Final = "4.2"
 """The newest versions are this release's; the oldest are those that Kafka ever had."""

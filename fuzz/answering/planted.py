@@ -7,10 +7,10 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from fuzz.case import Case
-from specs.addresses import Kind, patch
-from specs.frames import response_body
-from specs.malformed import Malformed
+from barnabas.fuzz.case import Case
+from barnabas.specs.addresses import Kind, patch
+from barnabas.specs.frames import response_body
+from barnabas.specs.malformed import Malformed
 
 ADDRESS: Final = ("127.0.0.1", 9092)
 """Where brokers listen in seeds; the place of the port is filled in where it is found again."""

@@ -10,8 +10,8 @@ import asyncio
 import os
 import sys
 
-from fuzz.answering.broker import Broker, Connection
-from fuzz.answering.cluster import Cluster
+from barnabas.fuzz.answering.broker import Broker, Connection
+from barnabas.fuzz.answering.cluster import Cluster
 
 
 async def _serve() -> None:

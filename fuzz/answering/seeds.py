@@ -10,18 +10,18 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from fuzz.answering.broker import Broker
-from fuzz.answering.cluster import PARTITIONS, PARTS, TOPIC, TOPIC_ID, Cluster, Log, Part
-from fuzz.answering.fitting import encoded
-from fuzz.answering.offer import narrowed
-from fuzz.answering.planted import ADDRESS
-from fuzz.case import Seed
-from specs import keys
-from specs.contents import NAMES
-from specs.headers import REQUEST_HEADER, request_header_version
-from specs.inside import message
-from specs.records import Record, build
-from specs.records.control import control_key, marker_value
+from barnabas.fuzz.answering.broker import Broker
+from barnabas.fuzz.answering.cluster import PARTITIONS, PARTS, TOPIC, TOPIC_ID, Cluster, Log, Part
+from barnabas.fuzz.answering.fitting import encoded
+from barnabas.fuzz.answering.offer import narrowed
+from barnabas.fuzz.answering.planted import ADDRESS
+from barnabas.fuzz.case import Seed
+from barnabas.specs import keys
+from barnabas.specs.contents import NAMES
+from barnabas.specs.headers import REQUEST_HEADER, request_header_version
+from barnabas.specs.inside import message
+from barnabas.specs.records import Record, build
+from barnabas.specs.records.control import control_key, marker_value
 
 _CORRELATION: Final = 0x5EED5EED
 """In every seed; where it still stands when a case is sent, the request's is put there."""

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from fuzz.answering.broker import Broker, Connection, Reply
+from barnabas.fuzz.answering.broker import Broker, Connection, Reply
 
 Handler = Callable[[int], None]
 """What is registered with each socket: called with the events that are ready."""

@@ -1,11 +1,11 @@
-"""Valid record sets of any magic, by specs.records' own builders."""
+"""Valid record sets of any magic, by barnabas.specs.records' own builders."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from fuzz.dice import Dice
-from specs.records import CODECS, Record, build
+from barnabas.fuzz.dice import Dice
+from barnabas.specs.records import CODECS, Record, build
 
 _NOW: Final = 1_500_000_000_000
 _KEYS: Final = (None, b"", b"k", b"key-1")

@@ -1,6 +1,6 @@
 """What bytes fields hold: record sets, and what members of groups tell each other.
 
-Which field holds what: specs.inside.places, and the custom of Kafka's clients.
+Which field holds what: barnabas.specs.inside.places, and the custom of Kafka's clients.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from fuzz.dice import Dice
-from fuzz.generators.batches import record_set
-from specs import keys
-from specs.declaration import Message
-from specs.frames import Direction
-from specs.inside.messages.consumer_protocol import (
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.generators.batches import record_set
+from barnabas.specs import keys
+from barnabas.specs.declaration import Message
+from barnabas.specs.frames import Direction
+from barnabas.specs.inside.messages.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
 )

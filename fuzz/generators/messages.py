@@ -6,13 +6,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from fuzz.case import Seed
-from fuzz.dice import Dice
-from fuzz.generators.pools import CLIENT_ID
-from fuzz.generators.values import drawer
-from specs.contents import api
-from specs.frames import Direction
-from specs.headers import (
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.generators.pools import CLIENT_ID
+from barnabas.fuzz.generators.values import drawer
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
     request_header_version,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Final
 
-from specs.error_codes import ERROR_CODES
+from barnabas.specs.error_codes import ERROR_CODES
 
 CLIENT_ID: Final = "barnabas"
 TOPICS: Final = ("fuzz-topic", "fuzz-topic", "fuzz-topic", "fuzz-other", "not-there")

@@ -6,14 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
-from fuzz.dice import Dice
-from fuzz.generators import pools
-from fuzz.generators.hidden import hidden
-from fuzz.numbers import RANGE
-from specs.contents import api
-from specs.entities import Entity, entity_paths
-from specs.frames import Direction
-from specs.layout import Layout, Node, Slot
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.generators import pools
+from barnabas.fuzz.generators.hidden import hidden
+from barnabas.fuzz.numbers import RANGE
+from barnabas.specs.contents import api
+from barnabas.specs.entities import Entity, entity_paths
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout, Node, Slot
 
 Draw = Callable[[Dice], Any]
 """Draws one value of a field."""

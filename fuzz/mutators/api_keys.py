@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import number
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.numbers import WRITE
-from specs.contents import CONTENTS
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import number
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.numbers import WRITE
+from barnabas.specs.contents import CONTENTS
 
 _KEYS: Final = tuple(key for key, _, _ in CONTENTS)
 _UNKNOWN: Final = (_KEYS[-1] + 1, 127, 128, 255, 256, 1000, 32767, -1, -2, -32768)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import number
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.numbers import WRITE
-from specs.contents import api
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import number
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.numbers import WRITE
+from barnabas.specs.contents import api
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import change
-from fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import change
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.mutators.whole_batches import NOW, replace, sets
-from specs.records import Record, build
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutators.whole_batches import NOW, replace, sets
+from barnabas.specs.records import Record, build
 
 UNPACKED: Final = 32 << 20
 """Bytes that a bomb unpacks to at most."""

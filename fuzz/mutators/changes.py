@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mending import LEFT_ONE_IN, leave, splice
-from fuzz.mutators.mutator import Mutated
-from fuzz.tuples import tuple_of
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mending import LEFT_ONE_IN, leave, splice
+from barnabas.fuzz.mutators.mutator import Mutated
+from barnabas.fuzz.tuples import tuple_of
 
 Places = Callable[[FieldMap], Sequence[Part]]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import number, of_kinds
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.numbers import WRITE
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import number, of_kinds
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.numbers import WRITE
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz.fieldmap import FieldMap
+from barnabas.fuzz.fieldmap import FieldMap
 
 
 def framed(frame: bytes) -> bytes:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.generators.messages import kept
-from fuzz.mutators.changes import whole
-from fuzz.mutators.delivering import framed, own
-from fuzz.mutators.mutator import Mutated, Mutator
-from specs import keys
-from specs.contents import api
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.generators.messages import kept
+from barnabas.fuzz.mutators.changes import whole
+from barnabas.fuzz.mutators.delivering import framed, own
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.specs import keys
+from barnabas.specs.contents import api
 
 _OTHERS: Final = (
     keys.API_VERSIONS,

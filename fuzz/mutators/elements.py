@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.fieldmap import FieldMap, Part
 
 _ELEMENT: Final = re.compile(r"\[\d+\]$")
 _NUMBERS_ABOUT: Final = frozenset(("marker", "length", "count", "crc"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part, field_of
-from fuzz.mutators.changes import number
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.numbers import WRITE
-from specs.error_codes import ERROR_CODES
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part, field_of
+from barnabas.fuzz.mutators.changes import number
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.numbers import WRITE
+from barnabas.specs.error_codes import ERROR_CODES
 
 _LAST_ERROR: Final = ERROR_CODES[-1].code
 _OF_RECORDS: Final = ("magic", "attributes")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import change
-from fuzz.mutators.fields_dropped import places
-from fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import change
+from barnabas.fuzz.mutators.fields_dropped import places
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
 
 _MOST: Final = 128 << 10
 

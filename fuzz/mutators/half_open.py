@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import whole
-from fuzz.mutators.delivering import own
-from fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import whole
+from barnabas.fuzz.mutators.delivering import own
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:

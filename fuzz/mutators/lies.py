@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import number
-from fuzz.mutators.mutator import Mutated
-from fuzz.numbers import RANGE, WRITE
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import number
+from barnabas.fuzz.mutators.mutator import Mutated
+from barnabas.fuzz.numbers import RANGE, WRITE
 
 _WAYS: Final = (
     "0",

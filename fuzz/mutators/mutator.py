@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from fuzz.case import Delivery
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.case import Delivery
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
 
 LARGEST: Final = 1 << 20
 """Bytes of a case that no mutator exceeds beyond those of the seed; a bomb may be larger unpacked."""

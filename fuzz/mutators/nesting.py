@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.mutators.whole_batches import NOW, replace, sets
-from specs.records import Record, build, compress
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutators.whole_batches import NOW, replace, sets
+from barnabas.specs.records import Record, build, compress
 
 _CODECS: Final = ("gzip", "snappy", "lz4")
 _DEPTHS: Final = (2, 2, 3, 10, 60)

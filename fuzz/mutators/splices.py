@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.generators.messages import kept
-from fuzz.mending import splice
-from fuzz.mutators.mutator import Mutated, Mutator
-from specs.contents import api
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.generators.messages import kept
+from barnabas.fuzz.mending import splice
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.specs.contents import api
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

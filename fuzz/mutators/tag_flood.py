@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.mutators.tagging import append, sections, tag
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutators.tagging import append, sections, tag
 
 _TIMES: Final = (1000, 2000, 5000, 20_000)
 _FIRST: Final = 1000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.mutators.tagging import append, last_number, sections, tag
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutators.tagging import append, last_number, sections, tag
 
 _FAR: Final = (2**31 - 1, 2**31 - 2, 2**31, 2**32 - 1, 2**30, 2**24, 1 << 20)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.mutators.tagging import append, last_number, sections, tag
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutators.tagging import append, last_number, sections, tag
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import change
-from fuzz.mutators.mutator import Mutated
-from fuzz.numbers import uvarint
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import change
+from barnabas.fuzz.mutators.mutator import Mutated
+from barnabas.fuzz.numbers import uvarint
 
 
 def sections(fieldmap: FieldMap) -> Sequence[Part]:

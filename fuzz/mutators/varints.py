@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part
-from fuzz.mutators.changes import number
-from fuzz.mutators.mutator import Mutated, Mutator
-from fuzz.numbers import VARINTS
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.mutators.changes import number
+from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.numbers import VARINTS
 
 _WAYS: Final = (
     "overlong",

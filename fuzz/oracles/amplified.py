@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.wording import case_of
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.wording import case_of
 
 GROWTH: Final = 64 << 20
 """Bytes that a process may take for a case beside a JVM's heap: a broker's buffers."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.crashes import crash, how
-from fuzz.oracles.fields import about
-from fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.crashes import crash, how
+from barnabas.fuzz.oracles.fields import about
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 
 def ended(observation: Observation) -> Verdict | None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.fields import changed
-from fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.fields import changed
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.fields import changed
-from fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.fields import changed
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 LIMIT: Final = 512 << 20
 """Bytes of resident memory that a case may cost: no answer here has a hundredth of that to say."""

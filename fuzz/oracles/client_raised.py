@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.documented import documented
-from fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.documented import documented
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 _FRAMES: Final = 3
 """Frames that tell one bug from another: where it was raised, and two callers."""

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.readings import exchanged, wrong_request
-from fuzz.oracles.stacks import raised
-from specs.codec.inspect import FOREIGN_TAG
-from specs.contents import NAMES
-from specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.readings import exchanged, wrong_request
+from barnabas.fuzz.oracles.stacks import raised
+from barnabas.specs.codec.inspect import FOREIGN_TAG
+from barnabas.specs.contents import NAMES
+from barnabas.specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
 
 EXEMPT: Final = {
     SASL_HANDSHAKE: "a listener without SASL refuses it as it likes",

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.wording import api_of
-from specs import keys
-from specs.contents import NAMES
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.wording import api_of
+from barnabas.specs import keys
+from barnabas.specs.contents import NAMES
 
 MAY: Final = {
     keys.LEADER_AND_ISR: "tells a broker what it leads",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.crashes import crash, how
-from fuzz.oracles.fields import about
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.stacks import raised
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.crashes import crash, how
+from barnabas.fuzz.oracles.fields import about
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.stacks import raised
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

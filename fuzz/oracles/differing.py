@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

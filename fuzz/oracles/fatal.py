@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.stacks import raised
-from fuzz.oracles.wording import api_of
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.stacks import raised
+from barnabas.fuzz.oracles.wording import api_of
 
 NAMES: Final = re.compile(
     r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"

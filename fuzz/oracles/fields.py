@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fuzz.case import Case
-from specs.contents import NAMES
+from barnabas.fuzz.case import Case
+from barnabas.specs.contents import NAMES
 
 
 def changed(case: Case) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from specs.contents import NAMES
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.specs.contents import NAMES
 
 MEMORY: Final = 128 << 20
 """Bytes that any input may take: what is packed may be 64 MiB."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fuzz.case import Role
-from fuzz.observation import Observation
+from barnabas.fuzz.case import Role
+from barnabas.fuzz.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

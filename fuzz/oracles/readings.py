@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fuzz.observation import Observation
-from fuzz.targets.wire import Asked, Question, question
-from specs.contents import NAMES, api
-from specs.frames import Short, request_head, response_body
-from specs.keys import API_VERSIONS
-from specs.malformed import Malformed
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.wire import Asked, Question, question
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Short, request_head, response_body
+from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.malformed import Malformed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.readings import Exchanged, answer, exchanged
-from fuzz.targets.wire import REPLY_LIMIT
-from specs.contents import NAMES
-from specs.malformed import Malformed
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
+from barnabas.fuzz.targets.wire import REPLY_LIMIT
+from barnabas.specs.contents import NAMES
+from barnabas.specs.malformed import Malformed
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.readings import answer, exchanged, minus_ones
-from fuzz.oracles.stacks import raised
-from specs.contents import NAMES
-from specs.malformed import Malformed
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.readings import answer, exchanged, minus_ones
+from barnabas.fuzz.oracles.stacks import raised
+from barnabas.specs.contents import NAMES
+from barnabas.specs.malformed import Malformed
 
 _MINUS_ONE: Final = b"\xff\xff"
 """The error code, as it is written."""

@@ -1,7 +1,7 @@
 """A whole request neither answered nor refused by an end, while the broker answers others.
 
-Requests that may wait (long polls, replicas, members: fuzz.patience.PARKED says which and why) are exempt,
-and so is anything that was not waited for long enough, alone.
+Requests that may wait (long polls, replicas, members: barnabas.fuzz.patience.PARKED says which and why) are
+exempt, and so is anything that was not waited for long enough, alone.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
-from fuzz.oracles.readings import exchanged
-from fuzz.patience import LIMIT_MS, PARKED
-from specs.contents import NAMES
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.oracles.readings import exchanged
+from barnabas.fuzz.patience import LIMIT_MS, PARKED
+from barnabas.specs.contents import NAMES
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fuzz.observation import Observation
-from fuzz.targets.wire import question
-from specs.contents import NAMES
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.wire import question
+from barnabas.specs.contents import NAMES
 
 
 def api_of(observation: Observation) -> str:

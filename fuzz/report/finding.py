@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from captures.wording import plural, printable
-from fuzz.findings import Finding
-from fuzz.wording import made_of
+from barnabas.captures.wording import plural, printable
+from barnabas.fuzz.findings import Finding
+from barnabas.fuzz.wording import made_of
 
 BYTES: Final = 512
 """Of a chunk that are shown."""

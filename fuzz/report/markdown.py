@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from captures.wording import printable
-from fuzz.report.finding import text
-from fuzz.report.summary import ROUNDS, Summary
-from fuzz.wording import made_of
+from barnabas.captures.wording import printable
+from barnabas.fuzz.report.finding import text
+from barnabas.fuzz.report.summary import ROUNDS, Summary
+from barnabas.fuzz.wording import made_of
 
 
 def markdown(found: Sequence[Summary]) -> str:

@@ -6,10 +6,10 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from captures.wording import printable
-from fuzz.report.finding import text
-from fuzz.report.summary import ROUNDS, Summary
-from fuzz.wording import made_of
+from barnabas.captures.wording import printable
+from barnabas.fuzz.report.finding import text
+from barnabas.fuzz.report.summary import ROUNDS, Summary
+from barnabas.fuzz.wording import made_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """No script, and no request to anywhere: what answered may have said `<script>`."""

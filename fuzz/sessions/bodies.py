@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
-from peers.replay.versions import pruned
-from specs import keys
-from specs.contents import api
-from specs.records import CODECS, build
-from specs.records.record import Record
+from barnabas.fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
+from barnabas.peers.replay.versions import pruned
+from barnabas.specs import keys
+from barnabas.specs.contents import api
+from barnabas.specs.records import CODECS, build
+from barnabas.specs.records.record import Record
 
 GROUP_ID: Final = Stage({}).group_id
 TRANSACTIONAL_ID: Final = Stage({}).transactional_id

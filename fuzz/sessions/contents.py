@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.case import Seed
-from fuzz.sessions.consuming import CONSUMING
-from fuzz.sessions.fetching import FETCHING
-from fuzz.sessions.idempotent import IDEMPOTENT
-from fuzz.sessions.joined import JOINED
-from fuzz.sessions.knowing import KNOWING
-from fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
-from fuzz.sessions.sharing import SHARING
-from fuzz.sessions.shortening import parts, without
-from fuzz.sessions.transaction import TRANSACTION
-from specs import Frame, encode_frame
-from specs.contents import api
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.sessions.consuming import CONSUMING
+from barnabas.fuzz.sessions.fetching import FETCHING
+from barnabas.fuzz.sessions.idempotent import IDEMPOTENT
+from barnabas.fuzz.sessions.joined import JOINED
+from barnabas.fuzz.sessions.knowing import KNOWING
+from barnabas.fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
+from barnabas.fuzz.sessions.sharing import SHARING
+from barnabas.fuzz.sessions.shortening import parts, without
+from barnabas.fuzz.sessions.transaction import TRANSACTION
+from barnabas.specs import Frame, encode_frame
+from barnabas.specs.contents import api
 
 SESSIONS: Final[tuple[Session, ...]] = (
     KNOWING,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.sessions.bodies import body
-from fuzz.sessions.knowing import produce_live
-from fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
-from fuzz.sessions.steps import ask, topic, topic_id
-from specs import keys
+from barnabas.fuzz.sessions.bodies import body
+from barnabas.fuzz.sessions.knowing import produce_live
+from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.fuzz.sessions.steps import ask, topic, topic_id
+from barnabas.specs import keys
 
 SESSIONS_SINCE: Final = 7
 

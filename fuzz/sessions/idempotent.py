@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.sessions.bodies import produce
-from fuzz.sessions.session import Session, Stage, Steps
-from fuzz.sessions.steps import ask, topic
-from specs import keys
+from barnabas.fuzz.sessions.bodies import produce
+from barnabas.fuzz.sessions.session import Session, Stage, Steps
+from barnabas.fuzz.sessions.steps import ask, topic
+from barnabas.specs import keys
 
 
 def run(stage: Stage) -> Steps:

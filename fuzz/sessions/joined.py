@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.sessions.bodies import body
-from fuzz.sessions.session import Session, Stage, Steps
-from fuzz.sessions.steps import ask, topic
-from specs import keys
+from barnabas.fuzz.sessions.bodies import body
+from barnabas.fuzz.sessions.session import Session, Stage, Steps
+from barnabas.fuzz.sessions.steps import ask, topic
+from barnabas.specs import keys
 
 KEYS: Final = frozenset(
     (

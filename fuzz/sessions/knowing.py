@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from fuzz.sessions.bodies import body, codecs, produce
-from fuzz.sessions.session import Ask, Session, Stage, Steps
-from fuzz.sessions.steps import topic, topic_id
-from specs import keys
+from barnabas.fuzz.sessions.bodies import body, codecs, produce
+from barnabas.fuzz.sessions.session import Ask, Session, Stage, Steps
+from barnabas.fuzz.sessions.steps import topic, topic_id
+from barnabas.specs import keys
 
 KEYS: Final = frozenset(
     (

@@ -7,7 +7,7 @@ from typing import Final
 
 import crc32c
 
-from fuzz.case import Case
+from barnabas.fuzz.case import Case
 
 LIVE: Final = frozenset(
     (

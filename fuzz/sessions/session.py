@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from fuzz.sessions.live import Values
-from specs.contents import api
+from barnabas.fuzz.sessions.live import Values
+from barnabas.specs.contents import api
 
 CLIENT_ID: Final = "barnabas"
 """Of all that sessions ask; brokers begin a member's id with it."""

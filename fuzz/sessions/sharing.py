@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.sessions import bodies
-from fuzz.sessions.session import Session, Stage, Steps
-from fuzz.sessions.steps import ask, topic, topic_id
-from specs import keys
+from barnabas.fuzz.sessions import bodies
+from barnabas.fuzz.sessions.session import Session, Stage, Steps
+from barnabas.fuzz.sessions.steps import ask, topic, topic_id
+from barnabas.specs import keys
 
 KEYS: Final = frozenset(
     (

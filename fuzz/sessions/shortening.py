@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.sessions.live import Values
-from fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
-from specs.contents import NAMES, api
-from specs.layout import Layout, Slot
+from barnabas.fuzz.sessions.live import Values
+from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.layout import Layout, Slot
 
 WITHOUT: Final = " without "
 """Between a session's name and the APIs that it does not ask, in a recipe."""

@@ -6,11 +6,11 @@ import uuid
 from collections.abc import Collection, Generator, Mapping
 from typing import Any
 
-from fuzz.sessions.bodies import body
-from fuzz.sessions.session import TOPIC, Ask, Stage, Stuck
-from specs import keys
-from specs.contents import NAMES
-from specs.error_codes import error_name
+from barnabas.fuzz.sessions.bodies import body
+from barnabas.fuzz.sessions.session import TOPIC, Ask, Stage, Stuck
+from barnabas.specs import keys
+from barnabas.specs.contents import NAMES
+from barnabas.specs.error_codes import error_name
 
 Step = Generator[Ask, Mapping[str, Any], Mapping[str, Any]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuzz.case import Recipe
-from fuzz.shrinking.step import Step
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.shrinking.step import Step
 
 SMALL: Final = 8
 """Draws below this are tried. Which is the simplest nobody knows: the first that fires is taken."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.shrinking.changes import FEWER, SIMPLER
-from fuzz.shrinking.fields import ELEMENTS, LOWER, VALUES
-from fuzz.shrinking.records import RECORDS
-from fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
-from fuzz.shrinking.step import Step
-from fuzz.shrinking.versions import VERSIONS
+from barnabas.fuzz.shrinking.changes import FEWER, SIMPLER
+from barnabas.fuzz.shrinking.fields import ELEMENTS, LOWER, VALUES
+from barnabas.fuzz.shrinking.records import RECORDS
+from barnabas.fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
+from barnabas.fuzz.shrinking.step import Step
+from barnabas.fuzz.shrinking.versions import VERSIONS
 
 STEPS: Final[tuple[Step, ...]] = (
     SESSIONS,

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
-from fuzz.case import Change, Recipe
-from fuzz.shrinking.step import closed, opened
-from specs.contents import api
-from specs.frames import Frame
-from specs.layout import Layout
+from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.shrinking.step import closed, opened
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Frame
+from barnabas.specs.layout import Layout
 
 Path = tuple[str | int, ...]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from fuzz.case import Recipe
-from fuzz.shrinking.editing import DROP, Edit, Path, edited
-from fuzz.shrinking.step import Step
-from specs.layout import Layout, Node, Slot
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.shrinking.editing import DROP, Edit, Path, edited
+from barnabas.fuzz.shrinking.step import Step
+from barnabas.specs.layout import Layout, Node, Slot
 
 _SMALLEST: Final[dict[str, Any]] = {"string": "", "bytes": b"", "records": b"", "bool": False}
 

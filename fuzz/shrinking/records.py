@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from fuzz.case import Change, Recipe
-from fuzz.shrinking.editing import Path, moved, needed_by, portions, rewritten
-from fuzz.shrinking.fields import halved
-from fuzz.shrinking.step import Step, opened
-from specs import Malformed, Unfit
-from specs.records import Batch, Record, read, rebuild
+from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.shrinking.editing import Path, moved, needed_by, portions, rewritten
+from barnabas.fuzz.shrinking.fields import halved
+from barnabas.fuzz.shrinking.step import Step, opened
+from barnabas.specs import Malformed, Unfit
+from barnabas.specs.records import Batch, Record, read, rebuild
 
 _Less = Callable[[Record], Record]
 

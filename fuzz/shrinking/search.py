@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from fuzz.case import Recipe
-from fuzz.shrinking.contents import STEPS
-from fuzz.shrinking.step import Step
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.shrinking.contents import STEPS
+from barnabas.fuzz.shrinking.step import Step
 
 RUNS: Final = 200
 """How often it is tried whether something fires, unless told otherwise."""

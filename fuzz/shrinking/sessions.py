@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from fuzz.case import Recipe
-from fuzz.sessions.contents import named
-from fuzz.sessions.shortening import asked, parts, shortened
-from fuzz.shrinking.step import Step
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.sessions.contents import named
+from barnabas.fuzz.sessions.shortening import asked, parts, shortened
+from barnabas.fuzz.shrinking.step import Step
 
 
 def _none(recipe: Recipe) -> Iterator[Recipe]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from fuzz.case import Recipe, Seed
-from specs.codec import Unfit
-from specs.contents import NAMES
-from specs.frames import Frame, decode_frame, encode_frame
-from specs.malformed import Malformed
+from barnabas.fuzz.case import Recipe, Seed
+from barnabas.specs.codec import Unfit
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.malformed import Malformed
 
 
 class Step(NamedTuple):

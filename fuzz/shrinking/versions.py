@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fuzz.case import Recipe
-from fuzz.shrinking.step import Step, closed, opened
-from specs.contents import api
-from specs.frames import Frame
-from specs.headers import (
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.shrinking.step import Step, closed, opened
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Frame
+from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
     request_header_version,
     response_header_version,
 )
-from specs.layout import Layout
+from barnabas.specs.layout import Layout
 
 
 def _smaller(recipe: Recipe) -> Iterator[Recipe]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fuzz.ownership import check_own
-from fuzz.targets.broker import BrokerTarget
-from fuzz.targets.service import Elsewhere
+from barnabas.fuzz.ownership import check_own
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.service import Elsewhere
 
 
 def address(host: str, port: int, *, own: bool = False) -> BrokerTarget:

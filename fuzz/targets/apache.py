@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.errors import CannotRun
-from fuzz.observation import Death
-from fuzz.targets.broker import BrokerTarget
-from fuzz.targets.entries import LogFollower
-from fuzz.targets.heap import Heap
-from fuzz.targets.memory import rss
-from peers.apache import ApacheCluster, BootError, Mode, UnavailableError, UnknownVersionError
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observation import Death
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.entries import LogFollower
+from barnabas.fuzz.targets.heap import Heap
+from barnabas.fuzz.targets.memory import rss
+from barnabas.peers.apache import (
+    ApacheCluster,
+    BootError,
+    Mode,
+    UnavailableError,
+    UnknownVersionError,
+)
 
 LAST_WORDS: Final = 4000
 """Characters of a log that are kept when its process ends."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuzz.observation import Observation
-from fuzz.targets.entries import about
-from fuzz.targets.wire import question
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.entries import about
+from barnabas.fuzz.targets.wire import question
 
 
 def attributed(

@@ -8,26 +8,26 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
-from fuzz.case import Case, Role
-from fuzz.errors import CannotRun
-from fuzz.observation import Death, Observation, Probe
-from fuzz.patience import LIMIT_MS
-from fuzz.tally import SET_ASIDE
-from fuzz.targets.attributing import attributed
-from fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
-from fuzz.targets.entries import about
-from fuzz.targets.flow import Flow, Placed
-from fuzz.targets.following import Following
-from fuzz.targets.hunts import Hunts
-from fuzz.targets.killers import Killers
-from fuzz.targets.lanes import Lanes
-from fuzz.targets.preparing import prepare
-from fuzz.targets.probing import Prober
-from fuzz.targets.second_looks import Again, SecondLooks
-from fuzz.targets.service import Service
-from fuzz.targets.wire import question
-from fuzz.targets.witness import Witness
-from specs.keys import PRODUCE
+from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.patience import LIMIT_MS
+from barnabas.fuzz.tally import SET_ASIDE
+from barnabas.fuzz.targets.attributing import attributed
+from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
+from barnabas.fuzz.targets.entries import about
+from barnabas.fuzz.targets.flow import Flow, Placed
+from barnabas.fuzz.targets.following import Following
+from barnabas.fuzz.targets.hunts import Hunts
+from barnabas.fuzz.targets.killers import Killers
+from barnabas.fuzz.targets.lanes import Lanes
+from barnabas.fuzz.targets.preparing import prepare
+from barnabas.fuzz.targets.probing import Prober
+from barnabas.fuzz.targets.second_looks import Again, SecondLooks
+from barnabas.fuzz.targets.service import Service
+from barnabas.fuzz.targets.wire import question
+from barnabas.fuzz.targets.witness import Witness
+from barnabas.specs.keys import PRODUCE
 
 FLOW: Final = 4
 """Batches that follow each other without a gap, at most."""

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fuzz.sessions.live import Values
-from fuzz.sessions.session import Ask, Steps
-from fuzz.targets.wire import Question, Wire
+from barnabas.fuzz.sessions.live import Values
+from barnabas.fuzz.sessions.session import Ask, Steps
+from barnabas.fuzz.targets.wire import Question, Wire
 
 BACKLOG: Final = 4
 """Connections at once that nothing was heard on yet. A listener with a full backlog drops the next one, which

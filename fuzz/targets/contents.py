@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from fuzz.case import Role
-from fuzz.errors import Misuse
-from fuzz.targets.target import Target
+from barnabas.fuzz.case import Role
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.target import Target
 
 
 class Kind(NamedTuple):
     """A kind of target. make: of the text behind the colon, and whether the user says that they own
-    the target; raises fuzz.errors.Misuse. example: how a campaign names one."""
+    the target; raises barnabas.fuzz.errors.Misuse. example: how a campaign names one."""
 
     name: str
     role: Role
@@ -22,7 +22,7 @@ class Kind(NamedTuple):
 
 
 def _address(text: str, own: bool) -> Target:
-    from fuzz.targets.address import address
+    from barnabas.fuzz.targets.address import address
 
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isdecimal() and 1 <= int(port) <= 65535):
@@ -31,7 +31,7 @@ def _address(text: str, own: bool) -> Target:
 
 
 def _apache(text: str, own: bool) -> Target:
-    from fuzz.targets.apache import apache
+    from barnabas.fuzz.targets.apache import apache
 
     if not text:
         raise Misuse("apache: which version? e.g. apache:3.9.1")
@@ -39,7 +39,7 @@ def _apache(text: str, own: bool) -> Target:
 
 
 def _embedded(text: str, own: bool) -> Target:
-    from fuzz.targets.embedded import embedded
+    from barnabas.fuzz.targets.embedded import embedded
 
     if text:
         raise Misuse(f"embedded:{text}: there is one embedded cluster; write embedded")
@@ -47,13 +47,13 @@ def _embedded(text: str, own: bool) -> Target:
 
 
 def _decoder(text: str, own: bool) -> Target:
-    from fuzz.targets.decoders import decoder
+    from barnabas.fuzz.targets.decoders import decoder
 
     return decoder(text)
 
 
 def _client(text: str, own: bool) -> Target:
-    from fuzz.targets.clients.contents import client
+    from barnabas.fuzz.targets.clients.contents import client
 
     return client(text)
 
@@ -95,13 +95,13 @@ def sides(text: str) -> tuple[str, ...]:
 
 
 def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target:
-    """The target of a campaign. Raises fuzz.errors.Misuse."""
+    """The target of a campaign. Raises barnabas.fuzz.errors.Misuse."""
     named = sides(text)
     if len(named) == 1:
         return _one(text, own, kinds)
     if len(named) > 2:
         raise Misuse(f"{text}: two targets can be compared, no more")
-    from fuzz.targets.pair import PairTarget
+    from barnabas.fuzz.targets.pair import PairTarget
 
     return PairTarget(*(_one(side, own, kinds) for side in named))
 

@@ -8,26 +8,25 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import specs.records
-from captures.context import Context
-from captures.context.facts import facts
-from captures.conversations import Conversations
-from captures.inside import inside
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
-from captures.summary import details
-from captures.tcp import Endpoint
-from captures.writer import CaptureWriter
-from fuzz.case import Case
-from fuzz.errors import Misuse
-from fuzz.targets.decoder import DecoderTarget, Reads
-from fuzz.targets.outcomes import digest
-from fuzz.targets.target import Target
-from specs import Malformed, Unfit, decode_frame, encode_frame
-from specs.contents import api
-from specs.frames import Frame, frame_body
-from specs.headers import request_header_version
-from specs.inside import reveal
+from barnabas.captures.context import Context
+from barnabas.captures.context.facts import facts
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.inside import inside
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.summary import details
+from barnabas.captures.tcp import Endpoint
+from barnabas.captures.writer import CaptureWriter
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.decoder import DecoderTarget, Reads
+from barnabas.fuzz.targets.outcomes import digest
+from barnabas.fuzz.targets.target import Target
+from barnabas.specs import Malformed, Unfit, decode_frame, encode_frame, records
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Frame, frame_body
+from barnabas.specs.headers import request_header_version
+from barnabas.specs.inside import reveal
 
 CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)
 BROKER: Final[Endpoint] = ("127.0.0.1", 9092)
@@ -56,8 +55,8 @@ def read_specs(case: Case) -> Mapping[str, Any]:
     frame, found = _frame(case)
     reveal(frame.key, frame.direction, frame.body)
     for data in _record_sets(frame.body):
-        specs.records.summary(data)
-        for batch in specs.records.read(data):
+        records.summary(data)
+        for batch in records.read(data):
             batch.records()
     return found
 
@@ -156,13 +155,13 @@ KAFKA: Final = "kafka-clients"
 
 
 def decoder(name: str) -> Target:
-    """One of our own as a target, or Kafka's. Raises fuzz.errors.Misuse."""
+    """One of our own as a target, or Kafka's. Raises barnabas.fuzz.errors.Misuse."""
     for one in DECODERS:
         if one.name == name:
             return DecoderTarget(f"decoder {name}", one.reads, one.documented)
     which, at, version = name.partition("@")
     if which == KAFKA and at:
-        from fuzz.targets.kafka_classes import KafkaClasses
+        from barnabas.fuzz.targets.kafka_classes import KafkaClasses
 
         return KafkaClasses(version)
     names = ", ".join((*(one.name for one in DECODERS), f"{KAFKA}@4.4.0"))

@@ -10,18 +10,16 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import fuzz
-from fuzz.errors import CannotRun
-from fuzz.observation import Death
-from fuzz.sessions.session import TOPIC
-from fuzz.targets.broker import BrokerTarget
-from fuzz.targets.entries import LogFollower
-from fuzz.targets.memory import rss
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observation import Death
+from barnabas.fuzz.sessions.session import TOPIC
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.entries import LogFollower
+from barnabas.fuzz.targets.memory import rss
+from barnabas.location import ROOT
 
 LAST_WORDS: Final = 4000
 """Characters of what a process printed that are kept when it ends."""
-
-_ROOT: Final = str(Path(fuzz.__file__).parents[1])
 
 
 class EmbeddedService:
@@ -51,11 +49,11 @@ class EmbeddedService:
         path.write_bytes(b"")
         with path.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 (this very program)
-                [sys.executable, "-P", "-m", "fuzz.targets.embedded_process", TOPIC],
+                [sys.executable, "-P", "-m", "barnabas.fuzz.targets.embedded_process", TOPIC],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": _ROOT},
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
                 start_new_session=True,
             )
         assert self._process.stdout is not None  # noqa: S101

@@ -6,7 +6,7 @@ import os
 import resource
 import sys
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 
 
 def main() -> None:

@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from fuzz.case import Case
-from fuzz.observation import WAITED, Ending, Observation
-from fuzz.sessions.live import filled
-from fuzz.targets import leading, writing
-from fuzz.targets.connections import Connections, Lane
-from fuzz.targets.wire import Question, question
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.observation import WAITED, Ending, Observation
+from barnabas.fuzz.sessions.live import filled
+from barnabas.fuzz.targets import leading, writing
+from barnabas.fuzz.targets.connections import Connections, Lane
+from barnabas.fuzz.targets.wire import Question, question
 
 CONNECT_S: Final = 3.0
 """Seconds that a connection may take; it is made while others are busy."""

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from fuzz.observation import Observation
-from fuzz.targets.probing import Prober, Unanswered
-from fuzz.targets.wire import Asked, question
-from specs import Malformed, decode_frame, records
-from specs.error_codes import error_name
-from specs.keys import FETCH, PRODUCE
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.fuzz.targets.wire import Asked, question
+from barnabas.specs import Malformed, decode_frame, records
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.keys import FETCH, PRODUCE
 
 MOVED: Final = frozenset((1, 3, 5, 6, 9))
 """Errors of Fetch that say nothing of what was written: other cases delete records and topics, as they may.
@@ -124,8 +124,8 @@ def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: i
 def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
     """How batches that were accepted at an offset differ from what is served from there.
 
-    >>> from specs.records import build
-    >>> from specs.records.record import Record
+    >>> from barnabas.specs.records import build
+    >>> from barnabas.specs.records.record import Record
     >>> data = build([Record(0, 0, None, b"a")])
     >>> compared(data, 0, data), compared(data, 0, b"")
     ([], ['nothing is served at its offset'])

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from fuzz.targets.entries import template
+from barnabas.fuzz.targets.entries import template
 
 LOST: Final = 3
 """Batches in which the case behind a template is looked for in vain."""

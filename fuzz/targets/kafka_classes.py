@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from fuzz.case import Case, Role
-from fuzz.errors import CannotRun, Misuse
-from fuzz.observation import Observation
-from fuzz.targets.outcomes import asked_of, digest
-from peers.apache.client import Decoded, JavaClient, JavaError
-from peers.apache.errors import UnavailableError, UnknownVersionError
+from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.outcomes import asked_of, digest
+from barnabas.peers.apache.client import Decoded, JavaClient, JavaError
+from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError
 
 BATCH: Final = 100
 """Cases that are asked for at once."""
 
 
 class KafkaClasses:
-    """Runs cases in a Java process. Raises fuzz.errors.Misuse for what is no version."""
+    """Runs cases in a Java process. Raises barnabas.fuzz.errors.Misuse for what is no version."""
 
     role: Role = "decoder"
     at_once = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from fuzz.case import Case
-from fuzz.observation import Observation
-from fuzz.targets.connections import Connections, Counts
-from fuzz.targets.flow import Flow
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.connections import Connections, Counts
+from barnabas.fuzz.targets.flow import Flow
 
 
 class Lanes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fuzz.sessions.contents import named
-from fuzz.sessions.session import CLIENT_ID, Stage, Stuck, Unoffered
-from fuzz.targets.connections import Lane
-from specs import Frame, Malformed, decode_frame, encode_frame
-from specs.codec import Unfit
+from barnabas.fuzz.sessions.contents import named
+from barnabas.fuzz.sessions.session import CLIENT_ID, Stage, Stuck, Unoffered
+from barnabas.fuzz.targets.connections import Lane
+from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
+from barnabas.specs.codec import Unfit
 
 
 class Failed(Exception):

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from captures.errors import codes_in
-from fuzz.case import Case, Role
-from fuzz.observation import Observation
-from fuzz.oracles.readings import Exchanged, answer, exchanged
-from fuzz.patience import PARKED
-from fuzz.tally import SET_ASIDE
-from specs.contents import NAMES, api
-from specs.error_codes import ERROR_CODES, error_name
-from specs.frames import Direction
-from specs.keys import FETCH, PRODUCE
-from specs.malformed import Malformed
+from barnabas.captures.errors import codes_in
+from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
+from barnabas.fuzz.patience import PARKED
+from barnabas.fuzz.tally import SET_ASIDE
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.error_codes import ERROR_CODES, error_name
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import FETCH, PRODUCE
+from barnabas.specs.malformed import Malformed
 
 PASSING: Final = frozenset(one.code for one in ERROR_CODES if one.retriable) - {2}
 """Error codes that may be others a moment later: of all that can be tried again but CORRUPT_MESSAGE."""

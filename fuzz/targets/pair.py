@@ -9,13 +9,13 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
-from fuzz.case import Case, Role
-from fuzz.errors import Misuse
-from fuzz.observation import Observation
-from fuzz.oracles.wording import api_of
-from fuzz.tally import SET_ASIDE
-from fuzz.targets.outcomes import Taken, difference, taken
-from fuzz.targets.target import Target
+from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.wording import api_of
+from barnabas.fuzz.tally import SET_ASIDE
+from barnabas.fuzz.targets.outcomes import Taken, difference, taken
+from barnabas.fuzz.targets.target import Target
 
 DOUBTED: Final = 4
 """How often a difference of one kind may be gone when its case is run again, before it is chance."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from fuzz.sessions.session import TOPIC
-from fuzz.targets.probing import Prober, Unanswered
-from specs.keys import FIND_COORDINATOR, METADATA
+from barnabas.fuzz.sessions.session import TOPIC
+from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.specs.keys import FIND_COORDINATOR, METADATA
 
 PAUSE: Final = 0.05
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from fuzz.observation import Probe
-from specs import Frame, Malformed, decode_frame, encode_frame
-from specs.keys import API_VERSIONS, METADATA
+from barnabas.fuzz.observation import Probe
+from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
+from barnabas.specs.keys import API_VERSIONS, METADATA
 
 CLIENT_ID: Final = "barnabas-probe"
 

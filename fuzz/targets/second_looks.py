@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fuzz.case import Case
-from fuzz.observation import Observation
-from fuzz.patience import PARKED
-from fuzz.targets.flow import REUSED
-from fuzz.targets.wire import question
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.patience import PARKED
+from barnabas.fuzz.targets.flow import REUSED
+from barnabas.fuzz.targets.wire import question
 
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""

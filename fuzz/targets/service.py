@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from fuzz.observation import Death
+from barnabas.fuzz.observation import Death
 
 
 class Service(Protocol):
-    """A broker, or what stands in for one. `start` raises fuzz.errors.CannotRun."""
+    """A broker, or what stands in for one. `start` raises barnabas.fuzz.errors.CannotRun."""
 
     @property
     def name(self) -> str:

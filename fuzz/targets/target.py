@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from fuzz.case import Case, Role
-from fuzz.observation import Observation
+from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.observation import Observation
 
 
 class Target(Protocol):
     """A context manager: starts what it needs, and leaves nothing behind, however it ends.
 
-    Raises fuzz.errors.CannotRun when started where something is missing, with what to do about it.
+    Raises barnabas.fuzz.errors.CannotRun when started where something is missing, with what to do about it.
     """
 
     name: str

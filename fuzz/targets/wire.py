@@ -6,9 +6,9 @@ import struct
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from specs.frames import Short, request_head
-from specs.keys import PRODUCE
-from specs.malformed import Malformed
+from barnabas.specs.frames import Short, request_head
+from barnabas.specs.keys import PRODUCE
+from barnabas.specs.malformed import Malformed
 
 REPLY_LIMIT: Final = 1 << 20
 """Bytes of a reply that are kept; the rest is counted and let go."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.targets.probing import Prober, Unanswered
-from specs import records
-from specs.keys import FETCH, METADATA, PRODUCE
-from specs.records.record import Record
+from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.specs import records
+from barnabas.specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.specs.records.record import Record
 
 TOPIC: Final = "barnabas-witness"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.connections import Lane
 
 BYTEWISE: Final = 128
 """Bytes that are written one by one; what follows goes in one piece."""

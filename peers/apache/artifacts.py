@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from peers.apache.errors import UnavailableError
+from barnabas.peers.apache.errors import UnavailableError
 
 
 def cache() -> Path:

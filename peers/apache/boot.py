@@ -12,10 +12,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from peers.apache.guard import Guard
-from peers.apache.jvm import LOG4J, Jvm, command, logging_flags
-from peers.apache.settings import HOST, Node, Plan, meta_properties, server_properties, zoo_cfg
-from peers.apache.versions import Mode, Release
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.apache.jvm import LOG4J, Jvm, command, logging_flags
+from barnabas.peers.apache.settings import (
+    HOST,
+    Node,
+    Plan,
+    meta_properties,
+    server_properties,
+    zoo_cfg,
+)
+from barnabas.peers.apache.versions import Mode, Release
 
 BROKER_HEAP: Final = "256m"
 OTHER_HEAP: Final = "64m"

@@ -1,6 +1,6 @@
 """Java clients of exact versions: kafka-clients in a process of its own, driven through JPype.
 
-One JSON object a line goes to the process (peers.apache.client_process) and one comes back for
+One JSON object a line goes to the process (barnabas.peers.apache.client_process) and one comes back for
 each, with its number. It ends when its input ends, so it does not outlive who started it. Producers
 need 0.8.2.0, consumers 0.9.0.0, transactions and admin calls 0.11.0.0.
 """
@@ -17,12 +17,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, Self
 
-from peers.apache.artifacts import class_path
-from peers.apache.errors import UnavailableError
-from peers.apache.java import java
-from peers.apache.versions import LOGGER, release
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.errors import UnavailableError
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import LOGGER, release
 
-PROGRAM: Final = "peers.apache.client_process"
+PROGRAM: Final = "barnabas.peers.apache.client_process"
 
 
 class JavaError(RuntimeError):
@@ -250,7 +250,7 @@ class JavaClient:
         """Groups of consumers that follow scripts, all at once; gives what each member saw.
 
         count: how many different records the topic has. Each member says `settings` of its own, `steps`
-        (see `peers.apache.client_steps`) and whether it `commits_when_revoked`. Raises JavaError.
+        (see `barnabas.peers.apache.client_steps`) and whether it `commits_when_revoked`. Raises JavaError.
         """
         common = {**self._settings, "auto.offset.reset": "earliest", **(settings or {})}
         made = [
@@ -264,7 +264,7 @@ class JavaClient:
     def administer(
         self, call: str, *, settings: Mapping[str, str] | None = None, **about: Any
     ) -> dict[str, Any]:
-        """A call of AdminClient, with its answer; see `peers.apache.client_admin` for what there is.
+        """A call of AdminClient, with its answer; see `barnabas.peers.apache.client_admin` for what there is.
 
         about: `topic`, `group` or `partitions`, as the call needs. Raises JavaError.
         """

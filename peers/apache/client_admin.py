@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import jpype
 
-from peers.apache.client_values import addresses, java_list, package, properties, until
+from barnabas.peers.apache.client_values import addresses, java_list, package, properties, until
 
 _NOT_YET: Final = ("UnknownTopicOrPartition", "LeaderNotAvailable", "NotLeader")
 """How the exceptions begin that say that a broker does not know of a new partition."""

@@ -9,7 +9,13 @@ from typing import Any
 
 import jpype
 
-from peers.apache.client_values import java_list, new_consumer, package, poll_timeout, until
+from barnabas.peers.apache.client_values import (
+    java_list,
+    new_consumer,
+    package,
+    poll_timeout,
+    until,
+)
 
 
 class _Member:

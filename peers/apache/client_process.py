@@ -1,6 +1,6 @@
-"""What runs in a Java client's process: `python -m peers.apache.client_process JAVA CLASSPATH`.
+"""What runs in a Java client's process: `python -m barnabas.peers.apache.client_process JAVA CLASSPATH`.
 
-Reads a JSON object a line and answers each with one that has its number (see peers.apache.client);
+Reads a JSON object a line and answers each with one that has its number (see barnabas.peers.apache.client);
 bytes are strings of the characters 0 to 255. Java's own output goes to stderr. The names are those
 of the package org.apache.kafka.clients.
 """
@@ -21,12 +21,12 @@ from typing import Any, Final
 
 import jpype
 
-from peers.apache.client_admin import administer
-from peers.apache.client_decoding import decode, decodes
-from peers.apache.client_members import read_together
-from peers.apache.client_share import share
-from peers.apache.client_steps import follow
-from peers.apache.client_values import (
+from barnabas.peers.apache.client_admin import administer
+from barnabas.peers.apache.client_decoding import decode, decodes
+from barnabas.peers.apache.client_members import read_together
+from barnabas.peers.apache.client_share import share
+from barnabas.peers.apache.client_steps import follow
+from barnabas.peers.apache.client_values import (
     addresses,
     array,
     java_list,

@@ -6,7 +6,7 @@ import threading
 from itertools import chain
 from typing import Any
 
-from peers.apache.client_values import java_list, new_consumer, poll_timeout, until
+from barnabas.peers.apache.client_values import java_list, new_consumer, poll_timeout, until
 
 
 class _Member:

@@ -26,7 +26,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import jpype
 
-from peers.apache.client_values import java_list, new_consumer, package, poll_timeout
+from barnabas.peers.apache.client_values import java_list, new_consumer, package, poll_timeout
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""Between Python's values and Java's, in a Java client's process (peers.apache.client_process)."""
+"""Between Python's values and Java's, in a Java client's process (barnabas.peers.apache.client_process)."""
 
 from __future__ import annotations
 

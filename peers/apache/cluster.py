@@ -16,13 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from peers.apache import boot, probe
-from peers.apache.artifacts import class_path
-from peers.apache.errors import BootError, UnknownVersionError
-from peers.apache.guard import Guard
-from peers.apache.jvm import Jvm
-from peers.apache.settings import HOST, Node
-from peers.apache.versions import Mode, release
+from barnabas.peers.apache import boot, probe
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.errors import BootError, UnknownVersionError
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.apache.jvm import Jvm
+from barnabas.peers.apache.settings import HOST, Node
+from barnabas.peers.apache.versions import Mode, release
 
 POLL: Final = 0.05
 """Seconds between two looks at whether somebody is ready."""
@@ -59,8 +59,8 @@ class Broker(NamedTuple):
 class ApacheCluster:
     """Brokers of one version; their node ids start at 1.
 
-    version: "4.3.1"; see peers.apache.versions for those seen working. settings: added to each
-    broker's server.properties, see peers.apache.settings.server_properties. mode: for versions that
+    version: "4.3.1"; see barnabas.peers.apache.versions for those seen working. settings: added to each
+    broker's server.properties, see barnabas.peers.apache.settings.server_properties. mode: for versions that
     know ZooKeeper and KRaft. flags: for all JVMs, beside those of the release. levels: of the brokers'
     loggers, where WARN is not enough ("kafka.request.logger": "DEBUG"). timeout: seconds that a start
     may take, downloads not counted.

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from peers.apache.errors import UnavailableError
+from barnabas.peers.apache.errors import UnavailableError
 
 OLDEST: Final = 17
 """What brokers of 4.x ask for; all older ones that are at hand run on it too."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from peers.apache.errors import BootError
-from peers.apache.guard import Guard
-from peers.apache.java import java
+from barnabas.peers.apache.errors import BootError
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.apache.java import java
 
 FLAGS: Final = (
     "-Xms32m",

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from peers.apache import boot, probe
-from peers.apache.artifacts import class_path
-from peers.apache.cluster import ready_or_raise
-from peers.apache.guard import Guard
-from peers.apache.jvm import Jvm
-from peers.apache.settings import HOST
-from peers.apache.versions import Mode, release
+from barnabas.peers.apache import boot, probe
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.cluster import ready_or_raise
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.apache.jvm import Jvm
+from barnabas.peers.apache.settings import HOST
+from barnabas.peers.apache.versions import Mode, release
 
 
 class ZooKeeper:

@@ -10,9 +10,9 @@ import socket
 import struct
 from typing import Any, Final
 
-from peers.apache.settings import HOST
-from specs import Frame, Malformed, decode_frame, encode_frame
-from specs.keys import METADATA
+from barnabas.peers.apache.settings import HOST
+from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
+from barnabas.specs.keys import METADATA
 
 TOPIC: Final = "barnabas-ready"
 """Made in clusters of 0.8, whose brokers may know no broker until a topic exists."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from peers.apache.versions import Mode, Release
+from barnabas.peers.apache.versions import Mode, Release
 
 HOST: Final = "127.0.0.1"
 

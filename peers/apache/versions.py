@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from peers.apache.errors import UnknownVersionError
+from barnabas.peers.apache.errors import UnknownVersionError
 
 OLDEST: Final = (0, 8, 2)
 """What is older has dependencies that Maven Central does not have."""

@@ -2,7 +2,7 @@
 
 Layouts are those of the draft central-coordination. The coordinator (`coordinator`, `group`) and the
 consumer (`consumer`) have no sockets and no clock; `server` and `client` run them on asyncio. The steps
-are in `specs.drafts.central_states`.
+are in `barnabas.specs.drafts.central_states`.
 
 What the document leaves open, and what is done here:
 

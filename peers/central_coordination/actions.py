@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from peers.central_coordination.interest import Partition
-from peers.dialer import Connect, Disconnect, Transmit
-from peers.listener import Close, Send
+from barnabas.peers.central_coordination.interest import Partition
+from barnabas.peers.dialer import Connect, Disconnect, Transmit
+from barnabas.peers.listener import Close, Send
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from peers.central_coordination.actions import ConsumerAction, Log, StartFetchers
-from peers.central_coordination.consumer import NOWHERE, Consumer, Ends, begin
-from peers.central_coordination.interest import Partition
-from peers.central_coordination.settings import ConsumerSettings
-from peers.dialer import Connect, Dialer, Disconnect, Transmit
-from peers.listener import now_ms
+from barnabas.peers.central_coordination.actions import ConsumerAction, Log, StartFetchers
+from barnabas.peers.central_coordination.consumer import NOWHERE, Consumer, Ends, begin
+from barnabas.peers.central_coordination.interest import Partition
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.dialer import Connect, Dialer, Disconnect, Transmit
+from barnabas.peers.listener import now_ms
 
 Watcher = Callable[[ConsumerAction], None]
 

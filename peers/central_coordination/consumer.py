@@ -11,14 +11,19 @@ Times are ms.
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import ConsumerAction, Log, StartFetchers, StopFetchers
-from peers.central_coordination.interest import Partition
-from peers.central_coordination.settings import ConsumerSettings
-from peers.central_coordination.wire import read_request, read_response, request, response
-from peers.dialer import Connect, Disconnect, Transmit
-from peers.framing import Frames, Refused
-from peers.listener import Address
-from specs.drafts.central_states import (
+from barnabas.peers.central_coordination.actions import (
+    ConsumerAction,
+    Log,
+    StartFetchers,
+    StopFetchers,
+)
+from barnabas.peers.central_coordination.interest import Partition
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.central_coordination.wire import read_request, read_response, request, response
+from barnabas.peers.dialer import Connect, Disconnect, Transmit
+from barnabas.peers.framing import Frames, Refused
+from barnabas.peers.listener import Address
+from barnabas.specs.drafts.central_states import (
     CENTRAL_CONSUMER,
     CONSULTING,
     DOWN,
@@ -28,8 +33,8 @@ from specs.drafts.central_states import (
     START,
     STOP,
 )
-from specs.groups.table import NONE
-from specs.malformed import Malformed
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
 
 FRAME_LIMIT = 8 << 20
 """Bytes of the largest frame."""

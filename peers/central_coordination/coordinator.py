@@ -15,16 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from peers.central_coordination.actions import BrokerAction
-from peers.central_coordination.group import Group, Registered
-from peers.central_coordination.interest import Partition, parse
-from peers.central_coordination.settings import BrokerSettings
-from peers.central_coordination.wire import read_request, read_response, request, response
-from peers.framing import Frames, Refused
-from peers.listener import Address, Close, Send
-from specs.drafts.central_coordination import AUTO_OFFSET_RESET
-from specs.drafts.central_states import QUEUED
-from specs.malformed import Malformed
+from barnabas.peers.central_coordination.actions import BrokerAction
+from barnabas.peers.central_coordination.group import Group, Registered
+from barnabas.peers.central_coordination.interest import Partition, parse
+from barnabas.peers.central_coordination.settings import BrokerSettings
+from barnabas.peers.central_coordination.wire import read_request, read_response, request, response
+from barnabas.peers.framing import Frames, Refused
+from barnabas.peers.listener import Address, Close, Send
+from barnabas.specs.drafts.central_coordination import AUTO_OFFSET_RESET
+from barnabas.specs.drafts.central_states import QUEUED
+from barnabas.specs.malformed import Malformed
 
 SESSION_LIMIT = 3_600_000
 """ms of the longest session: nothing waits for ever."""

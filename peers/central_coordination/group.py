@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from peers.central_coordination.actions import BrokerAction, Log, ReadOffsets, StoreOffsets
-from peers.central_coordination.interest import Interest, Partition, assign
-from peers.central_coordination.offsets import farthest
-from peers.central_coordination.wire import request
-from peers.listener import Close, Send
-from specs.drafts.central_states import (
+from barnabas.peers.central_coordination.actions import BrokerAction, Log, ReadOffsets, StoreOffsets
+from barnabas.peers.central_coordination.interest import Interest, Partition, assign
+from barnabas.peers.central_coordination.offsets import farthest
+from barnabas.peers.central_coordination.wire import request
+from barnabas.peers.listener import Close, Send
+from barnabas.specs.drafts.central_states import (
     ALL_STARTED,
     ALL_STOPPED,
     CENTRAL_GROUP,
@@ -26,7 +26,7 @@ from specs.drafts.central_states import (
     STOPPING,
     TAKEN,
 )
-from specs.groups.table import NONE
+from barnabas.specs.groups.table import NONE
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from peers.central_coordination.interest import Partition
-from peers.registry.interface import ABSENT, Registry
-from peers.registry.paths import below
+from barnabas.peers.central_coordination.interest import Partition
+from barnabas.peers.registry.interface import ABSENT, Registry
+from barnabas.peers.registry.paths import below
 
 
 def path_of(group: str) -> str:
@@ -31,7 +31,7 @@ def store(registry: Registry, group: str, offsets: Mapping[Partition, int]) -> N
     No offset goes back. A consumer that comes back from a long pause tells where it was, and nothing in
     its answer says that others have owned the partition since: there are no generations.
 
-    >>> from peers.registry import MemoryRegistry
+    >>> from barnabas.peers.registry import MemoryRegistry
     >>> registry = MemoryRegistry()
     >>> store(registry, "g", {("t", "0-0"): 1}); store(registry, "g", {("t", "0-0"): 0, ("t", "0-1"): 2})
     >>> load(registry, "g")

@@ -13,14 +13,14 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
-from peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
-from peers.central_coordination.coordinator import Broker
-from peers.central_coordination.offsets import load, store
-from peers.central_coordination.settings import BrokerSettings
-from peers.endings import Endings
-from peers.listener import Address, Close, Listener, Send, now_ms
-from peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
-from peers.registry.topics import Topics
+from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
+from barnabas.peers.central_coordination.coordinator import Broker
+from barnabas.peers.central_coordination.offsets import load, store
+from barnabas.peers.central_coordination.settings import BrokerSettings
+from barnabas.peers.endings import Endings
+from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
+from barnabas.peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
+from barnabas.peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from peers.listener import Address
+from barnabas.peers.listener import Address
 
 
 @dataclass(frozen=True)

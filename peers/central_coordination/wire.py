@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from specs.drafts import DraftFrame, decode_frame, encode_frame
-from specs.drafts.central_coordination import (
+from barnabas.specs.drafts import DraftFrame, decode_frame, encode_frame
+from barnabas.specs.drafts.central_coordination import (
     CENTRAL_COORDINATION,
     STOP_FETCHER_WITHOUT_OFFSETS,
     StopFetcher,
     stop_fetcher_response,
 )
-from specs.malformed import Malformed
+from barnabas.specs.malformed import Malformed
 
 CODES: Final = {"NONE": 0} | {error.name: error.code for error in CENTRAL_COORDINATION.errors}
 NAMES: Final = {error.code: error.name for error in CENTRAL_COORDINATION.errors} | {0: "NONE"}

@@ -11,9 +11,9 @@ with Client([("127.0.0.1", 9092)]) as client:
 
 from __future__ import annotations
 
-from peers.client_0_8.client import Client, Unreachable
-from peers.client_0_8.message_sets import Message
-from peers.client_0_8.requests import EARLIEST, LATEST, Fetched, Offsets, Produced
+from barnabas.peers.client_0_8.client import Client, Unreachable
+from barnabas.peers.client_0_8.message_sets import Message
+from barnabas.peers.client_0_8.requests import EARLIEST, LATEST, Fetched, Offsets, Produced
 
 __all__ = [
     "EARLIEST",

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Self, TypeVar
 
-from captures.tcp import possible
-from peers.client_0_8 import requests
-from peers.client_0_8.message_sets import Message
-from peers.client_0_8.requests import Fetched, Offsets, Produced
-from peers.dialogue import Dialogue, Nonsense
-from peers.leaders import (
+from barnabas.captures.tcp import possible
+from barnabas.peers.client_0_8 import requests
+from barnabas.peers.client_0_8.message_sets import Message
+from barnabas.peers.client_0_8.requests import Fetched, Offsets, Produced
+from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.leaders import (
     LEADER_NOT_AVAILABLE,
     STALE,
     UNKNOWN_TOPIC_OR_PARTITION,
@@ -29,8 +29,8 @@ from peers.leaders import (
     cluster,
     metadata,
 )
-from specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
-from specs.malformed import Malformed
+from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
+from barnabas.specs.malformed import Malformed
 
 PAUSE: Final = 0.1
 """Seconds between two questions for a leader."""
@@ -66,7 +66,7 @@ class Connection:
         self._dialogue = Dialogue(client_id)
 
     def send(self, key: int, body: Mapping[str, Any], *, answered: bool = True) -> None:
-        """Send a request in v0. Raises specs.codec.Unfit before anything is sent."""
+        """Send a request in v0. Raises barnabas.specs.codec.Unfit before anything is sent."""
         self._socket.sendall(self._dialogue.ask(key, 0, body, answered=answered))
 
     def receive(self) -> dict[str, Any]:

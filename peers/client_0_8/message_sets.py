@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from specs.malformed import Malformed
-from specs.records import Record, build, read
-from specs.records.record_set import summary
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Record, build, read
+from barnabas.specs.records.record_set import summary
 
 
 class Message(NamedTuple):
@@ -28,7 +28,7 @@ class Read(NamedTuple):
 def write(messages: Iterable[Message], compression: str = "none") -> bytes:
     """A set for Produce; the broker gives offsets, so here they count from 0.
 
-    compression: none, gzip or snappy, and from 0.8.2 lz4. Raises specs.codec.Unfit.
+    compression: none, gzip or snappy, and from 0.8.2 lz4. Raises barnabas.specs.codec.Unfit.
 
     >>> len(write([Message(None, b"v")])), len(write([Message(None, b"v")] * 100, "gzip")) < 300
     (27, True)

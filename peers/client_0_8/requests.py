@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from peers.client_0_8.message_sets import Message, read_from, write
-from peers.leaders import Place, by_topic
+from barnabas.peers.client_0_8.message_sets import Message, read_from, write
+from barnabas.peers.leaders import Place, by_topic
 
 LATEST: Final = -1
 """As a time: the offset of the next message."""
@@ -48,7 +48,7 @@ class Offsets(NamedTuple):
 def produce(
     sets: Mapping[Place, Sequence[Message]], acks: int, timeout_ms: int, compression: str
 ) -> dict[str, Any]:
-    """The body of a Produce request. Raises specs.codec.Unfit."""
+    """The body of a Produce request. Raises barnabas.specs.codec.Unfit."""
     return produce_bytes(
         {place: write(messages, compression) for place, messages in sets.items()}, acks, timeout_ms
     )

@@ -2,7 +2,7 @@
 
 Layouts are those of the draft rewrite-0.8.2; Metadata v0 and OffsetFetch v1 are Kafka's own. The
 coordinator (`coordinator`, `group`) and the consumer (`consumer`) have no sockets and no clock;
-`server` and `client` run them on asyncio. The steps are in `specs.drafts.rewrite_states`.
+`server` and `client` run them on asyncio. The steps are in `barnabas.specs.drafts.rewrite_states`.
 
 Where the page contradicts itself, or says nothing, this is what is done here:
 

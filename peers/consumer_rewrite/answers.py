@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from peers.consumer_rewrite.record import Committed, Consumer, Record
-from peers.consumer_rewrite.strategies import Partition
-from peers.consumer_rewrite.wire import CODES
-from specs.groups.table import NONE
+from barnabas.peers.consumer_rewrite.record import Committed, Consumer, Record
+from barnabas.peers.consumer_rewrite.strategies import Partition
+from barnabas.peers.consumer_rewrite.wire import CODES
+from barnabas.specs.groups.table import NONE
 
 Body = dict[str, Any]
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from peers.consumer_rewrite.actions import Consume, ConsumerAction
-from peers.consumer_rewrite.consumer import Consumer
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.consumer_rewrite.strategies import Partition
-from peers.dialer import Connect, Dialer, Disconnect, News, Transmit
-from peers.listener import now_ms
+from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction
+from barnabas.peers.consumer_rewrite.consumer import Consumer
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.consumer_rewrite.strategies import Partition
+from barnabas.peers.dialer import Connect, Dialer, Disconnect, News, Transmit
+from barnabas.peers.listener import now_ms
 
 
 class Client:

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.consumer_rewrite.strategies import Partition
-from peers.consumer_rewrite.wire import error_name, read_response, request
-from peers.dialer import Connect, Disconnect, Transmit
-from peers.framing import Frames, Refused
-from peers.listener import Address
-from specs.drafts.rewrite_states import (
+from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.consumer_rewrite.strategies import Partition
+from barnabas.peers.consumer_rewrite.wire import error_name, read_response, request
+from barnabas.peers.dialer import Connect, Disconnect, Transmit
+from barnabas.peers.framing import Frames, Refused
+from barnabas.peers.listener import Address
+from barnabas.specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
     LOST,
@@ -40,8 +40,8 @@ from specs.drafts.rewrite_states import (
     STOPPED,
     UNKNOWN_CONSUMER,
 )
-from specs.groups.table import NONE
-from specs.malformed import Malformed
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
 
 FRAME_LIMIT: Final = 8 << 20
 """Bytes of the largest response."""

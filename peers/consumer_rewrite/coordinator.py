@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from peers.consumer_rewrite.actions import BrokerAction, Load, Log, Write
-from peers.consumer_rewrite.answers import UNKNOWN_TOPIC, Answer, Asked, Body, refusal
-from peers.consumer_rewrite.group import Action, Group
-from peers.consumer_rewrite.record import Record, decode
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.wire import CODES, read_request, response
-from peers.framing import Frames, Refused
-from peers.listener import Address, Close, Send
-from peers.registry.interface import ABSENT, Entry
-from specs.drafts.rewrite_states import (
+from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, Write
+from barnabas.peers.consumer_rewrite.answers import UNKNOWN_TOPIC, Answer, Asked, Body, refusal
+from barnabas.peers.consumer_rewrite.group import Action, Group
+from barnabas.peers.consumer_rewrite.record import Record, decode
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.consumer_rewrite.wire import CODES, read_request, response
+from barnabas.peers.framing import Frames, Refused
+from barnabas.peers.listener import Address, Close, Send
+from barnabas.peers.registry.interface import ABSENT, Entry
+from barnabas.specs.drafts.rewrite_states import (
     CATCH_UP,
     DOWN,
     ELECTED,
@@ -39,8 +39,8 @@ from specs.drafts.rewrite_states import (
     REWRITE_COORDINATOR,
     UNKNOWN,
 )
-from specs.groups.table import NONE
-from specs.malformed import Malformed
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
 
 
 def slot_of(group: str, slots: int) -> int:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from peers.consumer_rewrite.actions import Log, Write
-from peers.consumer_rewrite.answers import (
+from barnabas.peers.consumer_rewrite.actions import Log, Write
+from barnabas.peers.consumer_rewrite.answers import (
     Answer,
     Asked,
     Body,
@@ -19,13 +19,13 @@ from peers.consumer_rewrite.answers import (
     joined,
     refusal,
 )
-from peers.consumer_rewrite.joining import decided, refused
-from peers.consumer_rewrite.record import Consumer, Record
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.strategies import BrokenPromise
-from peers.consumer_rewrite.wire import CODES
-from peers.listener import Close
-from specs.drafts.rewrite_states import (
+from barnabas.peers.consumer_rewrite.joining import decided, refused
+from barnabas.peers.consumer_rewrite.record import Consumer, Record
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.consumer_rewrite.strategies import BrokenPromise
+from barnabas.peers.consumer_rewrite.wire import CODES
+from barnabas.peers.listener import Close
+from barnabas.specs.drafts.rewrite_states import (
     ALL_JOINED,
     ANSWERED,
     CANCELLED,
@@ -45,7 +45,7 @@ from specs.drafts.rewrite_states import (
     UNKNOWN,
     UNKNOWN_CONSUMER,
 )
-from specs.groups.table import NONE
+from barnabas.specs.groups.table import NONE
 
 Action = Answer | Close | Write | Log
 

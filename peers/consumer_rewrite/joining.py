@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from peers.consumer_rewrite.answers import Body
-from peers.consumer_rewrite.record import Consumer, Record
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.strategies import Partition, Strategy, assigned
-from specs.drafts.rewrite_states import (
+from barnabas.peers.consumer_rewrite.answers import Body
+from barnabas.peers.consumer_rewrite.record import Consumer, Record
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.consumer_rewrite.strategies import Partition, Strategy, assigned
+from barnabas.specs.drafts.rewrite_states import (
     INCONSISTENT_STRATEGY,
     TIMEOUT_TOO_HIGH,
     UNKNOWN,

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from peers.consumer_rewrite.strategies import STRATEGIES, Strategy
+from barnabas.peers.consumer_rewrite.strategies import STRATEGIES, Strategy
 
 
 def with_own(text: object) -> Mapping[str, Strategy]:

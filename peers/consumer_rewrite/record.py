@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from peers.consumer_rewrite.strategies import Partition
-from peers.registry.paths import below
+from barnabas.peers.consumer_rewrite.strategies import Partition
+from barnabas.peers.registry.paths import below
 
 PATH = "/groups"
 """Below it each group has an entry of its name."""

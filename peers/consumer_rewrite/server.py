@@ -16,15 +16,15 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
-from peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
-from peers.consumer_rewrite.coordinator import Broker, slot_of
-from peers.consumer_rewrite.record import PATH, path_of
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.endings import Endings
-from peers.listener import Address, Close, Listener, Send, now_ms
-from peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
-from peers.registry.paths import name_of
-from peers.registry.topics import Topics
+from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
+from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
+from barnabas.peers.consumer_rewrite.record import PATH, path_of
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.endings import Endings
+from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
+from barnabas.peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
+from barnabas.peers.registry.paths import name_of
+from barnabas.peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
 

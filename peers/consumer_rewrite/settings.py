@@ -1,6 +1,6 @@
 """Configuration of both sides. `option` gives the document's name of a field, where it has one.
 
-from_options(BrokerSettings, {"max.session.timeout": "30000"}, slots=2)     # of `peers.options`
+from_options(BrokerSettings, {"max.session.timeout": "30000"}, slots=2)     # of `barnabas.peers.options`
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from peers.consumer_rewrite.own_strategies import with_own
-from peers.consumer_rewrite.strategies import STRATEGIES, Strategy
-from peers.listener import Address
-from peers.options import addresses
+from barnabas.peers.consumer_rewrite.own_strategies import with_own
+from barnabas.peers.consumer_rewrite.strategies import STRATEGIES, Strategy
+from barnabas.peers.listener import Address
+from barnabas.peers.options import addresses
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-import specs
-from specs.drafts import DraftFrame, decode_frame, encode_frame
-from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
-from specs.frames import Short, request_head
-from specs.headers import REQUEST_HEADER
-from specs.keys import METADATA, OFFSET_FETCH
-from specs.malformed import Malformed
+from barnabas import specs
+from barnabas.specs.drafts import DraftFrame, decode_frame, encode_frame
+from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.specs.frames import Short, request_head
+from barnabas.specs.headers import REQUEST_HEADER
+from barnabas.specs.keys import METADATA, OFFSET_FETCH
+from barnabas.specs.malformed import Malformed
 
 CODES: Final = {"NONE": 0} | {error.name: error.code for error in REWRITE_0_8_2.errors}
 NAMES: Final = {error.code: error.name for error in REWRITE_0_8_2.errors} | {0: "NONE"}

@@ -11,10 +11,10 @@ with PipelinedProducer([("127.0.0.1", 9092)]) as producer:
 
 from __future__ import annotations
 
-from peers.pipelined_producer.event import Event, Outcome
-from peers.pipelined_producer.intake import QueueFull, TooLarge
-from peers.pipelined_producer.producer import PipelinedProducer, Stopped
-from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
+from barnabas.peers.pipelined_producer.event import Event, Outcome
+from barnabas.peers.pipelined_producer.intake import QueueFull, TooLarge
+from barnabas.peers.pipelined_producer.producer import PipelinedProducer, Stopped
+from barnabas.peers.pipelined_producer.settings import BLOCKING_0_8, Settings
 
 __all__ = [
     "BLOCKING_0_8",

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from peers.leaders import Address
-from peers.pipelined_producer.event import Outcome
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer.event import Outcome
 
 METADATA: Final = -1
 """The connection on which metadata are asked for: an answer there waits behind no Produce."""

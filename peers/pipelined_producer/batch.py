@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from peers.leaders import Place, by_topic
-from peers.pipelined_producer.event import Event, Outcome
-from peers.pipelined_producer.queues import Batches
-from peers.pipelined_producer.serializing import (
+from barnabas.peers.leaders import Place, by_topic
+from barnabas.peers.pipelined_producer.event import Event, Outcome
+from barnabas.peers.pipelined_producer.queues import Batches
+from barnabas.peers.pipelined_producer.serializing import (
     BATCH,
     PARTITION,
     Serializers,
@@ -17,8 +17,8 @@ from peers.pipelined_producer.serializing import (
     request_room,
     too_large,
 )
-from peers.pipelined_producer.settings import Settings
-from specs.records import Record, build
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.records import Record, build
 
 MAGIC_1: Final = 2
 MAGIC_2: Final = 3

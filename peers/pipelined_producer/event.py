@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from peers.leaders import Place
+from barnabas.peers.leaders import Place
 
 UNDESIGNATED: Final = -1
 """The partition of what has none yet: it has no key, or the topic's partitions are not known."""

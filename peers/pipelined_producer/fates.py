@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from peers.leaders import UNKNOWN_TOPIC_OR_PARTITION, Place
-from peers.pipelined_producer.event import Event, Outcome
-from peers.pipelined_producer.intake import Intake
-from peers.pipelined_producer.refresher import RETRIABLE
-from peers.pipelined_producer.retries import Retries
-from peers.pipelined_producer.settings import Settings
-from specs.error_codes import ERROR_CODES
+from barnabas.peers.leaders import UNKNOWN_TOPIC_OR_PARTITION, Place
+from barnabas.peers.pipelined_producer.event import Event, Outcome
+from barnabas.peers.pipelined_producer.intake import Intake
+from barnabas.peers.pipelined_producer.refresher import RETRIABLE
+from barnabas.peers.pipelined_producer.retries import Retries
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.error_codes import ERROR_CODES
 
 LOST: Final = "the connection was lost"
 LATE: Final = "the broker did not answer in time"

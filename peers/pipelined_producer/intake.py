@@ -10,12 +10,18 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from peers.leaders import Place
-from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
-from peers.pipelined_producer.partitioning import Partitioner, by_hash
-from peers.pipelined_producer.queues import Batches, OneQueue, PartitionQueues, Queues
-from peers.pipelined_producer.serializing import BATCH, PLAIN, Serializers, known_size, too_large
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
+from barnabas.peers.pipelined_producer.partitioning import Partitioner, by_hash
+from barnabas.peers.pipelined_producer.queues import Batches, OneQueue, PartitionQueues, Queues
+from barnabas.peers.pipelined_producer.serializing import (
+    BATCH,
+    PLAIN,
+    Serializers,
+    known_size,
+    too_large,
+)
+from barnabas.peers.pipelined_producer.settings import Settings
 
 LONGEST_TOPIC: Final = 249
 """Bytes of a topic's name (kafka.common.Topic has as many characters)."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from peers.dialogue import Dialogue, Nonsense
-from peers.leaders import Address, Place
-from peers.pipelined_producer.queues import Batches
-from peers.pipelined_producer.settings import NEWEST_PRODUCE
-from specs.keys import PRODUCE
+from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.leaders import Address, Place
+from barnabas.peers.pipelined_producer.queues import Batches
+from barnabas.peers.pipelined_producer.settings import NEWEST_PRODUCE
+from barnabas.specs.keys import PRODUCE
 
 
 class State(StrEnum):

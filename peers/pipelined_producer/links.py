@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from peers.dialogue import Dialogue
-from peers.leaders import Place
-from peers.pipelined_producer.actions import METADATA
-from peers.pipelined_producer.link import Link, State
-from peers.pipelined_producer.refresher import Refresher
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.dialogue import Dialogue
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.actions import METADATA
+from barnabas.peers.pipelined_producer.link import Link, State
+from barnabas.peers.pipelined_producer.refresher import Refresher
+from barnabas.peers.pipelined_producer.settings import Settings
 
 
 class Links:

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from peers.dialogue import Answer, Nonsense
-from peers.leaders import STALE, Address, Place
-from peers.pipelined_producer.actions import (
+from barnabas.peers.dialogue import Answer, Nonsense
+from barnabas.peers.leaders import STALE, Address, Place
+from barnabas.peers.pipelined_producer.actions import (
     METADATA,
     Action,
     Close,
@@ -22,18 +22,18 @@ from peers.pipelined_producer.actions import (
     Takes,
     Write,
 )
-from peers.pipelined_producer.batch import collate
-from peers.pipelined_producer.event import UNDESIGNATED, Outcome
-from peers.pipelined_producer.fates import CLOSED, LATE, LOST, Fates
-from peers.pipelined_producer.intake import Intake
-from peers.pipelined_producer.link import Link, Sent, State, produce_version
-from peers.pipelined_producer.links import Links
-from peers.pipelined_producer.queues import Batches
-from peers.pipelined_producer.refresher import Refresher
-from peers.pipelined_producer.retries import Retries
-from peers.pipelined_producer.serializing import PLAIN, Serializers
-from peers.pipelined_producer.settings import Settings
-from specs.keys import API_VERSIONS, PRODUCE
+from barnabas.peers.pipelined_producer.batch import collate
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Outcome
+from barnabas.peers.pipelined_producer.fates import CLOSED, LATE, LOST, Fates
+from barnabas.peers.pipelined_producer.intake import Intake
+from barnabas.peers.pipelined_producer.link import Link, Sent, State, produce_version
+from barnabas.peers.pipelined_producer.links import Links
+from barnabas.peers.pipelined_producer.queues import Batches
+from barnabas.peers.pipelined_producer.refresher import Refresher
+from barnabas.peers.pipelined_producer.retries import Retries
+from barnabas.peers.pipelined_producer.serializing import PLAIN, Serializers
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.keys import API_VERSIONS, PRODUCE
 
 _NOW: Final = 1e-6  # seconds that times may be off by, as sums of floats are
 

@@ -8,18 +8,18 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Self
 
-from peers.leaders import Address
-from peers.pipelined_producer.actions import Action, Close, Connect, Report, Select, Write
-from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
-from peers.pipelined_producer.intake import Intake, QueueFull
-from peers.pipelined_producer.loop import Loop
-from peers.pipelined_producer.partitioning import Partitioner, by_hash
-from peers.pipelined_producer.resolver import Lookup, look_up
-from peers.pipelined_producer.selecting import wake, wants_write
-from peers.pipelined_producer.serializing import PLAIN, Serializers
-from peers.pipelined_producer.settings import Settings
-from peers.pipelined_producer.sockets import Sockets
-from peers.pipelined_producer.steps import STEPS
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer.actions import Action, Close, Connect, Report, Select, Write
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
+from barnabas.peers.pipelined_producer.intake import Intake, QueueFull
+from barnabas.peers.pipelined_producer.loop import Loop
+from barnabas.peers.pipelined_producer.partitioning import Partitioner, by_hash
+from barnabas.peers.pipelined_producer.resolver import Lookup, look_up
+from barnabas.peers.pipelined_producer.selecting import wake, wants_write
+from barnabas.peers.pipelined_producer.serializing import PLAIN, Serializers
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.sockets import Sockets
+from barnabas.peers.pipelined_producer.steps import STEPS
 
 
 class Stopped(RuntimeError):

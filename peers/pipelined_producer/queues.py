@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from heapq import merge
 from typing import Final, Protocol
 
-from peers.leaders import Place
-from peers.pipelined_producer.event import UNDESIGNATED, Event
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Event
 
 Batches = dict[Place, list[Event]]
 

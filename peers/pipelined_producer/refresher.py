@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from peers.dialogue import Dialogue, Nonsense
-from peers.leaders import Address, Cluster, Place, cluster, metadata
-from peers.pipelined_producer.actions import METADATA
-from peers.pipelined_producer.event import UNDESIGNATED
-from peers.pipelined_producer.link import Link, State
-from peers.pipelined_producer.settings import Settings
-from specs.error_codes import ERROR_CODES
-from specs.keys import METADATA as METADATA_KEY
+from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.leaders import Address, Cluster, Place, cluster, metadata
+from barnabas.peers.pipelined_producer.actions import METADATA
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED
+from barnabas.peers.pipelined_producer.link import Link, State
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.keys import METADATA as METADATA_KEY
 
 RETRIABLE: Final = frozenset(one.code for one in ERROR_CODES if one.retriable)
 """Errors that may be over when the same is asked again."""

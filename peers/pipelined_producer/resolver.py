@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from peers.leaders import Address
+from barnabas.peers.leaders import Address
 
 
 class Endpoint(NamedTuple):

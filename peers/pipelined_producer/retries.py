@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from peers.leaders import Place
-from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.queues import Batches
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.event import Event
+from barnabas.peers.pipelined_producer.queues import Batches
 
 
 class Retry(NamedTuple):

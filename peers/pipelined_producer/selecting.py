@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from peers.pipelined_producer.actions import METADATA
-from peers.pipelined_producer.event import UNDESIGNATED
-from peers.pipelined_producer.link import State
-from peers.pipelined_producer.loop import Loop
+from barnabas.peers.pipelined_producer.actions import METADATA
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED
+from barnabas.peers.pipelined_producer.link import State
+from barnabas.peers.pipelined_producer.loop import Loop
 
 
 def wants_write(loop: Loop) -> set[int]:

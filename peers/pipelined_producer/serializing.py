@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.settings import Settings
 
 Serializer = Callable[[Any], bytes | None]
 """Makes bytes of a key or a value; what it raises is the event's problem."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from specs.records import CODECS
+from barnabas.specs.records import CODECS
 
 NEWEST_PRODUCE: Final = 12
 """The newest Produce that names topics; v13 has ids, which Metadata v0 does not tell."""

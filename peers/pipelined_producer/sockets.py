@@ -8,9 +8,9 @@ import socket
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from peers.leaders import Address
-from peers.pipelined_producer.actions import Heard, Takes
-from peers.pipelined_producer.resolver import Endpoint, Lookup, Resolver, literal, look_up
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer.actions import Heard, Takes
+from barnabas.peers.pipelined_producer.resolver import Endpoint, Lookup, Resolver, literal, look_up
 
 _CHUNK: Final = 1 << 18
 _LONGEST: Final = 3600.0  # seconds that select waits at most

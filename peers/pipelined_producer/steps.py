@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from peers.pipelined_producer.actions import Select
-from peers.pipelined_producer.loop import Loop
+from barnabas.peers.pipelined_producer.actions import Select
+from barnabas.peers.pipelined_producer.loop import Loop
 
 STEPS: Final[tuple[tuple[str, Callable[[Loop], None] | Select], ...]] = (
     ("configure any new broker connections", Loop.configure_connections),

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from captures.exchange import SASL_TOKEN, Exchange
-from peers.recorded.shape import about, shape
-from specs.keys import API_VERSIONS, FETCH
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.peers.recorded.shape import about, shape
+from barnabas.specs.keys import API_VERSIONS, FETCH
 
 How = Literal["same bytes", "same shape", "same names", "again"]
 """Why an exchange was chosen. `again`: all that asked for the same have been answered, so the last of
@@ -82,7 +82,7 @@ class Answers:
         return again
 
     def left(self) -> Counter[str]:
-        """API -> exchanges that have not answered; but for Fetch, see `peers.recorded.log`."""
+        """API -> exchanges that have not answered; but for Fetch, see `barnabas.peers.recorded.log`."""
         return Counter(
             exchange.api
             for number, exchange in enumerate(self.recorded)

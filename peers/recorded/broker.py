@@ -16,17 +16,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.exchange import Exchange
-from captures.framing import FRAME_LIMIT
-from peers.recorded.answers import Answers
-from peers.recorded.log import RecordedLog
-from peers.recorded.offered import offered
-from specs.addresses import Kind, patch, place_of
-from specs.contents import NAMES
-from specs.frames import RequestHead, Short, request_head
-from specs.headers import RESPONSE_HEADER, response_header_version
-from specs.keys import API_VERSIONS, FETCH
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.framing import FRAME_LIMIT
+from barnabas.peers.recorded.answers import Answers
+from barnabas.peers.recorded.log import RecordedLog
+from barnabas.peers.recorded.offered import offered
+from barnabas.specs.addresses import Kind, patch, place_of
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
+from barnabas.specs.keys import API_VERSIONS, FETCH
+from barnabas.specs.malformed import Malformed
 
 LONGEST: Final = 30_000.0
 """Milliseconds that an answer waits at most."""
@@ -40,7 +40,7 @@ class Served:
 
     connections: int = 0
     answered: Counter[str] = field(default_factory=Counter)
-    """By why the answer was chosen, see `peers.recorded.answers`."""
+    """By why the answer was chosen, see `barnabas.peers.recorded.answers`."""
     unknown: Counter[str] = field(default_factory=Counter)
     """API and version -> requests of which nothing was recorded."""
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from captures.exchange import Exchange
-from specs import records
-from specs.contents import api
-from specs.keys import FETCH
-from specs.malformed import Malformed
+from barnabas.captures.exchange import Exchange
+from barnabas.specs import records
+from barnabas.specs.contents import api
+from barnabas.specs.keys import FETCH
+from barnabas.specs.malformed import Malformed
 
 UNKNOWN_TOPIC_OR_PARTITION: Final = 3
 READ_COMMITTED: Final = 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from captures.exchange import UNSUPPORTED_VERSION
-from specs.contents import api
-from specs.keys import API_VERSIONS, PRODUCE
+from barnabas.captures.exchange import UNSUPPORTED_VERSION
+from barnabas.specs.contents import api
+from barnabas.specs.keys import API_VERSIONS, PRODUCE
 
 
 def offered(version: int, recorded: Mapping[int, tuple[int, int]]) -> bytes:

@@ -6,11 +6,11 @@ import json
 from collections.abc import Hashable
 from typing import Any, Final
 
-from captures.difference import IDENTITY, OF_THE_RUN, without
-from captures.unpacked import unpacked
-from specs.contents import api
-from specs.jsonform import to_json
-from specs.malformed import Malformed
+from barnabas.captures.difference import IDENTITY, OF_THE_RUN, without
+from barnabas.captures.unpacked import unpacked
+from barnabas.specs.contents import api
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.malformed import Malformed
 
 OF_THE_CLIENT: Final = (
     *OF_THE_RUN,

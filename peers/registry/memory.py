@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from peers.registry.interface import ABSENT, Entry, Leader
+from barnabas.peers.registry.interface import ABSENT, Entry, Leader
 
 
 class MemoryRegistry:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from peers.registry.interface import ABSENT, Registry
-from peers.registry.paths import below, name_of
+from barnabas.peers.registry.interface import ABSENT, Registry
+from barnabas.peers.registry.paths import below, name_of
 
 PATH = "/brokers/topics"
 
@@ -57,7 +57,7 @@ class Topics:
     def grow(self, topic: str, *partitions: str) -> None:
         """A topic, new or not, has these partitions, too. Raises as `read` does.
 
-        >>> from peers.registry import MemoryRegistry
+        >>> from barnabas.peers.registry import MemoryRegistry
         >>> topics = Topics(MemoryRegistry())
         >>> topics.grow("t", "0"); topics.grow("t", "0", "1"); topics.read()
         {'t': ('0', '1')}

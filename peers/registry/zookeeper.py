@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from peers.registry.interface import ABSENT, Entry, Leader
+from barnabas.peers.registry.interface import ABSENT, Entry, Leader
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient

@@ -15,9 +15,9 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from peers.replay.connection import LiveConnection
-from specs.contents import api, key_of
-from specs.malformed import Malformed
+from barnabas.peers.replay.connection import LiveConnection
+from barnabas.specs.contents import api, key_of
+from barnabas.specs.malformed import Malformed
 
 HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MECHANISMS: Final = ("PLAIN", *HASHES)

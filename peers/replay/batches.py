@@ -12,10 +12,10 @@ from typing import Final
 
 import crc32c
 
-from peers.replay.identities import Identities, Producer
-from peers.replay.offsets import Place
-from specs import records
-from specs.malformed import Malformed
+from barnabas.peers.replay.identities import Identities, Producer
+from barnabas.peers.replay.offsets import Place
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
 
 _FRONT: Final = struct.Struct(">qii")
 _CRC: Final = struct.Struct(">I")

@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
-from captures.tcp import possible
-from specs.contents import NAMES
-from specs.frames import response_body
-from specs.headers import REQUEST_HEADER, request_header_version
-from specs.malformed import Malformed
+from barnabas.captures.tcp import possible
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import response_body
+from barnabas.specs.headers import REQUEST_HEADER, request_header_version
+from barnabas.specs.malformed import Malformed
 
 FRAME_LIMIT: Final = 1 << 30
 """Bytes of the largest response."""

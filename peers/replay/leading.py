@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from peers.replay.order import Generation
+from barnabas.peers.replay.order import Generation
 
 
 @dataclass(slots=True)

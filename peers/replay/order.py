@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from captures.context.pairs import TOPIC, pairs
-from captures.exchange import Exchange
-from peers.replay.topics import Needed
-from specs.keys import SYNC_GROUP
+from barnabas.captures.context.pairs import TOPIC, pairs
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.replay.topics import Needed
+from barnabas.specs.keys import SYNC_GROUP
 
 LIMIT: Final = 1 << 30
 """Bytes of messages that wait for one that was asked before them and took longer."""

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from captures.difference import OF_THE_RUN, Difference, differences
-from captures.exchange import Exchange
-from captures.unpacked import unpacked
-from peers.replay.identities import Identities, Scope
-from peers.replay.offsets import Offsets, partitions
-from peers.replay.plan import Left
-from peers.replay.routing import topic_of
-from peers.replay.versions import NAMED, named_topics, pruned
-from specs.contents import api
-from specs.jsonform import to_json
-from specs.keys import FETCH, JOIN_GROUP
-from specs.secrets import redact
+from barnabas.captures.difference import OF_THE_RUN, Difference, differences
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.unpacked import unpacked
+from barnabas.peers.replay.identities import Identities, Scope
+from barnabas.peers.replay.offsets import Offsets, partitions
+from barnabas.peers.replay.plan import Left
+from barnabas.peers.replay.routing import topic_of
+from barnabas.peers.replay.versions import NAMED, named_topics, pruned
+from barnabas.specs.contents import api
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.keys import FETCH, JOIN_GROUP
+from barnabas.specs.secrets import redact
 
 OF_THE_CLUSTER: Final = (
     *OF_THE_RUN,

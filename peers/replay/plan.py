@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from captures.exchange import SASL_TOKEN, Exchange
-from specs.contents import NAMES, key_of
-from specs.keys import FETCH
-from specs.secrets import has_secrets
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.specs.contents import NAMES, key_of
+from barnabas.specs.keys import FETCH
+from barnabas.specs.secrets import has_secrets
 
 HANDSHAKES: Final = frozenset(map(key_of, ("ApiVersions", "SaslHandshake", "SaslAuthenticate")))
 """What whoever connects does by itself."""

@@ -13,23 +13,30 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from captures.errors import first_error
-from captures.exchange import Exchange
-from peers.replay.cluster import LiveCluster
-from peers.replay.connection import Dial, LiveConnection
-from peers.replay.joining import ALONE, Joined
-from peers.replay.order import Index
-from peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared
-from peers.replay.plan import Left, left_out
-from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, places, split
-from peers.replay.sessions import SESSION_ERRORS, FetchSessions
-from peers.replay.translation import Translation
-from peers.replay.versions import NotReplayable
-from specs.codec.build import Unfit
-from specs.contents import api
-from specs.error_codes import error_name
-from specs.keys import FETCH, JOIN_GROUP, PRODUCE
-from specs.malformed import Malformed
+from barnabas.captures.errors import first_error
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.replay.cluster import LiveCluster
+from barnabas.peers.replay.connection import Dial, LiveConnection
+from barnabas.peers.replay.joining import ALONE, Joined
+from barnabas.peers.replay.order import Index
+from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared
+from barnabas.peers.replay.plan import Left, left_out
+from barnabas.peers.replay.routing import (
+    OF_LEADERS,
+    Coordinator,
+    coordinator_of,
+    merge,
+    places,
+    split,
+)
+from barnabas.peers.replay.sessions import SESSION_ERRORS, FetchSessions
+from barnabas.peers.replay.translation import Translation
+from barnabas.peers.replay.versions import NotReplayable
+from barnabas.specs.codec.build import Unfit
+from barnabas.specs.contents import api
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.keys import FETCH, JOIN_GROUP, PRODUCE
+from barnabas.specs.malformed import Malformed
 
 PATIENCE: Final = 60.0
 """Seconds after which a response that was answered in the recording is no longer waited for."""

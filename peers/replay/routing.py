@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from captures.context.naming import PATHS, group_of
-from specs.contents import key_of
+from barnabas.captures.context.naming import PATHS, group_of
+from barnabas.specs.contents import key_of
 
 
 class Arrays(NamedTuple):

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from peers.replay.routing import topic_of
-from peers.replay.versions import NAMED
+from barnabas.peers.replay.routing import topic_of
+from barnabas.peers.replay.versions import NAMED
 
 SESSION_ERRORS: Final = frozenset((70, 71, 106))
 """FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR: a client

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.context.reading import fields
-from captures.exchange import Exchange
-from captures.wording import listed, plural
-from peers.replay.plan import is_followers
-from peers.replay.routing import OF_LEADERS, places
-from specs.contents import key_of
+from barnabas.captures.context.reading import fields
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.wording import listed, plural
+from barnabas.peers.replay.plan import is_followers
+from barnabas.peers.replay.routing import OF_LEADERS, places
+from barnabas.specs.contents import key_of
 
 CREATE_TOPICS: Final = key_of("CreateTopics")
 

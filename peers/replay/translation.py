@@ -6,16 +6,16 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from captures.exchange import Exchange
-from peers.replay.batches import Sequences, renewed
-from peers.replay.identities import Identities, copied, replaced, scope_of
-from peers.replay.leading import Leading
-from peers.replay.offsets import Offsets, partitions
-from peers.replay.order import Index
-from peers.replay.outcome import expected
-from peers.replay.routing import OF_LEADERS
-from peers.replay.versions import converted, version_for
-from specs.keys import END_TXN, JOIN_GROUP, PRODUCE, SYNC_GROUP
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.replay.batches import Sequences, renewed
+from barnabas.peers.replay.identities import Identities, copied, replaced, scope_of
+from barnabas.peers.replay.leading import Leading
+from barnabas.peers.replay.offsets import Offsets, partitions
+from barnabas.peers.replay.order import Index
+from barnabas.peers.replay.outcome import expected
+from barnabas.peers.replay.routing import OF_LEADERS
+from barnabas.peers.replay.versions import converted, version_for
+from barnabas.specs.keys import END_TXN, JOIN_GROUP, PRODUCE, SYNC_GROUP
 
 BY_ID: Final = 13
 """From this version of Produce on topics have ids and no names."""

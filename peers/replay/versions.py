@@ -6,15 +6,15 @@ import uuid
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from specs.contents import NAMES, api
-from specs.keys import (
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.keys import (
     FIND_COORDINATOR,
     LEAVE_GROUP,
     OFFSET_FETCH,
     PRODUCE,
     TXN_OFFSET_COMMIT,
 )
-from specs.layout import Layout
+from barnabas.specs.layout import Layout
 
 MAGIC_2: Final = 3
 """From this version on Produce takes no records of magic 0 and 1."""

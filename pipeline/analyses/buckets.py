@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import NS
+from barnabas.pipeline.analyses.expressions import NS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

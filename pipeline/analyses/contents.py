@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pipeline.analyses import (
+from barnabas.pipeline.analyses import (
     commits,
     errors,
     findings,
@@ -19,7 +19,7 @@ from pipeline.analyses import (
     rules,
     versions,
 )
-from pipeline.analyses.analysis import Analysis
+from barnabas.pipeline.analyses.analysis import Analysis
 
 # fmt: off
 ANALYSES: Final = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.classic_phases import phase
-from pipeline.analyses.expressions import answered_ns, said
+from barnabas.pipeline.analyses.classic_phases import phase
+from barnabas.pipeline.analyses.expressions import answered_ns, said
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.buckets import bucketed
-from pipeline.analyses.expressions import asked, error_text, without_negotiation
-from pipeline.columns import Column
+from barnabas.pipeline.analyses.buckets import bucketed
+from barnabas.pipeline.analyses.expressions import asked, error_text, without_negotiation
+from barnabas.pipeline.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

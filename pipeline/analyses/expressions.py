@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from captures.exchange import STRAY
-from specs.error_codes import ERROR_CODES
+from barnabas.captures.exchange import STRAY
+from barnabas.specs.error_codes import ERROR_CODES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

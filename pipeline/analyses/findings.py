@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from captures.checks import CHECKS
-from captures.checks.finding import Check, Finding
-from captures.context import Context
-from pipeline.bodies import bodies
-from pipeline.columns import Column, arrow, ddl
-from pipeline.rows import exchange
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import Check, Finding
+from barnabas.captures.context import Context
+from barnabas.pipeline.bodies import bodies
+from barnabas.pipeline.columns import Column, arrow, ddl
+from barnabas.pipeline.rows import exchange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,7 +53,7 @@ class Scope(NamedTuple):
 HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
 
 PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
-"""SQL: the client, as `captures.checks.finding.program` has it."""
+"""SQL: the client, as `barnabas.captures.checks.finding.program` has it."""
 
 # fmt: off
 SCOPES: Final = (
@@ -188,7 +188,7 @@ def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _run(by: str, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Check, Finding]]:
-    """As captures.checks.running does it; what the context says was put into the rows before."""
+    """As barnabas.captures.checks.running does it; what the context says was put into the rows before."""
     names = _checks(by)
     context = Context()
     begun = [(check, check.begin(check.settings)) for check in CHECKS if check.name in names]

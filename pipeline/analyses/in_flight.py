@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.buckets import bucketed
-from pipeline.analyses.expressions import answered_ns, asked
-from pipeline.columns import Column
-from pipeline.rows import NO_RESPONSE
+from barnabas.pipeline.analyses.buckets import bucketed
+from barnabas.pipeline.analyses.expressions import answered_ns, asked
+from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows import NO_RESPONSE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

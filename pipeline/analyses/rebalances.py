@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.classic_phases import classic_phases
-from pipeline.analyses.epoch_phases import epoch_phases
-from pipeline.analyses.expressions import moment, ms
-from pipeline.columns import Column
+from barnabas.pipeline.analyses.classic_phases import classic_phases
+from barnabas.pipeline.analyses.epoch_phases import epoch_phases
+from barnabas.pipeline.analyses.expressions import moment, ms
+from barnabas.pipeline.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from captures.conversation import CUT_OFF
-from pipeline.analyses.expressions import asked
-from pipeline.columns import Column
+from barnabas.captures.conversation import CUT_OFF
+from barnabas.pipeline.analyses.expressions import asked
+from barnabas.pipeline.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import asked
-from pipeline.columns import Column
-from specs.contents import NAMES
-from specs.releases import RELEASES, offered
+from barnabas.pipeline.analyses.expressions import asked
+from barnabas.pipeline.columns import Column
+from barnabas.specs.contents import NAMES
+from barnabas.specs.releases import RELEASES, offered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

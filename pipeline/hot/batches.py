@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from specs.malformed import Malformed
-from specs.records.batch import read_batch
-from specs.records.compression import codec_name
-from specs.records.record import int64
-from specs.records.record_set import places
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.batch import read_batch
+from barnabas.specs.records.compression import codec_name
+from barnabas.specs.records.record import int64
+from barnabas.specs.records.record_set import places
 
 _HEADER: Final = struct.Struct(">q9xIhi16xqhii").unpack_from
 """Of a batch of magic 2: a `Batch` has more, and takes longer to make."""

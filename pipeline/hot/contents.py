@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from pipeline.hot import groups, offsets, records, transactions
-from pipeline.hot.topics import Body, Names
+from barnabas.pipeline.hot import groups, offsets, records, transactions
+from barnabas.pipeline.hot.topics import Body, Names
 
 MADE: Final = (
     "topics",

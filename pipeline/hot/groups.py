@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.hot.topics import Body, Names, listed
-from specs.inside import read_member
-from specs.malformed import Malformed
+from barnabas.pipeline.hot.topics import Body, Names, listed
+from barnabas.specs.inside import read_member
+from barnabas.specs.malformed import Malformed
 
 
 def join_group(request: Body, response: Body, names: Names) -> Body:

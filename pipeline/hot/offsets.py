@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pipeline.hot.topics import Body, Names, about, answers, listed, name_of, said
+from barnabas.pipeline.hot.topics import Body, Names, about, answers, listed, name_of, said
 
 
 def list_offsets(request: Body, response: Body, names: Names) -> Body:

@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-from pipeline.hot.batches import Measured, measured
-from pipeline.hot.topics import Body, Names, about, answers, name_of, said
-from specs.records.record import int64
+from barnabas.pipeline.hot.batches import Measured, measured
+from barnabas.pipeline.hot.topics import Body, Names, about, answers, name_of, said
+from barnabas.specs.records.record import int64
 
 
 def produce(request: Body, response: Body, names: Names) -> Body:
@@ -67,7 +67,7 @@ def _producer(one: Measured) -> Body:
 
 
 def _checksum(one: Measured, data: bytes) -> int | None:
-    """As captures.checks.batches has it."""
+    """As barnabas.captures.checks.batches has it."""
     if one.first is None:
         return None
     return one.first.crc if one.first.magic == 2 else zlib.crc32(data)

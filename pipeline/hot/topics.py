@@ -6,8 +6,8 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from pipeline.columns import PARTITION
-from specs.jsonform import uuid_text
+from barnabas.pipeline.columns import PARTITION
+from barnabas.specs.jsonform import uuid_text
 
 Body = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.expressions import asked, without_negotiation
-from pipeline.report.digests import Digest
-from pipeline.report.parts import Overview, Result
+from barnabas.pipeline.analyses.expressions import asked, without_negotiation
+from barnabas.pipeline.report.digests import Digest
+from barnabas.pipeline.report.parts import Overview, Result
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

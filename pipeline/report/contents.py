@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pipeline.report.parts import Section
-from pipeline.report.sections import (
+from barnabas.pipeline.report.parts import Section
+from barnabas.pipeline.report.sections import (
     commits,
     errors,
     findings,

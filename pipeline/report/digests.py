@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from pipeline.analyses.latency import latency
-from pipeline.report.plotting import MOST as LINES
-from pipeline.report.sections.latency_heatmap import APIS, OTHERS
+from barnabas.pipeline.analyses.latency import latency
+from barnabas.pipeline.report.plotting import MOST as LINES
+from barnabas.pipeline.report.sections.latency_heatmap import APIS, OTHERS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -15,9 +15,9 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from captures.wording import plural, printable
-from pipeline.report.contents import SECTIONS
-from pipeline.report.parts import (
+from barnabas.captures.wording import plural, printable
+from barnabas.pipeline.report.contents import SECTIONS
+from barnabas.pipeline.report.parts import (
     SEVERITIES,
     Drawn,
     Overview,
@@ -27,7 +27,7 @@ from pipeline.report.parts import (
     Table,
     rows,
 )
-from pipeline.report.wording import cell, duration, listed, utc
+from barnabas.pipeline.report.wording import cell, duration, listed, utc
 
 ROWS: Final = 500
 """Of a table that are on the page."""
@@ -256,7 +256,7 @@ def _json(value: Any) -> str:
 
 
 def _own(name: str) -> str:
-    return (files("pipeline.report") / name).read_text("utf-8")
+    return (files("barnabas.pipeline.report") / name).read_text("utf-8")
 
 
 def _hash(script: str) -> str:

@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
-from pipeline.report.parts import Row
-from pipeline.report.wording import name, utc
+from barnabas.pipeline.report.parts import Row
+from barnabas.pipeline.report.wording import name, utc
 
 PALETTE: Final = (
     *("#4c8dd6", "#e8833a", "#3fa77a", "#b36ad0", "#d95a64"),

@@ -18,19 +18,19 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from captures.filters import Filter, exchange_filter
-from captures.wording import shorten
-from proxy.control import views
-from proxy.control.editing import with_rule, without_rule
-from proxy.control.selection import selection
-from proxy.control.stream import events
-from proxy.history import MOST, History, TooMany
-from proxy.metrics import exposition
-from proxy.relay import Link
-from proxy.scenario import Scenario, ScenarioError, loads
-from proxy.server import Proxy
-from proxy.yaml_lines import MAX_BYTES
-from specs.frames import Direction
+from barnabas.captures.filters import Filter, exchange_filter
+from barnabas.captures.wording import shorten
+from barnabas.proxy.control import views
+from barnabas.proxy.control.editing import with_rule, without_rule
+from barnabas.proxy.control.selection import selection
+from barnabas.proxy.control.stream import events
+from barnabas.proxy.history import MOST, History, TooMany
+from barnabas.proxy.metrics import exposition
+from barnabas.proxy.relay import Link
+from barnabas.proxy.scenario import Scenario, ScenarioError, loads
+from barnabas.proxy.server import Proxy
+from barnabas.proxy.yaml_lines import MAX_BYTES
+from barnabas.specs.frames import Direction
 
 BY: Final = "the control port"
 

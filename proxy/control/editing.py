@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from proxy.faults import FAULTS, Fault
-from proxy.scenario_errors import ScenarioError, explain
-from proxy.scenario_model import Scenario
-from proxy.yaml_lines import Document, dump, plain, read
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.scenario_errors import ScenarioError, explain
+from barnabas.proxy.scenario_model import Scenario
+from barnabas.proxy.yaml_lines import Document, dump, plain, read
 
 EMPTY: Final = "version: 1\nrules: []\n"
 """A scenario without rules."""

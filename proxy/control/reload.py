@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from proxy.faults import FAULTS, Fault
-from proxy.scenario import Scenario, ScenarioError, load
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.scenario import Scenario, ScenarioError, load
 
 LOOK: Final = 0.25
 """Seconds between two looks at the file."""

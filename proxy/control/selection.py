@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.expression import quote
-from captures.filters import exchange_filter
-from proxy.matching import error_code
-from specs.contents import NAMES, key_of
-from specs.error_codes import error_name
+from barnabas.captures.expression import quote
+from barnabas.captures.filters import exchange_filter
+from barnabas.proxy.matching import error_code
+from barnabas.specs.contents import NAMES, key_of
+from barnabas.specs.error_codes import error_name
 
 
 def selection(api: str | None, error: str | None, condition: str | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
-from proxy.control.guard import Address, guard, hosts
+from barnabas.proxy.control.guard import Address, guard, hosts
 
 GOODBYE = 1.0
 """Seconds that requests under way get when the server stops."""

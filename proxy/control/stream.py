@@ -11,9 +11,9 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
-from captures.filters import Filter
-from proxy.control import views
-from proxy.history import History
+from barnabas.captures.filters import Filter
+from barnabas.proxy.control import views
+from barnabas.proxy.history import History
 
 ALIVE: Final = 15.0
 """Seconds between two comments where nothing happens."""

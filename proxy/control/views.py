@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from captures.context import Context
-from captures.exchange import Exchange, iso
-from captures.summary import details
-from captures.tcp import endpoint_text
-from proxy.control.editing import EMPTY
-from proxy.history import History
-from proxy.relay import Link
-from proxy.rules import Rule, Rules
-from proxy.server import Proxy
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange, iso
+from barnabas.captures.summary import details
+from barnabas.captures.tcp import endpoint_text
+from barnabas.proxy.control.editing import EMPTY
+from barnabas.proxy.history import History
+from barnabas.proxy.relay import Link
+from barnabas.proxy.rules import Rule, Rules
+from barnabas.proxy.server import Proxy
 
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:

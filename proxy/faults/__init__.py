@@ -3,7 +3,7 @@
 Each file says what the fault does to a Produce request with acks=0 (which nobody answers), to the order
 of responses, and from when on a request is in flight: among those that wait for a response.
 
-A fault of one's own needs no fork: a tuple like this one goes to `proxy.scenario.load`.
+A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.load`.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from proxy.dice import Roll
-from proxy.effects import Effects
-from proxy.faults.blackhole import Blackhole, blackhole
-from proxy.faults.clamp import Clamp, clamp
-from proxy.faults.close import Close, close
-from proxy.faults.coalesce import Coalesce, coalesce
-from proxy.faults.corrupt import Corrupt, corrupt
-from proxy.faults.delay import Delay, delay
-from proxy.faults.drop import Drop, drop
-from proxy.faults.duplicate import Duplicate, duplicate
-from proxy.faults.edit import Edit, edit
-from proxy.faults.half_close import HalfClose, half_close
-from proxy.faults.hold import Hold, hold
-from proxy.faults.inject import Inject, inject
-from proxy.faults.isolate import Isolate, isolate
-from proxy.faults.lose_reply import LoseReply, lose_reply
-from proxy.faults.quota import Quota, quota
-from proxy.faults.refuse import Refuse, refuse
-from proxy.faults.reorder import Reorder, reorder
-from proxy.faults.reset import Reset, reset
-from proxy.faults.respond import Respond, respond
-from proxy.faults.skew import Skew, skew
-from proxy.faults.slice import Slice, slice  # noqa: A004
-from proxy.faults.stall import Stall, stall
-from proxy.faults.steer import Steer, steer
-from proxy.faults.throttle import Throttle, throttle
-from proxy.faults.truncate import Truncate, truncate
-from proxy.message import Message
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects
+from barnabas.proxy.faults.blackhole import Blackhole, blackhole
+from barnabas.proxy.faults.clamp import Clamp, clamp
+from barnabas.proxy.faults.close import Close, close
+from barnabas.proxy.faults.coalesce import Coalesce, coalesce
+from barnabas.proxy.faults.corrupt import Corrupt, corrupt
+from barnabas.proxy.faults.delay import Delay, delay
+from barnabas.proxy.faults.drop import Drop, drop
+from barnabas.proxy.faults.duplicate import Duplicate, duplicate
+from barnabas.proxy.faults.edit import Edit, edit
+from barnabas.proxy.faults.half_close import HalfClose, half_close
+from barnabas.proxy.faults.hold import Hold, hold
+from barnabas.proxy.faults.inject import Inject, inject
+from barnabas.proxy.faults.isolate import Isolate, isolate
+from barnabas.proxy.faults.lose_reply import LoseReply, lose_reply
+from barnabas.proxy.faults.quota import Quota, quota
+from barnabas.proxy.faults.refuse import Refuse, refuse
+from barnabas.proxy.faults.reorder import Reorder, reorder
+from barnabas.proxy.faults.reset import Reset, reset
+from barnabas.proxy.faults.respond import Respond, respond
+from barnabas.proxy.faults.skew import Skew, skew
+from barnabas.proxy.faults.slice import Slice, slice  # noqa: A004
+from barnabas.proxy.faults.stall import Stall, stall
+from barnabas.proxy.faults.steer import Steer, steer
+from barnabas.proxy.faults.throttle import Throttle, throttle
+from barnabas.proxy.faults.truncate import Truncate, truncate
+from barnabas.proxy.message import Message
 
 Act = Callable[[Any, Message, Roll], Effects]
-"""What a fault does: (configuration, message, chance) -> effects. Raises proxy.message.Unable."""
+"""What a fault does: (configuration, message, chance) -> effects. Raises barnabas.proxy.message.Unable."""
 
 Fault = tuple[str, type[BaseModel], Act]
 """A name, its settings, what it does."""

@@ -7,11 +7,11 @@ In flight: what is has no response; it is told so when both sides are closed.
 
 from __future__ import annotations
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Silence
-from proxy.message import Message
-from proxy.settings import Settings
-from proxy.units import TIMES, Duration
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Silence
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import TIMES, Duration
 
 
 class Blackhole(Settings):

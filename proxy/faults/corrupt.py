@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from proxy.dice import Roll
-from proxy.effects import Become, Effects
-from proxy.faults.edit import Path
-from proxy.message import MOST_RECORDS, Message, Unable
-from proxy.paths import node_at, parse_path, places
-from proxy.settings import Settings
-from specs import records
-from specs.malformed import Malformed
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Become, Effects
+from barnabas.proxy.faults.edit import Path
+from barnabas.proxy.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.paths import node_at, parse_path, places
+from barnabas.proxy.settings import Settings
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
 
 _BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
 

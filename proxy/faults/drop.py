@@ -7,10 +7,10 @@ In flight: a request that is dropped never is, that of a dropped response no lon
 
 from __future__ import annotations
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Lose
-from proxy.message import Message
-from proxy.settings import Settings
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Lose
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
 
 
 class Drop(Settings):

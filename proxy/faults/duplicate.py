@@ -11,10 +11,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Repeat
-from proxy.message import Message
-from proxy.settings import Settings
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Repeat
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
 
 
 class Duplicate(Settings):

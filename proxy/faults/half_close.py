@@ -7,11 +7,11 @@ In flight: what left before is still answered, what comes behind is not.
 
 from __future__ import annotations
 
-from proxy import effects
-from proxy.dice import Roll
-from proxy.effects import Effects
-from proxy.message import Message
-from proxy.settings import Settings
+from barnabas.proxy import effects
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
 
 
 class HalfClose(Settings):

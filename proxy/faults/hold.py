@@ -12,13 +12,13 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from proxy.dice import Roll
-from proxy.effects import Aside, Effects, Same
-from proxy.matching import Until
-from proxy.message import Message
-from proxy.settings import Settings, one_of
-from proxy.units import TIMES, Duration
-from specs.frames import Direction
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Aside, Effects, Same
+from barnabas.proxy.matching import Until
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings, one_of
+from barnabas.proxy.units import TIMES, Duration
+from barnabas.specs.frames import Direction
 
 OTHERS: Final = {"client": "the same client", "group": "the same group", "any": "any client"}
 """Whose other messages, in words."""

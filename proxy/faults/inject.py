@@ -12,16 +12,16 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Insert
-from proxy.matching import API_SCHEMA, api_key
-from proxy.message import Message, Unable
-from proxy.paths import fitting, node_at
-from proxy.settings import Settings
-from specs import api
-from specs.codec import Unfit
-from specs.frames import Direction, Frame, encode_frame
-from specs.headers import request_header_version
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Insert
+from barnabas.proxy.matching import API_SCHEMA, api_key
+from barnabas.proxy.message import Message, Unable
+from barnabas.proxy.paths import fitting, node_at
+from barnabas.proxy.settings import Settings
+from barnabas.specs import api
+from barnabas.specs.codec import Unfit
+from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.headers import request_header_version
 
 
 class Inject(Settings):

@@ -11,13 +11,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Partition
-from proxy.matching import Globs, listed, one_or_more
-from proxy.message import Message
-from proxy.settings import Settings
-from proxy.units import Duration
-from specs.frames import Direction
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Partition
+from barnabas.proxy.matching import Globs, listed, one_or_more
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import Duration
+from barnabas.specs.frames import Direction
 
 
 class Isolate(Settings):

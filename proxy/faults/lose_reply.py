@@ -7,11 +7,11 @@ In flight: until the response comes, and the connection ends with it.
 
 from __future__ import annotations
 
-from proxy import effects
-from proxy.dice import Roll
-from proxy.effects import Effects, HangUp
-from proxy.message import Message
-from proxy.settings import Settings
+from barnabas.proxy import effects
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, HangUp
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
 
 
 class LoseReply(Settings):

@@ -7,11 +7,11 @@ In flight: as without it.
 
 from __future__ import annotations
 
-from proxy.dice import Roll
-from proxy.effects import Become, Effects, Stall
-from proxy.message import Message, Unable
-from proxy.settings import Settings
-from proxy.units import TIMES, Duration
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Become, Effects, Stall
+from barnabas.proxy.message import Message, Unable
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import TIMES, Duration
 
 
 class Quota(Settings):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Reject
-from proxy.message import Message
-from proxy.settings import Settings
-from proxy.units import TIMES, Duration
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Reject
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import TIMES, Duration
 
 
 class Refuse(Settings):

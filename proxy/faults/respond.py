@@ -12,16 +12,16 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from proxy.dice import Roll
-from proxy.effects import Answer, Become, Effects
-from proxy.faults.edit import Path
-from proxy.matching import error_code
-from proxy.message import Message, Unable
-from proxy.paths import fitting, node_at, set_at
-from proxy.refusal import refusal
-from proxy.settings import Settings
-from specs import api
-from specs.codec import Unfit
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Answer, Become, Effects
+from barnabas.proxy.faults.edit import Path
+from barnabas.proxy.matching import error_code
+from barnabas.proxy.message import Message, Unable
+from barnabas.proxy.paths import fitting, node_at, set_at
+from barnabas.proxy.refusal import refusal
+from barnabas.proxy.settings import Settings
+from barnabas.specs import api
+from barnabas.specs.codec import Unfit
 
 
 class Respond(Settings):

@@ -15,16 +15,16 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from proxy.dice import Roll
-from proxy.effects import Become, Effects
-from proxy.message import MOST_RECORDS, Message, Unable
-from proxy.settings import Settings
-from proxy.units import TIMES, parse_duration
-from specs import records
-from specs.codec import Unfit
-from specs.layout import Layout, Node
-from specs.malformed import Malformed
-from specs.records import Batch
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Become, Effects
+from barnabas.proxy.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import TIMES, parse_duration
+from barnabas.specs import records
+from barnabas.specs.codec import Unfit
+from barnabas.specs.layout import Layout, Node
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Batch
 
 _TIMESTAMPS: Final = struct.Struct(">qq")  # base and max, 27 bytes into a batch of magic 2
 

@@ -11,11 +11,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from proxy.dice import Roll
-from proxy.effects import Effects, Pieces
-from proxy.message import Message
-from proxy.settings import Settings
-from proxy.units import TIMES, Duration, Size
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects, Pieces
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import TIMES, Duration, Size
 
 
 class Slice(Settings):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from proxy import effects
-from proxy.dice import Roll
-from proxy.effects import Effects
-from proxy.message import Message
-from proxy.settings import Settings
-from proxy.units import Duration
+from barnabas.proxy import effects
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Effects
+from barnabas.proxy.message import Message
+from barnabas.proxy.settings import Settings
+from barnabas.proxy.units import Duration
 
 
 class Stall(Settings):

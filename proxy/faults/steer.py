@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, model_validator
 
-from proxy.dice import Roll
-from proxy.effects import Become, Effects
-from proxy.message import Message, Unable
-from proxy.settings import Settings, some_of
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.effects import Become, Effects
+from barnabas.proxy.message import Message, Unable
+from barnabas.proxy.settings import Settings, some_of
 
 LEADER_NOT_AVAILABLE: Final = 5
 

@@ -3,7 +3,7 @@
 Layout: AddOffsetsToTxnRequest.json and AddOffsetsToTxnResponse.json of Apache Kafka; KIP-98.
 """
 
-from specs.declaration import Api, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Int16, Int32, Int64, Message, String
 
 AddOffsetsToTxn = Api(
     25,

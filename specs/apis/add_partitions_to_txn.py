@@ -4,7 +4,17 @@ Layout: AddPartitionsToTxnRequest.json and AddPartitionsToTxnResponse.json of Ap
 KIP-890.
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String, Struct
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    Struct,
+)
 
 AddPartitionsToTxnTopic = Struct(
     "name"       / String,

@@ -3,7 +3,7 @@
 Layout: AddRaftVoterRequest.json and AddRaftVoterResponse.json of Apache Kafka; KIP-853.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

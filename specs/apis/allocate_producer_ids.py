@@ -4,7 +4,7 @@ Layout: AllocateProducerIdsRequest.json and AllocateProducerIdsResponse.json of 
 KIP-730.
 """
 
-from specs.declaration import Api, Int16, Int32, Int64, Message
+from barnabas.specs.declaration import Api, Int16, Int32, Int64, Message
 
 AllocateProducerIds = Api(
     67,

@@ -3,7 +3,7 @@
 Layout: AlterClientQuotasRequest.json and AlterClientQuotasResponse.json of Apache Kafka; KIP-546.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -3,7 +3,17 @@
 Layout: AlterConfigsRequest.json and AlterConfigsResponse.json of Apache Kafka; KIP-133.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 AlterConfigs = Api(
     33,

@@ -4,7 +4,7 @@ Layout: AlterPartitionRequest.json and AlterPartitionResponse.json of Apache Kaf
 KIP-704, KIP-903.
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Int64, Message, String, Uuid
+from barnabas.specs.declaration import Api, Array, Int8, Int16, Int32, Int64, Message, String, Uuid
 
 AlterPartition = Api(
     56,

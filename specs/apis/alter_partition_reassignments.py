@@ -4,7 +4,16 @@ Layout: AlterPartitionReassignmentsRequest.json and AlterPartitionReassignmentsR
 Apache Kafka; KIP-455.
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 AlterPartitionReassignments = Api(
     45,

@@ -4,7 +4,7 @@ Layout: AlterReplicaLogDirsRequest.json and AlterReplicaLogDirsResponse.json of 
 KIP-113.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String
 
 AlterReplicaLogDirs = Api(
     34,

@@ -4,7 +4,17 @@ Layout: AlterUserScramCredentialsRequest.json and AlterUserScramCredentialsRespo
 Kafka; KIP-554; carries secrets.
 """
 
-from specs.declaration import Api, Array, Bytes, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bytes,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 AlterUserScramCredentials = Api(
     51,

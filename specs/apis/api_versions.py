@@ -4,7 +4,17 @@ Layout: ApiVersionsRequest.json and ApiVersionsResponse.json of Apache Kafka; re
 v0 (KIP-511); cluster and node id from v5.
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+)
 
 ApiVersions = Api(
     18,

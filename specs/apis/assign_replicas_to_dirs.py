@@ -4,7 +4,7 @@ Layout: AssignReplicasToDirsRequest.json and AssignReplicasToDirsResponse.json o
 KIP-858.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, Uuid
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, Uuid
 
 AssignReplicasToDirs = Api(
     73,

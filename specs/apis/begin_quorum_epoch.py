@@ -4,7 +4,7 @@ Layout: BeginQuorumEpochRequest.json and BeginQuorumEpochResponse.json of Apache
 KIP-853.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

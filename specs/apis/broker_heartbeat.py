@@ -3,7 +3,7 @@
 Layout: BrokerHeartbeatRequest.json and BrokerHeartbeatResponse.json of Apache Kafka; KIP-631.
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, Uuid
+from barnabas.specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, Uuid
 
 BrokerHeartbeat = Api(
     63,

@@ -3,7 +3,7 @@
 Layout: BrokerRegistrationRequest.json and BrokerRegistrationResponse.json of Apache Kafka; KIP-631.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -4,7 +4,7 @@ Layout: ConsumerGroupDescribeRequest.json and ConsumerGroupDescribeResponse.json
 KIP-848; v0 of 3.7 had assignors of the client.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

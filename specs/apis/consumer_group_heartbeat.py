@@ -5,7 +5,7 @@ Layout: ConsumerGroupHeartbeatRequest.json and ConsumerGroupHeartbeatResponse.js
 KIP-848; v0 of 3.5 and 3.6 had assignors of the client.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -5,7 +5,7 @@ Layout: ControlledShutdownRequest.json and ControlledShutdownResponse.json of Ap
 no client id in its header; left with Kafka 4.0.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
 
 ControlledShutdown = Api(
     7,

@@ -4,7 +4,7 @@ Layout: ControllerRegistrationRequest.json and ControllerRegistrationResponse.js
 KIP-919.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

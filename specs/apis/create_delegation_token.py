@@ -4,7 +4,7 @@ Layout: CreateDelegationTokenRequest.json and CreateDelegationTokenResponse.json
 KIP-48, KIP-373.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bytes,

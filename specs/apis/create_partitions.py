@@ -3,7 +3,16 @@
 Layout: CreatePartitionsRequest.json and CreatePartitionsResponse.json of Apache Kafka; KIP-195.
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 CreatePartitions = Api(
     37,

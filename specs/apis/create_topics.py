@@ -3,7 +3,7 @@
 Layout: CreateTopicsRequest.json and CreateTopicsResponse.json of Apache Kafka.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -3,7 +3,7 @@
 Layout: DeleteGroupsRequest.json and DeleteGroupsResponse.json of Apache Kafka; KIP-229.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
 
 DeleteGroups = Api(
     42,

@@ -3,7 +3,7 @@
 Layout: DeleteRecordsRequest.json and DeleteRecordsResponse.json of Apache Kafka; KIP-107.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
 
 DeleteRecords = Api(
     21,

@@ -4,7 +4,16 @@ Layout: DeleteShareGroupStateRequest.json and DeleteShareGroupStateResponse.json
 KIP-932.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 DeleteShareGroupState = Api(
     86,

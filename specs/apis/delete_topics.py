@@ -4,7 +4,16 @@ Layout: DeleteTopicsRequest.json and DeleteTopicsResponse.json of Apache Kafka; 
 (KIP-516).
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 DeleteTopics = Api(
     20,

@@ -3,7 +3,16 @@
 Layout: DescribeAclsRequest.json and DescribeAclsResponse.json of Apache Kafka; KIP-140.
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 DescribeAcls = Api(
     29,

@@ -4,7 +4,7 @@ Layout: DescribeClientQuotasRequest.json and DescribeClientQuotasResponse.json o
 KIP-546.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

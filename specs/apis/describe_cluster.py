@@ -4,7 +4,17 @@ Layout: DescribeClusterRequest.json and DescribeClusterResponse.json of Apache K
 endpoint type from v1 (KIP-919), fenced brokers from v2.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 DescribeCluster = Api(
     60,

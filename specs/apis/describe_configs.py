@@ -4,7 +4,17 @@ Layout: DescribeConfigsRequest.json and DescribeConfigsResponse.json of Apache K
 KIP-226, KIP-569.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 DescribeConfigs = Api(
     32,

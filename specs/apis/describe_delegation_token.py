@@ -4,7 +4,7 @@ Layout: DescribeDelegationTokenRequest.json and DescribeDelegationTokenResponse.
 Kafka; KIP-48.
 """
 
-from specs.declaration import Api, Array, Bytes, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Bytes, Int16, Int32, Int64, Message, String
 
 DescribeDelegationToken = Api(
     41,

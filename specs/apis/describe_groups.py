@@ -3,7 +3,17 @@
 Layout: DescribeGroupsRequest.json and DescribeGroupsResponse.json of Apache Kafka.
 """
 
-from specs.declaration import Api, Array, Bool, Bytes, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Bytes,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 DescribeGroups = Api(
     15,

@@ -4,7 +4,7 @@ Layout: DescribeLogDirsRequest.json and DescribeLogDirsResponse.json of Apache K
 from v4 (KIP-827).
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String
 
 DescribeLogDirs = Api(
     35,

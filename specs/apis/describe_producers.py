@@ -3,7 +3,16 @@
 Layout: DescribeProducersRequest.json and DescribeProducersResponse.json of Apache Kafka; KIP-664.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+)
 
 DescribeProducers = Api(
     61,

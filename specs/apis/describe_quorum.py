@@ -4,7 +4,7 @@ Layout: DescribeQuorumRequest.json and DescribeQuorumResponse.json of Apache Kaf
 KIP-836, KIP-853; the nodes' listeners from v2.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

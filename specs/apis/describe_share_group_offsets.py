@@ -4,7 +4,17 @@ Layout: DescribeShareGroupOffsetsRequest.json and DescribeShareGroupOffsetsRespo
 Kafka; KIP-932.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 DescribeShareGroupOffsets = Api(
     90,

@@ -5,7 +5,7 @@ Layout: DescribeTopicPartitionsRequest.json and DescribeTopicPartitionsResponse.
 Kafka; KIP-966.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -4,7 +4,7 @@ Layout: DescribeTransactionsRequest.json and DescribeTransactionsResponse.json o
 KIP-664.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
 
 DescribeTransactions = Api(
     65,

@@ -4,7 +4,16 @@ Layout: DescribeUserScramCredentialsRequest.json and DescribeUserScramCredential
 Apache Kafka; KIP-554.
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 DescribeUserScramCredentials = Api(
     50,

@@ -3,7 +3,16 @@
 Layout: ElectLeadersRequest.json and ElectLeadersResponse.json of Apache Kafka; KIP-183, KIP-460.
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 ElectLeaders = Api(
     43,

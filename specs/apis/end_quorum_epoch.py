@@ -4,7 +4,7 @@ Layout: EndQuorumEpochRequest.json and EndQuorumEpochResponse.json of Apache Kaf
 KIP-853; v0 of 2.7 had one more field.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

@@ -4,7 +4,7 @@ Layout: EndTxnRequest.json and EndTxnResponse.json of Apache Kafka; KIP-98; epoc
 response from v5 (KIP-890).
 """
 
-from specs.declaration import Api, Bool, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Bool, Int16, Int32, Int64, Message, String
 
 EndTxn = Api(
     26,

@@ -3,7 +3,7 @@
 Layout: EnvelopeRequest.json and EnvelopeResponse.json of Apache Kafka; KIP-590.
 """
 
-from specs.declaration import Api, Bytes, Int16, Message, NullableBytes
+from barnabas.specs.declaration import Api, Bytes, Int16, Message, NullableBytes
 
 Envelope = Api(
     58,

@@ -4,7 +4,7 @@ Layout: ExpireDelegationTokenRequest.json and ExpireDelegationTokenResponse.json
 KIP-48.
 """
 
-from specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
+from barnabas.specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
 
 ExpireDelegationToken = Api(
     40,

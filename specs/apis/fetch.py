@@ -4,7 +4,7 @@ Layout: FetchRequest.json and FetchResponse.json of Apache Kafka; sessions from 
 ids from v13 (KIP-516), node endpoints from v16 (KIP-951).
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int8,

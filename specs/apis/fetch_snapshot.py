@@ -3,7 +3,7 @@
 Layout: FetchSnapshotRequest.json and FetchSnapshotResponse.json of Apache Kafka; KIP-630, KIP-853.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

@@ -4,7 +4,16 @@ Layout: FindCoordinatorRequest.json and FindCoordinatorResponse.json of Apache K
 at once from v4 (KIP-699).
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 FindCoordinator = Api(
     10,

@@ -4,7 +4,7 @@ Layout: GetTelemetrySubscriptionsRequest.json and GetTelemetrySubscriptionsRespo
 Kafka; KIP-714.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, String, Uuid
+from barnabas.specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, String, Uuid
 
 GetTelemetrySubscriptions = Api(
     71,

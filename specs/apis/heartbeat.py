@@ -3,7 +3,7 @@
 Layout: HeartbeatRequest.json and HeartbeatResponse.json of Apache Kafka.
 """
 
-from specs.declaration import Api, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString, String
 
 Heartbeat = Api(
     12,

@@ -4,7 +4,17 @@ Layout: IncrementalAlterConfigsRequest.json and IncrementalAlterConfigsResponse.
 Kafka; KIP-339.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 IncrementalAlterConfigs = Api(
     44,

@@ -4,7 +4,7 @@ Layout: InitProducerIdRequest.json and InitProducerIdResponse.json of Apache Kaf
 two-phase commit from v6 (KIP-939).
 """
 
-from specs.declaration import Api, Bool, Int16, Int32, Int64, Message, NullableString
+from barnabas.specs.declaration import Api, Bool, Int16, Int32, Int64, Message, NullableString
 
 InitProducerId = Api(
     22,

@@ -4,7 +4,17 @@ Layout: InitializeShareGroupStateRequest.json and InitializeShareGroupStateRespo
 Kafka; KIP-932.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 InitializeShareGroupState = Api(
     83,

@@ -4,7 +4,17 @@ Layout: JoinGroupRequest.json and JoinGroupResponse.json of Apache Kafka; static
 (KIP-345), reasons from v8 (KIP-800).
 """
 
-from specs.declaration import Api, Array, Bool, Bytes, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Bytes,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 JoinGroup = Api(
     11,

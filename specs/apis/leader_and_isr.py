@@ -4,7 +4,7 @@
 Layout: LeaderAndIsrRequest.json and LeaderAndIsrResponse.json of Apache Kafka; left with Kafka 4.0.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -4,7 +4,7 @@ Layout: LeaveGroupRequest.json and LeaveGroupResponse.json of Apache Kafka; seve
 from v3 (KIP-345).
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
 
 LeaveGroup = Api(
     13,

@@ -5,7 +5,7 @@ Layout: ListConfigResourcesRequest.json and ListConfigResourcesResponse.json of 
 KIP-714, KIP-1142.
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Message, String
+from barnabas.specs.declaration import Api, Array, Int8, Int16, Int32, Message, String
 
 ListConfigResources = Api(
     74,

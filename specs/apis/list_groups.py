@@ -4,7 +4,7 @@ Layout: ListGroupsRequest.json and ListGroupsResponse.json of Apache Kafka; stat
 (KIP-518), types from v5 (KIP-848).
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String
 
 ListGroups = Api(
     16,

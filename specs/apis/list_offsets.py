@@ -4,7 +4,7 @@ Layout: ListOffsetsRequest.json and ListOffsetsResponse.json of Apache Kafka; v0
 list of offsets (KIP-79 replaced it).
 """
 
-from specs.declaration import Api, Array, Int8, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Int8, Int16, Int32, Int64, Message, String
 
 ListOffsets = Api(
     2,

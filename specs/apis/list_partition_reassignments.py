@@ -4,7 +4,7 @@ Layout: ListPartitionReassignmentsRequest.json and ListPartitionReassignmentsRes
 Kafka; KIP-455.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
 
 ListPartitionReassignments = Api(
     46,

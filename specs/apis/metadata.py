@@ -4,7 +4,17 @@ Layout: MetadataRequest.json and MetadataResponse.json of Apache Kafka; topic id
 (KIP-516).
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 Metadata = Api(
     3,

@@ -3,7 +3,7 @@
 Layout: OffsetDeleteRequest.json and OffsetDeleteResponse.json of Apache Kafka; KIP-496.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String
 
 OffsetDelete = Api(
     47,

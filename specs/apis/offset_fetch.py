@@ -4,7 +4,7 @@ Layout: OffsetFetchRequest.json and OffsetFetchResponse.json of Apache Kafka; se
 from v8 (KIP-709).
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

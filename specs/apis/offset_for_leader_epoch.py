@@ -4,7 +4,7 @@ Layout: OffsetForLeaderEpochRequest.json and OffsetForLeaderEpochResponse.json o
 KIP-101, KIP-279, KIP-320.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
 
 OffsetForLeaderEpoch = Api(
     23,

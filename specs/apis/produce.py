@@ -4,7 +4,7 @@ Layout: ProduceRequest.json and ProduceResponse.json of Apache Kafka; acks=0 has
 ids from v13 (KIP-516), leaders in the response from v10 (KIP-951).
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

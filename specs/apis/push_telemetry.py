@@ -3,7 +3,7 @@
 Layout: PushTelemetryRequest.json and PushTelemetryResponse.json of Apache Kafka; KIP-714.
 """
 
-from specs.declaration import Api, Bool, Bytes, Int8, Int16, Int32, Message, Uuid
+from barnabas.specs.declaration import Api, Bool, Bytes, Int8, Int16, Int32, Message, Uuid
 
 PushTelemetry = Api(
     72,

@@ -4,7 +4,7 @@ Layout: ReadShareGroupStateRequest.json and ReadShareGroupStateResponse.json of 
 KIP-932.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int8,

@@ -4,7 +4,17 @@ Layout: ReadShareGroupStateSummaryRequest.json and ReadShareGroupStateSummaryRes
 Kafka; KIP-932; the response v0 before 4.1 had no leader epoch.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 ReadShareGroupStateSummary = Api(
     87,

@@ -3,7 +3,7 @@
 Layout: RemoveRaftVoterRequest.json and RemoveRaftVoterResponse.json of Apache Kafka; KIP-853.
 """
 
-from specs.declaration import Api, Int16, Int32, Message, NullableString, Uuid
+from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString, Uuid
 
 RemoveRaftVoter = Api(
     81,

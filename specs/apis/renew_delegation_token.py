@@ -4,7 +4,7 @@ Layout: RenewDelegationTokenRequest.json and RenewDelegationTokenResponse.json o
 KIP-48.
 """
 
-from specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
+from barnabas.specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
 
 RenewDelegationToken = Api(
     39,

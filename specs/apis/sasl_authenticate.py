@@ -4,7 +4,7 @@ Layout: SaslAuthenticateRequest.json and SaslAuthenticateResponse.json of Apache
 session lifetime from v1 (KIP-368).
 """
 
-from specs.declaration import Api, Bytes, Int16, Int64, Message, NullableString
+from barnabas.specs.declaration import Api, Bytes, Int16, Int64, Message, NullableString
 
 SaslAuthenticate = Api(
     36,

@@ -4,7 +4,7 @@ Layout: SaslHandshakeRequest.json and SaslHandshakeResponse.json of Apache Kafka
 raw tokens, v1 by SaslAuthenticate (KIP-152).
 """
 
-from specs.declaration import Api, Array, Int16, Message, String
+from barnabas.specs.declaration import Api, Array, Int16, Message, String
 
 SaslHandshake = Api(
     17,

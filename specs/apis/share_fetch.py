@@ -3,7 +3,7 @@
 Layout: ShareFetchRequest.json and ShareFetchResponse.json of Apache Kafka; KIP-932.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

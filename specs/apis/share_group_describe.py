@@ -3,7 +3,7 @@
 Layout: ShareGroupDescribeRequest.json and ShareGroupDescribeResponse.json of Apache Kafka; KIP-932.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

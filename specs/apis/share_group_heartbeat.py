@@ -5,7 +5,7 @@ Layout: ShareGroupHeartbeatRequest.json and ShareGroupHeartbeatResponse.json of 
 KIP-932.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

@@ -4,7 +4,7 @@
 Layout: StopReplicaRequest.json and StopReplicaResponse.json of Apache Kafka; left with Kafka 4.0.
 """
 
-from specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String
 
 StopReplica = Api(
     5,

@@ -4,7 +4,7 @@ Layout: StreamsGroupDescribeRequest.json and StreamsGroupDescribeResponse.json o
 KIP-1071.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

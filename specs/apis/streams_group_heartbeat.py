@@ -5,7 +5,7 @@ Layout: StreamsGroupHeartbeatRequest.json and StreamsGroupHeartbeatResponse.json
 KIP-1071; its user endpoints are not brokers' addresses.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

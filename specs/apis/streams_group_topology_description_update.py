@@ -5,7 +5,7 @@ Layout: StreamsGroupTopologyDescriptionUpdateRequest.json and
 StreamsGroupTopologyDescriptionUpdateResponse.json of Apache Kafka; KIP-1331.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int8,

@@ -3,7 +3,16 @@
 Layout: SyncGroupRequest.json and SyncGroupResponse.json of Apache Kafka.
 """
 
-from specs.declaration import Api, Array, Bytes, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bytes,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 SyncGroup = Api(
     14,

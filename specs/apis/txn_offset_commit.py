@@ -4,7 +4,17 @@ Layout: TxnOffsetCommitRequest.json and TxnOffsetCommitResponse.json of Apache K
 KIP-447.
 """
 
-from specs.declaration import Api, Array, Int16, Int32, Int64, Message, NullableString, String, Uuid
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    NullableString,
+    String,
+    Uuid,
+)
 
 TxnOffsetCommit = Api(
     28,

@@ -3,7 +3,7 @@
 Layout: UnregisterBrokerRequest.json and UnregisterBrokerResponse.json of Apache Kafka; KIP-631.
 """
 
-from specs.declaration import Api, Int16, Int32, Message, NullableString
+from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString
 
 UnregisterBroker = Api(
     64,

@@ -3,7 +3,7 @@
 Layout: UnregisterControllerRequest.json and UnregisterControllerResponse.json of Apache Kafka.
 """
 
-from specs.declaration import Api, Int16, Int32, Message, NullableString
+from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString
 
 UnregisterController = Api(
     94,

@@ -3,7 +3,17 @@
 Layout: UpdateFeaturesRequest.json and UpdateFeaturesResponse.json of Apache Kafka; KIP-584.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import (
+    Api,
+    Array,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Message,
+    NullableString,
+    String,
+)
 
 UpdateFeatures = Api(
     57,

@@ -4,7 +4,7 @@ Layout: UpdateMetadataRequest.json and UpdateMetadataResponse.json of Apache Kaf
 4.0.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -3,7 +3,7 @@
 Layout: UpdateRaftVoterRequest.json and UpdateRaftVoterResponse.json of Apache Kafka; KIP-853.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int16,

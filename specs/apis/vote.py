@@ -3,7 +3,7 @@
 Layout: VoteRequest.json and VoteResponse.json of Apache Kafka; KIP-595; pre-vote from v2 (KIP-996).
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Bool,

@@ -4,7 +4,7 @@ Layout: WriteShareGroupStateRequest.json and WriteShareGroupStateResponse.json o
 KIP-932.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Api,
     Array,
     Int8,

@@ -3,7 +3,7 @@
 Layout: WriteTxnMarkersRequest.json and WriteTxnMarkersResponse.json of Apache Kafka; KIP-98.
 """
 
-from specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Int64, Message, String
 
 WriteTxnMarkers = Api(
     27,

@@ -9,13 +9,13 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.codec.budget import FREE, TooLarge
-from specs.codec.build import Unfit, build
-from specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
-from specs.codec.encoder import UNFIT, encoder
-from specs.codec.inspect import Oddity, inspect
-from specs.layout import Layout
-from specs.malformed import Malformed
+from barnabas.specs.codec.budget import FREE, TooLarge
+from barnabas.specs.codec.build import Unfit, build
+from barnabas.specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
+from barnabas.specs.codec.encoder import UNFIT, encoder
+from barnabas.specs.codec.inspect import Oddity, inspect
+from barnabas.specs.layout import Layout
+from barnabas.specs.malformed import Malformed
 
 __all__ = ["Codec", "Malformed", "Oddity", "TooLarge", "Unfit"]
 
@@ -23,8 +23,8 @@ __all__ = ["Codec", "Malformed", "Oddity", "TooLarge", "Unfit"]
 class Codec:
     """Reads and writes the body of one version of one message.
 
-    What is read of a body takes no more memory than `specs.codec.budget.BUDGET`: else TooLarge is raised,
-    which is a Malformed.
+    What is read of a body takes no more memory than `barnabas.specs.codec.budget.BUDGET`: else TooLarge is
+    raised, which is a Malformed.
     """
 
     def __init__(self, layout: Layout, name: str) -> None:
@@ -58,7 +58,7 @@ class Codec:
 
         Raises TooLarge.
 
-        >>> import specs
+        >>> from barnabas import specs
         >>> request = specs.api("Metadata").request.codec(1)
         >>> request.regular(bytes(4)), request.regular(bytes(5))
         ({'topics': []}, None)
@@ -86,7 +86,7 @@ class Codec:
         Paths that this version does not have are left out. If the whole body can be decoded, this is
         what `decode` has at these paths; if not, it may still be read up to there.
 
-        >>> import specs
+        >>> from barnabas import specs
         >>> request = specs.api("Metadata").request.codec(1)
         >>> request.project("topics.name")(request.encode({"topics": [{"name": "a"}]}))
         {'topics': [{'name': 'a'}]}
@@ -117,7 +117,7 @@ class Codec:
         It returns None if these bytes do not reach that far, or if anything in them is odd. What it
         does return is what `project` would make of the whole body, whatever that goes on with.
 
-        >>> import specs
+        >>> from barnabas import specs
         >>> lead = specs.api("Produce").request.codec(3).lead("acks")
         >>> lead(bytes.fromhex("ffff 0001 00007530 000000")), lead(b"\\xff")
         (({'acks': 1}, 4), None)
@@ -142,7 +142,7 @@ class Codec:
         return lead
 
     def locate(self, *paths: str) -> Callable[[bytes], Any]:
-        """Where the addresses at these paths stand (see `specs.codec.decoder.locator`)."""
+        """Where the addresses at these paths stand (see `barnabas.specs.codec.decoder.locator`)."""
         wanted = wanted_tree(paths)
         free = locator(self.layout, self.name, wanted)
         charged = functools.cache(lambda: locator(self.layout, self.name, wanted, charged=True))

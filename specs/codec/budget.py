@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from specs.layout import Layout, Node, Slot
-from specs.malformed import Malformed
+from barnabas.specs.layout import Layout, Node, Slot
+from barnabas.specs.malformed import Malformed
 
 BUDGET: Final = 64 << 20
 """Bytes of memory that the values of one body may take, however they are read; their JSON form takes
@@ -48,7 +48,7 @@ class TooLarge(Malformed):
 def element_cost(element: Node, wanted: dict[str, Any] | None) -> int:
     """What an element of an array is charged, in bytes; its own arrays and contents come beside.
 
-    `wanted` as in `specs.codec.decoder_source.Wanted`: {} is passed over.
+    `wanted` as in `barnabas.specs.codec.decoder_source.Wanted`: {} is passed over.
     """
     return WALK if wanted == {} else _ENTRY + cost(element, wanted)
 

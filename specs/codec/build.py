@@ -1,6 +1,6 @@
 """The careful writer: fills in defaults, checks every value, and names the path of what does not fit.
 
-The generated encoder (`specs.codec.encoder`) writes complete and fitting values only; for all others
+The generated encoder (`barnabas.specs.codec.encoder`) writes complete and fitting values only; for all others
 it turns here, which either writes them or says why not.
 """
 
@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from specs.codec.inspect import FIXED, MAX_STRING
-from specs.layout import Layout, Node
+from barnabas.specs.codec.inspect import FIXED, MAX_STRING
+from barnabas.specs.layout import Layout, Node
 
 
 class Unfit(ValueError):

@@ -2,8 +2,8 @@
 
 A generated decoder reads regular bytes only. Whatever it does not like (too short, null in the wrong
 place, bytes left over, text that is no UTF-8) it raises as any of `IRREGULAR`, and the caller turns to
-`specs.codec.inspect`, which knows what Kafka would make of it. Positions only grow, so one comparison
-at the end stands for a bounds check at each slice; counts are checked before anything loops.
+`barnabas.specs.codec.inspect`, which knows what Kafka would make of it. Positions only grow, so one
+comparison at the end stands for a bounds check at each slice; counts are checked before anything loops.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from specs.codec.decoder_source import Irregular, Wanted, Writer, uvarint_from
-from specs.layout import Layout
+from barnabas.specs.codec.decoder_source import Irregular, Wanted, Writer, uvarint_from
+from barnabas.specs.layout import Layout
 
 __all__ = ["IRREGULAR", "Irregular", "decoder", "leader", "locator", "uvarint_from", "wanted_tree"]
 
@@ -42,7 +42,7 @@ def decoder(
 ) -> Callable[[bytes], Any]:
     """A function of the body's bytes to a dict of the (wanted) fields.
 
-    One that is `charged` raises TooLarge if these would take more than `specs.codec.budget.BUDGET`.
+    One that is `charged` raises TooLarge if these would take more than `barnabas.specs.codec.budget.BUDGET`.
     """
     writer = Writer(wanted is not None, charged=charged)
     writer.root(layout, wanted)

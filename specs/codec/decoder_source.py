@@ -1,6 +1,6 @@
 """Writes the source of a decoder: what to emit for each kind of field of a layout.
 
-See `specs.codec.decoder` for what a decoder is and what it leaves to the careful reader.
+See `barnabas.specs.codec.decoder` for what a decoder is and what it leaves to the careful reader.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import struct
 import uuid
 from typing import Any
 
-from specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
-from specs.codec.run import Run, is_fixed
-from specs.codec.source import CHARS, Source, size_of, uuid_of
-from specs.layout import Layout, Node, Slot
+from barnabas.specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
+from barnabas.specs.codec.run import Run, is_fixed
+from barnabas.specs.codec.source import CHARS, Source, size_of, uuid_of
+from barnabas.specs.layout import Layout, Node, Slot
 
 Wanted = dict[str, Any]
 """The fields to read: name -> Wanted for some of what is inside, or None for all of it."""
@@ -42,7 +42,7 @@ class Writer:
     """A decoder under construction: what is emitted reads from `b` at `p`, which ends at `n`.
 
     Fixed-size fields gather in a run and are read together when something else needs the position.
-    One that is `charged` has `q` bytes of memory left, see `specs.codec.budget`.
+    One that is `charged` has `q` bytes of memory left, see `barnabas.specs.codec.budget`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The fast writer: Python source that writes complete, fitting values of one layout.
 
 Whatever is missing, unknown or does not fit raises one of `UNFIT`, and the caller turns to
-`specs.codec.build`, which fills in defaults or names the path of what is wrong.
+`barnabas.specs.codec.build`, which fills in defaults or names the path of what is wrong.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from specs.codec.build import uvarint
-from specs.codec.source import CHARS, FEW, Source, few_packers, fixed_name
-from specs.layout import Layout, Node, Slot
+from barnabas.specs.codec.build import uvarint
+from barnabas.specs.codec.source import CHARS, FEW, Source, few_packers, fixed_name
+from barnabas.specs.layout import Layout, Node, Slot
 
 BYTES = tuple(bytes((value,)) for value in range(128))
 """Short lengths as they are written."""

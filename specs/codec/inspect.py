@@ -1,7 +1,7 @@
 """The careful reader: walks a layout field by field, says what is odd and where it stops.
 
 It accepts what Kafka's own classes accept (trailing bytes, overlong varints, any boolean, tags out
-of order ...) and lists each as an oddity. The generated decoder (`specs.codec.decoder`) reads only
+of order ...) and lists each as an oddity. The generated decoder (`barnabas.specs.codec.decoder`) reads only
 regular bytes and leaves everything else to this one, so its speed does not matter.
 """
 
@@ -12,9 +12,9 @@ import struct
 import uuid
 from typing import Any, NamedTuple
 
-from specs.codec.budget import BUDGET, FREE, WIDE, TooLarge, element_cost, tag_cost
-from specs.layout import Layout, Node
-from specs.malformed import Malformed
+from barnabas.specs.codec.budget import BUDGET, FREE, WIDE, TooLarge, element_cost, tag_cost
+from barnabas.specs.layout import Layout, Node
+from barnabas.specs.malformed import Malformed
 
 MAX_STRING = 0x7FFF
 """The longest string that Kafka accepts, in bytes, whatever its length is encoded in."""
@@ -58,7 +58,7 @@ def text_of(raw: bytes) -> str:
 
 def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
     """The values of a body, and what is odd about it. Raises Malformed where Kafka would too; and
-    TooLarge, where these would take more than the budget (`specs.codec.budget`)."""
+    TooLarge, where these would take more than the budget (`barnabas.specs.codec.budget`)."""
     reader = Reader(data)
     values = reader.struct(layout, "")
     if reader.offset < len(data):

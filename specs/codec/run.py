@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from specs.codec.source import CHARS, FEW, Source, few_unpackers, fixed_name, size_of
-from specs.layout import Node
+from barnabas.specs.codec.source import CHARS, FEW, Source, few_unpackers, fixed_name, size_of
+from barnabas.specs.layout import Node
 
 USUAL = (3, 0)
 """Lengths of arrays that are read without a list in between: replicas, and nobody offline."""
@@ -31,7 +31,7 @@ class Ahead(NamedTuple):
     """1 if the length is one too high, as compact ones are; 0 stands for null then."""
     value: str
     cost: int
-    """What each element is charged (`specs.codec.budget`); 0: nothing is."""
+    """What each element is charged (`barnabas.specs.codec.budget`); 0: nothing is."""
 
 
 def is_fixed(element: Node) -> bool:

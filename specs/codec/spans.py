@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from specs.codec.inspect import Reader
-from specs.layout import Layout
+from barnabas.specs.codec.inspect import Reader
+from barnabas.specs.layout import Layout
 
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -31,7 +31,7 @@ def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
     What stands behind the last field, if anything does, comes last, with an empty path. Raises
     Malformed where `inspect` does.
 
-    >>> import specs
+    >>> from barnabas import specs
     >>> spans(specs.api("SaslAuthenticate").request.layout(0), bytes.fromhex("00000001 41"), ("auth_bytes",))
     [Span(path='auth_bytes', start=4, end=5)]
     """

@@ -1,8 +1,8 @@
 """Writes decoded bodies as VARIANT, the binary JSON of Parquet and Spark: Python source for one layout, as
 for decoders.
 
-What a value says is what the form of `specs.jsonform` says in JSON, without building that: the names of a
-layout's fields are known, so most of what a VARIANT has beside its values is a constant. Layout:
+What a value says is what the form of `barnabas.specs.jsonform` says in JSON, without building that: the names
+of a layout's fields are known, so most of what a VARIANT has beside its values is a constant. Layout:
 https://github.com/apache/parquet-format/blob/master/VariantEncoding.md
 """
 
@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
-from specs.codec.source import Source
-from specs.jsonform import uuid_text
-from specs.layout import Layout, Node
+from barnabas.specs.codec.source import Source
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.layout import Layout, Node
 
 Path = tuple[str, ...]
 """The names of the fields that lead somewhere, through arrays."""
@@ -53,7 +53,7 @@ def variant_writer(
 def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozenset[str]:
     """The names of the fields in bodies of a layout.
 
-    >>> import specs
+    >>> from barnabas import specs
     >>> sorted(names(specs.api("Metadata").request.layout(1)))
     ['name', 'topics']
     """
@@ -250,7 +250,7 @@ def _double(value: float) -> bytes:
 
 
 def _secret(value: Any) -> bytes:
-    """As `specs.secrets.redact` has it."""
+    """As `barnabas.specs.secrets.redact` has it."""
     match value:
         case None:
             return NULL

@@ -1,11 +1,11 @@
-"""Designs of consumer coordination that never shipped, in the idiom of `specs.declaration`.
+"""Designs of consumer coordination that never shipped, in the idiom of `barnabas.specs.declaration`.
 
 Each has one module. What no document gives is a reconstruction and marked as one, field by field.
 """
 
-from specs.drafts.contents import DRAFTS, draft
-from specs.drafts.frames import DraftFrame, decode_frame, encode_frame
-from specs.drafts.idiom import Draft, DraftApi, DraftError, Role
+from barnabas.specs.drafts.contents import DRAFTS, draft
+from barnabas.specs.drafts.frames import DraftFrame, decode_frame, encode_frame
+from barnabas.specs.drafts.idiom import Draft, DraftApi, DraftError, Role
 
 __all__ = [
     "DRAFTS",

@@ -13,8 +13,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.declaration import FOREVER, Api, Array, Bool, Int16, Int32, Int64, Message, String
-from specs.drafts.idiom import Draft, DraftApi, DraftError
+from barnabas.specs.declaration import (
+    FOREVER,
+    Api,
+    Array,
+    Bool,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+)
+from barnabas.specs.drafts.idiom import Draft, DraftApi, DraftError
 
 # fmt: off
 AUTO_OFFSET_RESET: Final = ("smallest", "largest")

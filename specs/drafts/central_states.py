@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.groups.table import NONE, OTHER, Table
+from barnabas.specs.groups.table import NONE, OTHER, Table
 
 # of a consumer
 DOWN: Final = "DOWN"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.drafts.central_coordination import CENTRAL_COORDINATION
-from specs.drafts.idiom import Draft, nearest
-from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
-from specs.drafts.rewrite_a import REWRITE_A
-from specs.drafts.rewrite_b import REWRITE_B
-from specs.drafts.rewrite_c import REWRITE_C
+from barnabas.specs.drafts.central_coordination import CENTRAL_COORDINATION
+from barnabas.specs.drafts.idiom import Draft, nearest
+from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.specs.drafts.rewrite_a import REWRITE_A
+from barnabas.specs.drafts.rewrite_b import REWRITE_B
+from barnabas.specs.drafts.rewrite_c import REWRITE_C
 
 DRAFTS: Final = (CENTRAL_COORDINATION, REWRITE_A, REWRITE_B, REWRITE_C, REWRITE_0_8_2)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.drafts.idiom import DraftError
+from barnabas.specs.drafts.idiom import DraftError
 
 # fmt: off
 _ERROR_MAPPING: Final = "the page; number of kafka.common.ErrorMapping"

@@ -1,4 +1,4 @@
-"""Whole frames of a draft, both ways: what `specs.frames` is for Kafka's own protocol."""
+"""Whole frames of a draft, both ways: what `barnabas.specs.frames` is for Kafka's own protocol."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from specs.codec.inspect import FIXED
-from specs.declaration import Message
-from specs.drafts.idiom import Draft, DraftApi
-from specs.frames import Direction
+from barnabas.specs.codec.inspect import FIXED
+from barnabas.specs.declaration import Message
+from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.frames import Direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def decode_frame(
     If an API has several responses, name the one it is. Raises Malformed (offsets count in the
     header or in the body), or LookupError for an API, version or response that does not exist.
 
-    >>> from specs.drafts import draft
+    >>> from barnabas.specs.drafts import draft
     >>> data = bytes.fromhex("000c 0000 00000007 0001 61  0001 67 00000003 0001 63")
     >>> decode_frame(draft("rewrite-0.8.2"), data, "request").body
     {'group_id': 'g', 'group_generation_id': 3, 'consumer_id': 'c'}
@@ -64,10 +64,10 @@ def decode_frame(
 def encode_frame(draft: Draft, frame: DraftFrame) -> bytes:
     """The bytes of a frame with its size in front.
 
-    The API's key and version are filled in where the header lacks them. Raises specs.codec.Unfit,
+    The API's key and version are filled in where the header lacks them. Raises barnabas.specs.codec.Unfit,
     or LookupError as `decode_frame` does.
 
-    >>> from specs.drafts import draft
+    >>> from barnabas.specs.drafts import draft
     >>> central = draft("central-coordination")
     >>> encode_frame(central, DraftFrame("request", "Ping", {}, {})).hex(" ", 4)
     '0000 00020007'

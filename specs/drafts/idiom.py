@@ -1,6 +1,6 @@
 """How a draft is declared: its headers, its APIs, who asks whom, and what is a reconstruction.
 
-The layouts are those of `specs.declaration`, in the classic encoding: strings have an int16 length,
+The layouts are those of `barnabas.specs.declaration`, in the classic encoding: strings have an int16 length,
 arrays an int32 count. Every frame has an int32 size in front, which does not count itself.
 """
 
@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from specs.declaration import Api, Message
+from barnabas.specs.declaration import Api, Message
 
 Role = Literal["consumer", "broker", "coordinator"]
 """Who stands at an end. A coordinator is a broker that coordinates the group in question."""
@@ -79,7 +79,7 @@ class DraftApi:
     def is_reconstructed(self, path: str) -> bool:
         """Whether a dotted path, or something around it, is a reconstruction.
 
-        >>> from specs.drafts import draft
+        >>> from barnabas.specs.drafts import draft
         >>> draft("rewrite-a").api("JoinGroup").is_reconstructed("response.partitions_to_own.topic")
         True
         """

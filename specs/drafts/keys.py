@@ -1,7 +1,7 @@
 """The keys that the drafts' APIs have here: numbers of their own, which no header can hold.
 
 On the wire the drafts number their APIs as Kafka does, and mean others. So that whatever goes by an
-API's key (rules, pairing, logs, checks) never takes one for the other, `specs.contents.api` has them
+API's key (rules, pairing, logs, checks) never takes one for the other, `barnabas.specs.contents.api` has them
 under these numbers as well.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.contents import key_of
-from specs.drafts.contents import DRAFTS
-from specs.drafts.idiom import Draft, DraftApi
-from specs.error_codes import error_name
+from barnabas.specs.contents import key_of
+from barnabas.specs.drafts.contents import DRAFTS
+from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.error_codes import error_name
 
 STEP: Final = 1 << 16
 """Beyond all keys of a header, which are int16; each draft has as many to itself."""
@@ -21,7 +21,7 @@ STEP: Final = 1 << 16
 def own_key(draft: Draft, api: DraftApi) -> int:
     """The key of a draft's API.
 
-    >>> from specs.drafts import draft
+    >>> from barnabas.specs.drafts import draft
     >>> central = draft("central-coordination")
     >>> divmod(own_key(central, central.api("Ping")), STEP)
     (1, 7)
@@ -34,7 +34,7 @@ def key_in(draft: Draft, which: int | str) -> int:
 
     Raises LookupError with the nearest name.
 
-    >>> from specs.drafts import draft
+    >>> from barnabas.specs.drafts import draft
     >>> rewrite = draft("rewrite-0.8.2")
     >>> key_in(rewrite, "Metadata"), key_in(rewrite, "JoinGroup") % STEP
     (3, 11)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     FOREVER,
     Api,
     Array,
@@ -21,8 +21,8 @@ from specs.declaration import (
     NullableString,
     String,
 )
-from specs.drafts.errors import ILLEGAL_PROTOCOL_STATE, REWRITE_ERRORS
-from specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.drafts.errors import ILLEGAL_PROTOCOL_STATE, REWRITE_ERRORS
+from barnabas.specs.drafts.idiom import Draft, DraftApi
 
 # fmt: off
 REQUEST_HEADER: Final = Message(

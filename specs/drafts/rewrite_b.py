@@ -8,10 +8,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.declaration import FOREVER, Api, Array, Int16, Int32, Int64, Message, String, Struct
-from specs.drafts.errors import REWRITE_ERRORS
-from specs.drafts.idiom import Draft, DraftApi
-from specs.drafts.rewrite_a import (
+from barnabas.specs.declaration import (
+    FOREVER,
+    Api,
+    Array,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    Struct,
+)
+from barnabas.specs.drafts.errors import REWRITE_ERRORS
+from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.drafts.rewrite_a import (
     HEADER_BECAUSE,
     HEADER_RECONSTRUCTED,
     REQUEST_HEADER,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.declaration import Api, Array, Int16, Int32, Message, String, Struct
-from specs.drafts.errors import HEARTBEAT_FREQUENCY_TOO_HIGH, REWRITE_ERRORS
-from specs.drafts.idiom import Draft, DraftApi
-from specs.drafts.rewrite_a import (
+from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String, Struct
+from barnabas.specs.drafts.errors import HEARTBEAT_FREQUENCY_TOO_HIGH, REWRITE_ERRORS
+from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.drafts.rewrite_a import (
     HEADER_BECAUSE,
     HEADER_RECONSTRUCTED,
     REQUEST_HEADER,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.groups.table import ANY, NONE, OTHER, Table
+from barnabas.specs.groups.table import ANY, NONE, OTHER, Table
 
 DOWN: Final = "DOWN"
 

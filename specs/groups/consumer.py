@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs.groups.table import ANY, NONE, OTHER, Table
+from barnabas.specs.groups.table import ANY, NONE, OTHER, Table
 
 UNSUBSCRIBED: Final = "UNSUBSCRIBED"
 JOINED: Final = "JOINED"

@@ -10,7 +10,7 @@ import functools
 import importlib
 from typing import Final
 
-from specs.declaration import Message
+from barnabas.specs.declaration import Message
 
 CONTENTS: Final = (
     ("ConsumerProtocolSubscription", "consumer_protocol"),
@@ -108,7 +108,7 @@ CONTENTS: Final = (
     ("AbortedTxn", "files"),
     ("QuorumStateData", "files"),
 )
-"""(name, module below specs.inside.messages)."""
+"""(name, module below barnabas.specs.inside.messages)."""
 
 _MODULES: Final = dict(CONTENTS)
 
@@ -125,6 +125,8 @@ def message(name: str) -> Message:
     if name not in _MODULES:
         near = difflib.get_close_matches(name, _MODULES, n=1, cutoff=0)
         raise LookupError(f"no message inside bytes is called {name!r}; did you mean {near[0]}?")
-    found = getattr(importlib.import_module(f"specs.inside.messages.{_MODULES[name]}"), name)
+    found = getattr(
+        importlib.import_module(f"barnabas.specs.inside.messages.{_MODULES[name]}"), name
+    )
     assert isinstance(found, Message)  # noqa: S101 - a slip in the table above
     return found

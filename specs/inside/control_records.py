@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from specs.inside.read import Inside, read_body, read_forward, within
-from specs.malformed import Malformed
-from specs.records.control import CONTROL_TYPES
+from barnabas.specs.inside.read import Inside, read_body, read_forward, within
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.control import CONTROL_TYPES
 
 VALUES: Final = {
     "LEADER_CHANGE": "LeaderChangeMessage",
@@ -24,7 +24,7 @@ VALUES: Final = {
 
 
 class ControlRecord(NamedTuple):
-    """A control record: its type, one of `specs.records.control.CONTROL_TYPES`, and its value."""
+    """A control record: its type, one of `barnabas.specs.records.control.CONTROL_TYPES`, and its value."""
 
     type: str
     value: Inside

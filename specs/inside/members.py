@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal
 
-from specs.codec import Oddity
-from specs.inside.read import Inside, integer, read_body, read_forward, read_versioned
-from specs.malformed import Malformed
+from barnabas.specs.codec import Oddity
+from barnabas.specs.inside.read import Inside, integer, read_body, read_forward, read_versioned
+from barnabas.specs.malformed import Malformed
 
 Part = Literal["subscription", "assignment"]
 """What a member sends to the leader of its group, and what it receives from it."""

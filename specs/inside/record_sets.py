@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final, NamedTuple
 
-from specs import records
-from specs.inside.control_records import read_control_record
-from specs.inside.read import Inside
-from specs.inside.topics import TOPICS, read_topic_key, read_topic_value
-from specs.malformed import Malformed
-from specs.records import Batch, Record
+from barnabas.specs import records
+from barnabas.specs.inside.control_records import read_control_record
+from barnabas.specs.inside.read import Inside
+from barnabas.specs.inside.topics import TOPICS, read_topic_key, read_topic_value
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Batch, Record
 
 MAX_BYTES: Final = 1 << 20
 """Bytes of records that are looked at: what is made of them takes a hundred times as much at worst."""

@@ -1,6 +1,6 @@
 """All that hides inside the bytes of a decoded body, to be shown beside it.
 
-What is found is plain data as bodies are (`specs.jsonform.to_json` makes JSON of it): by the path of
+What is found is plain data as bodies are (`barnabas.specs.jsonform.to_json` makes JSON of it): by the path of
 the field one of
 
     {"message": name, "version": n, "values": {...}}   and "oddities", and "inside": {path: found}
@@ -18,15 +18,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from specs.contents import NAMES
-from specs.frames import Direction, Frame, decode_frame
-from specs.inside.members import Part, read_member, read_user_data
-from specs.inside.places import PLACES, Place
-from specs.inside.read import Inside, read_forward, read_versioned
-from specs.inside.record_sets import Looked, look
-from specs.inside.topics import CLUSTER_METADATA
-from specs.malformed import Malformed
-from specs.secrets import redact
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Direction, Frame, decode_frame
+from barnabas.specs.inside.members import Part, read_member, read_user_data
+from barnabas.specs.inside.places import PLACES, Place
+from barnabas.specs.inside.read import Inside, read_forward, read_versioned
+from barnabas.specs.inside.record_sets import Looked, look
+from barnabas.specs.inside.topics import CLUSTER_METADATA
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.secrets import redact
 
 Found = dict[str, Any]
 
@@ -40,7 +40,7 @@ SECRETS: Final = {
     "UserScramCredentialRecord": ("salt", "stored_key", "server_key"),
     "ConfigRecord": ("value",),  # nothing says which are passwords, as in AlterConfigs
 }
-"""Record -> fields that are withheld; those of requests and responses are in `specs.secrets`."""
+"""Record -> fields that are withheld; those of requests and responses are in `barnabas.specs.secrets`."""
 
 
 MAX_BYTES: Final = 1 << 20

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from specs.codec.decoder import Irregular, uvarint_from
-from specs.inside.read import Inside, integer, read_body, read_versioned, within
-from specs.malformed import Malformed
+from barnabas.specs.codec.decoder import Irregular, uvarint_from
+from barnabas.specs.inside.read import Inside, integer, read_body, read_versioned, within
+from barnabas.specs.malformed import Malformed
 
 CLUSTER_METADATA: Final = "__cluster_metadata"
 

@@ -14,10 +14,10 @@ from typing import Final, Literal
 
 import crc32c
 
-from specs.malformed import Malformed
-from specs.records import message_set
-from specs.records.compression import MAX_OUTPUT, codec_name, decompress
-from specs.records.record import Record, add_sequence, int64, read_records
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import message_set
+from barnabas.specs.records.compression import MAX_OUTPUT, codec_name, decompress
+from barnabas.specs.records.record import Record, add_sequence, int64, read_records
 
 TimestampType = Literal["NoTimestampType", "CreateTime", "LogAppendTime"]
 """Whose clock the timestamps are from; Kafka's names."""

@@ -20,9 +20,9 @@ from typing import Final
 
 import crc32c
 
-from specs.codec.build import Unfit
-from specs.records import message_set
-from specs.records.batch import (
+from barnabas.specs.codec.build import Unfit
+from barnabas.specs.records import message_set
+from barnabas.specs.records.batch import (
     CONTROL,
     DELETE_HORIZON,
     OVERHEAD,
@@ -30,12 +30,12 @@ from specs.records.batch import (
     Batch,
     TimestampType,
 )
-from specs.records.compression import CODECS, codec_name
-from specs.records.compressors import compress
-from specs.records.fit import fit_int, fit_record
-from specs.records.message_writer import write_messages, write_wrapper
-from specs.records.record import Record, int64
-from specs.records.record_writer import write_records
+from barnabas.specs.records.compression import CODECS, codec_name
+from barnabas.specs.records.compressors import compress
+from barnabas.specs.records.fit import fit_int, fit_record
+from barnabas.specs.records.message_writer import write_messages, write_wrapper
+from barnabas.specs.records.record import Record, int64
+from barnabas.specs.records.record_writer import write_records
 
 Compressor = Callable[[bytes], bytes]
 
@@ -77,7 +77,7 @@ def build(
     read again: magic 0 and 1 have no headers and nothing of what follows `timestamp_type`, magic 0
     no timestamps.
 
-    >>> from specs.records import read
+    >>> from barnabas.specs.records import read
     >>> data = build([Record(7, 1000, None, b"a"), Record(9, 1005, b"k", None)], compression="gzip")
     >>> [(batch.last_offset, batch.crc_ok, batch.records()[1].key) for batch in read(data)]
     [(9, True, b'k')]
@@ -134,7 +134,7 @@ def rebuild(batch: Batch, records: Sequence[Record] | None = None) -> bytes:
     Unfit, or Malformed if the batch's records can't be read.
 
     >>> from dataclasses import replace
-    >>> from specs.records import read
+    >>> from barnabas.specs.records import read
     >>> data = build([Record(7, 1000, None, b"a")], producer_id=5, is_transactional=True)
     >>> [rebuild(batch) == data for batch in read(data)]
     [True]

@@ -10,8 +10,8 @@ from typing import Final
 
 import cramjam
 
-from specs.malformed import Malformed
-from specs.records import lz4
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import lz4
 
 MAX_OUTPUT: Final = 128 << 20
 """Bytes that one batch may decompress to, unless a caller says otherwise."""

@@ -12,7 +12,7 @@ from typing import Final
 
 import cramjam
 
-from specs.records.lz4 import END_MARK, MAGIC, header_checksum
+from barnabas.specs.records.lz4 import END_MARK, MAGIC, header_checksum
 
 _XERIAL_HEADER: Final = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 _XERIAL_CHUNK: Final = 32 << 10
@@ -34,7 +34,7 @@ def compress(codec: str, data: bytes, *, magic: int = 2) -> bytes:
 
     Raises LookupError for a codec that Kafka does not have.
 
-    >>> from specs.records import decompress
+    >>> from barnabas.specs.records import decompress
     >>> decompress("lz4", compress("lz4", b"abc" * 50_000)) == b"abc" * 50_000
     True
     """

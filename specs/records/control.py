@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from specs.malformed import Malformed
-from specs.records.fit import fit_int
-from specs.records.record import Record
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.fit import fit_int
+from barnabas.specs.records.record import Record
 
 CONTROL_TYPES: Final = (
     "ABORT",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from specs.codec.build import Unfit
-from specs.records.record import Header, Record
+from barnabas.specs.codec.build import Unfit
+from barnabas.specs.records.record import Header, Record
 
 
 def fit_int(path: str, value: Any, bits: int) -> int:

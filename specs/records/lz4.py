@@ -10,7 +10,7 @@ import struct
 
 import cramjam
 
-from specs.malformed import Malformed
+from barnabas.specs.malformed import Malformed
 
 MAGIC = b"\x04\x22\x4d\x18"
 END_MARK = bytes(4)

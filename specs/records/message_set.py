@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from specs.malformed import Malformed
-from specs.records.compression import codec_name, decompress
-from specs.records.record import Record, int64
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.compression import codec_name, decompress
+from barnabas.specs.records.record import Record, int64
 
 LOG_APPEND_TIME: Final = 0x08
 """The attribute by which a broker says that the timestamp is its own, from magic 1 on."""

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from specs.codec.build import Unfit
-from specs.records.fit import fit_int, fit_record
-from specs.records.message_set import LOG_APPEND_TIME
-from specs.records.record import Record
+from barnabas.specs.codec.build import Unfit
+from barnabas.specs.records.fit import fit_int, fit_record
+from barnabas.specs.records.message_set import LOG_APPEND_TIME
+from barnabas.specs.records.record import Record
 
 _HEADS: Final = (struct.Struct(">bb"), struct.Struct(">bbq"))  # magic to timestamp
 _ENTRY: Final = struct.Struct(">qiI")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from specs.malformed import Malformed
-from specs.records.batch import OVERHEAD, Batch
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.batch import OVERHEAD, Batch
 
 _KEY_BEGINS: Final = (18, 26)
 """Where the length of the key stands in a message of magic 0 and 1."""
@@ -21,7 +21,7 @@ def payload(batch: Batch) -> list[tuple[int, int]]:
     Null and empty ones have no bytes and are left out. A compressed batch has all of its records in
     one piece, and so has one whose records can't be told apart.
 
-    >>> from specs.records import Record, build, read
+    >>> from barnabas.specs.records import Record, build, read
     >>> batch = next(read(build([Record(0, 0, b"key", b"value", (("h", b"x"),))])))
     >>> [bytes(batch.data[start:end]) for start, end in payload(batch)]
     [b'key', b'value', b'h', b'x']

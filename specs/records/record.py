@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from specs.malformed import Malformed
+from barnabas.specs.malformed import Malformed
 
 Header = tuple[str, bytes | None]
 """A record header: its key, and its value or None."""

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from specs.malformed import Malformed
-from specs.records import batch, message_set
-from specs.records.batch import Batch, read_batch
-from specs.records.compression import MAX_OUTPUT, codec_name
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import batch, message_set
+from barnabas.specs.records.batch import Batch, read_batch
+from barnabas.specs.records.compression import MAX_OUTPUT, codec_name
 
 _SIZE_ENDS: Final = 12  # sizes and the magic are in one place in every magic
 _MAGIC_ENDS: Final = 17

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from specs.codec.build import Unfit
-from specs.records.fit import fit_record
-from specs.records.record import Header, Record, int64
+from barnabas.specs.codec.build import Unfit
+from barnabas.specs.records.fit import fit_record
+from barnabas.specs.records.record import Header, Record, int64
 
 
 def signed_varint(value: int) -> bytes:

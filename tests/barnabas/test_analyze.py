@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from barnabas.analyze import Wanted, analyze
+from barnabas.pipeline import session
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
-from pipeline import session
 
 SAMPLES = Path(__file__).parent.parent.parent / "captures" / "samples"
 CAPTURE = SAMPLES / "rebalance.pcap.gz"

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.output import Output
-from captures.checks import CHECKS
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
 from tests.pipeline.spark_processes import LITTLE
 
 ROOT = Path(__file__).parent.parent.parent

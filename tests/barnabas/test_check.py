@@ -12,12 +12,12 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.writer import CaptureWriter
 from barnabas.check import MOST
 from barnabas.cli import app
 from barnabas.trouble import Trouble
-from captures.checks import CHECKS
-from captures.checks.drafts import DRAFT_CHECKS
-from captures.writer import CaptureWriter
 from tests.captures.test_conversation import request, response
 from tests.proxy.playbook import MS, START
 
@@ -268,7 +268,7 @@ def test_misuse_is_one_line(wrong: Path, tmp_path: Path) -> None:
 
 OWN = """
 from dataclasses import dataclass
-from captures.checks.finding import Check, Finding, evidence
+from barnabas.captures.checks.finding import Check, Finding, evidence
 
 @dataclass(frozen=True)
 class Sizes:
@@ -296,4 +296,4 @@ def test_checks_of_ones_own(right: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert check(right, *own, "--set", "sizes.largest=1000")[0] == 0
     assert check(right, *own, "--only", "order")[0] == 0
     assert "is the name of a check of ours" in check(right, "--checks", "own_order:CHECKS")[2]
-    assert "is no captures.checks.Check" in check(right, "--checks", "own_sizes:NONE")[2]
+    assert "is no barnabas.captures.checks.Check" in check(right, "--checks", "own_sizes:NONE")[2]

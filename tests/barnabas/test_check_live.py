@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
 from barnabas.own_checks import chosen
-from captures.checks import CHECKS
-from captures.checks.finding import Finding
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from peers.apache import ApacheCluster
-from peers.embedded import EmbeddedCluster
-from proxy.scenario import loads
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.scenario import loads
 
 PATIENCE = 20.0
 RECORDS = 30

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 
 BARNABAS = [sys.executable, "-m", "barnabas.cli"]
 

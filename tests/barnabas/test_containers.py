@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.captures.context import Context
+from barnabas.captures.context.facts import facts
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.summary import details
 from barnabas.harness import Harness
-from captures.context import Context
-from captures.context.facts import facts
-from captures.exchange import Exchange
-from captures.summary import details
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient
 
 FETCH, HEARTBEAT = 1, 68
 

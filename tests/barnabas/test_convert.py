@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Note
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.convert import Wanted
 from barnabas.loop import run
+from barnabas.proxy.rehearsal import Rehearsal
+from barnabas.proxy.scenario import loads
+from barnabas.specs.records import Record, build
 from barnabas.trouble import Trouble
-from captures.conversations import Conversations
-from captures.events import Note
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
-from proxy.rehearsal import Rehearsal
-from proxy.scenario import loads
-from specs.records import Record, build
 from tests.captures.conversion.given import converted, rows
 from tests.captures.traffic import (
     BROKER,

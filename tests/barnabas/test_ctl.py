@@ -21,7 +21,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.test_cli import BARNABAS, run, started
 
 DEADLINE = 15.0
@@ -371,7 +371,7 @@ def test_without_control_nothing_listens_but_the_proxy(cluster: str) -> None:
 
 def test_without_control_its_libraries_are_not_loaded() -> None:
     code = (
-        "import sys, barnabas.cli, barnabas.proxy_command, barnabas.run_proxy, proxy.server\n"
+        "import sys, barnabas.cli, barnabas.proxy_command, barnabas.run_proxy, barnabas.proxy.server\n"
         "print({'starlette', 'uvicorn', 'prometheus_client', 'http.client'} & set(sys.modules))"
     )
     result = subprocess.run(

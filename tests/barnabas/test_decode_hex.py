@@ -8,12 +8,12 @@ import struct
 import pytest
 from typer.testing import CliRunner
 
-import specs
+from barnabas import specs
 from barnabas.cli import app
+from barnabas.specs.drafts import DraftFrame, draft
+from barnabas.specs.drafts import encode_frame as encode_draft
+from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.trouble import Trouble
-from specs.drafts import DraftFrame, draft
-from specs.drafts import encode_frame as encode_draft
-from specs.frames import Direction, Frame, encode_frame
 
 METADATA = "0003 0001 00000007 0001 61 ffffffff"
 

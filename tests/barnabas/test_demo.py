@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk
+from barnabas.captures.reader import CaptureReader
 from barnabas.demo.claims import all_arrived, in_order
-from captures.conversations import Conversations
-from captures.events import Chunk
-from captures.reader import CaptureReader
 
 
 @pytest.fixture(scope="module")

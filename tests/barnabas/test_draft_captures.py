@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.harness import Harness
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.proxy.scenario import loads
 from barnabas.trouble import Trouble
-from captures.checks.drafts import DRAFT_CHECKS
-from captures.writer import CaptureWriter
-from peers.central_coordination.client import Client
-from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
-from proxy.scenario import loads
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from peers.embedded import EmbeddedCluster
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.test_cli import started
 from tests.proxy.playbook import request
 

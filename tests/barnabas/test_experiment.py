@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from barnabas import run_experiment
 from barnabas.cli import app
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.peers.apache import UnavailableError
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
-from experiments.experiment import Bench, Experiment, Measured
-from peers.apache import UnavailableError
 
 
 def asked(bench: Bench) -> Measured:

@@ -17,13 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli import app
+from barnabas.experiments.explore.result import Result
 from barnabas.explore_report import Report
 from barnabas.output import Output
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.scenario import load
 from barnabas.trouble import Trouble
-from experiments.explore.result import Result
-from peers.apache import ApacheCluster
-from peers.embedded import EmbeddedCluster
-from proxy.scenario import load
 
 PROGRAM = str(Path(__file__).with_name("explored.py"))
 BEFORE, BROKER, AFTER = "before the request", "after the broker has it", "after the reply"
@@ -224,7 +224,7 @@ def test_what_is_wrong_is_said_in_a_line(
 
 
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.explore.read_log.PATIENCE", 0.5)
+    monkeypatch.setattr("barnabas.experiments.explore.read_log.PATIENCE", 0.5)
     code, _, err = explore("127.0.0.1:1", "--", "true")
     assert (code, "127.0.0.1:1 can't be read" in err) == (3, True)
 
@@ -233,7 +233,7 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.timeout(180)
 def test_transactions_of_a_real_broker_survive_every_cut() -> None:
     names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
-    client = ("--", sys.executable, "-m", "experiments.explore.clients", "confluent")
+    client = ("--", sys.executable, "-m", "barnabas.experiments.explore.clients", "confluent")
     work = ("--records", "12", "--transactions", "3")
     with ApacheCluster("4.3.1") as cluster:
         chosen = ("--json", "--per-api", 1, "--api", ",".join(names))

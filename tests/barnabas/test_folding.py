@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.exchange import Exchange
 from barnabas.folding import Folded
 from barnabas.output import Output
+from barnabas.specs.contents import api
 from barnabas.terminal import Terminal
-from captures.exchange import Exchange
-from specs.contents import api
 
 FETCH: dict[str, Any] = {"throttle_time_ms": 0, "error_code": 0, "session_id": 9}
 VERSIONS: dict[str, Any] = {"error_code": 0, "api_keys": [], "throttle_time_ms": 0}

@@ -12,14 +12,14 @@ from typer.testing import CliRunner, Result
 
 from barnabas import fuzz_run, fuzz_targets
 from barnabas.cli import app
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.running import run_range
+from barnabas.fuzz.targets.contents import Kind
+from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.fuzz.targets.decoders import read_specs
+from barnabas.specs import Malformed
 from barnabas.trouble import Trouble
-from fuzz.case import Case
-from fuzz.errors import CannotRun
-from fuzz.running import run_range
-from fuzz.targets.contents import Kind
-from fuzz.targets.decoder import DecoderTarget
-from fuzz.targets.decoders import read_specs
-from specs import Malformed
 
 CAMPAIGN = """\
 version: 1

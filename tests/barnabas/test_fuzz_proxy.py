@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.fuzz.assembling import oracles_for
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.running import judge
+from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz_proxy import PROXY, ProxyService, tracebacks
-from fuzz.assembling import oracles_for
-from fuzz.case import Case, Recipe, Seed
-from fuzz.errors import Misuse
-from fuzz.running import judge
-from fuzz.targets.broker import BrokerTarget
 
 FRAME = bytes.fromhex("0003 0001 00000007 0001 61 ffffffff")
 

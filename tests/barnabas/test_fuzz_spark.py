@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from barnabas.fuzz.assembling import Assembled, assembled
+from barnabas.fuzz.campaign import Campaign
+from barnabas.fuzz.corpora import basis
+from barnabas.fuzz.findings import Findings, Kept
+from barnabas.fuzz.running import Batch, RunRound, run, run_range
+from barnabas.fuzz.shards import job_of
+from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.fuzz.targets.decoders import read_specs
 from barnabas.fuzz_spark import rounds
-from fuzz.assembling import Assembled, assembled
-from fuzz.campaign import Campaign
-from fuzz.corpora import basis
-from fuzz.findings import Findings, Kept
-from fuzz.running import Batch, RunRound, run, run_range
-from fuzz.shards import job_of
-from fuzz.targets.decoder import DecoderTarget
-from fuzz.targets.decoders import read_specs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

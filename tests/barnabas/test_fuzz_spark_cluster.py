@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from barnabas.fuzz.assembling import assembled
+from barnabas.fuzz.corpora import Basis
+from barnabas.fuzz.findings import Findings
+from barnabas.fuzz.tally import Tally
 from barnabas.fuzz_campaigns import read_campaign
-from fuzz.assembling import assembled
-from fuzz.corpora import Basis
-from fuzz.findings import Findings
-from fuzz.tally import Tally
 from tests.pipeline.spark_processes import LITTLE, standalone
 
 ROOT = Path(__file__).parent.parent.parent
@@ -40,7 +40,7 @@ round: 480
 """One round: what the next would be made of depends on what a busy machine makes of this one. The embedded
 cluster survives these mutators: each of its deaths would cost the test a restart."""
 
-TARGET = "fuzz.targets.embedded_process"
+TARGET = "barnabas.fuzz.targets.embedded_process"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
 pytestmark = pytest.mark.timeout(900)

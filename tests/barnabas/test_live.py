@@ -7,8 +7,8 @@ import os
 import threading
 
 from barnabas import live
+from barnabas.captures.exchange import Exchange
 from barnabas.live import Live
-from captures.exchange import Exchange
 
 
 def exchange(number: int, size: int = 0) -> Exchange:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from barnabas.captures.exchange import Exchange
 from barnabas.output import Output
-from captures.exchange import Exchange
 from tests.bodies import reassignments
 
 

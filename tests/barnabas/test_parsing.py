@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.captures.exchange import Exchange
 from barnabas.output import Output
 from barnabas.parsing import parse_filter, parse_offer
 from barnabas.trouble import MISUSE, Trouble
-from captures.exchange import Exchange
 
 
 def test_an_offer_is_made_of_both_options() -> None:

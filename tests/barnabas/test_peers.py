@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from peers.apache import probe
-from peers.apache.versions import RELEASES
+from barnabas.peers.apache import probe
+from barnabas.peers.apache.versions import RELEASES
 
 PEERS = [sys.executable, "-m", "barnabas.cli", "peers"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas import project
 from tests.barnabas.testing.test_process import alive, until
 
@@ -58,8 +58,8 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
             send(kafka_proxy)
             assert kafka_proxy.exchanges(api="Produce", topic="orders")
             assert kafka_proxy.folder.is_dir()
-            ours = {"captures", "experiments", "peers", "proxy", "specs"}
-            assert not {name.partition(".")[0] for name in sys.modules} & ours
+            ours = {f"barnabas.{one}" for one in ("captures", "experiments", "peers", "proxy", "specs")}
+            assert not ours & set(sys.modules)
 
         @pytest.mark.scenario({"version": 1, "rules": [SLOW]})
         def test_bad(kafka_proxy, scenario):

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.loop import run
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.options import Options
+from barnabas.proxy.relay import clock
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.server import Proxy
 from barnabas.trouble import Trouble
-from captures.writer import CaptureWriter
-from proxy.faults import FAULTS
-from proxy.options import Options
-from proxy.relay import clock
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.server import Proxy
 from tests.proxy.faults.given import ask
 from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
 from tests.proxy.servers import SOON, read_frame
@@ -186,7 +186,7 @@ def test_the_same_scenario_and_capture_print_the_same_bytes(
 
 OWN = """
 from pydantic import BaseModel
-from proxy.effects import Wait
+from barnabas.proxy.effects import Wait
 class Late(BaseModel):
     ns: int = 1
 def late(config, message, roll):

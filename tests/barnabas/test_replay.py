@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from barnabas.harness import Harness
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 
 RECORDS = 200
 

@@ -11,13 +11,13 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.addresses import parse_servers
+from barnabas.captures.exchange import Exchange
 from barnabas.harness import Harness
-from captures.exchange import Exchange
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient
-from peers.embedded import EmbeddedCluster
-from peers.replay.connection import LiveConnection
-from specs.contents import api
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.peers.replay.connection import LiveConnection
+from barnabas.specs.contents import api
 from tests.barnabas.test_replay import produce, replay
 
 pytestmark = pytest.mark.timeout(240)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from captures.reader import CaptureReader
-from peers.embedded import EmbeddedCluster
+from barnabas.captures.reader import CaptureReader
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.test_cli import run, started
 from tests.captures.traffic import exchanges, gist, tshark
 

@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from barnabas.harness import Harness
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.proxy.playbook import request
 
 Read = list[tuple[int, int, bytes | None]]

@@ -12,12 +12,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from barnabas import show
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tally import Row
+from barnabas.proxy.control import views
+from barnabas.specs.contents import api
 from barnabas.terminal import Terminal
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.tally import Row
-from proxy.control import views
-from specs.contents import api
 
 
 def heartbeat(**changes: Any) -> Exchange:

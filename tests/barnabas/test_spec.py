@@ -10,12 +10,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-import specs
-from barnabas import spec_show
+from barnabas import spec_show, specs
 from barnabas.cli import app
 from barnabas.spec import fit
+from barnabas.specs.drafts import DRAFTS
 from barnabas.trouble import Trouble
-from specs.drafts import DRAFTS
 
 
 def run(*arguments: str) -> str:
@@ -105,7 +104,7 @@ def test_a_field_that_came_twice_has_the_history_of_its_version() -> None:
 
 def test_all_versions_for_programs() -> None:
     found: dict[str, Any] = json.loads(run("show", "Metadata", "--json"))
-    assert found["module"] == "specs.apis.metadata"
+    assert found["module"] == "barnabas.specs.apis.metadata"
     assert found["headers"] == {
         "request": {"1": [0, 8], "2": [9, 13]},
         "response": {"0": [0, 8], "1": [9, 13]},

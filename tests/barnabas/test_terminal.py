@@ -12,17 +12,17 @@ from rich.table import Table
 from rich.text import Text
 from typer.testing import CliRunner
 
+from barnabas.captures.writer import CaptureWriter
 from barnabas.cli import app, main
 from barnabas.ctl_port import Port
 from barnabas.live import Live
 from barnabas.output import Output
+from barnabas.proxy.control import lines
 from barnabas.show import show, shown_row
+from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.headers import request_header_version, response_header_version
 from barnabas.terminal import Terminal
 from barnabas.trouble import Trouble
-from captures.writer import CaptureWriter
-from proxy.control import lines
-from specs.frames import Direction, Frame, encode_frame
-from specs.headers import request_header_version, response_header_version
 from tests.captures.traffic import BROKER, CLIENT, NOW
 
 HOSTILE = "a\x1b]0;b\x07\x1b[2Jc\r\nWARNING: d\x9b31m\x7f\u202e\u2028[red]e[/] :fire:"

@@ -142,7 +142,7 @@ def test_a_key_log_that_is_too_large(keys: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_the_package(capture: Path, keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "captures.tls.protection", raising=False)
+    monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     with pytest.raises(Trouble, match=r"pip install 'barnabas\[capture\]'") as caught:
         read_keys(keys)

@@ -1,4 +1,4 @@
-"""The wheel, built and installed, in a project whose folders are named as ours, with the README's example."""
+"""The wheel, built and installed: beside PyPI's proxy.py, and where a user's folders have our names."""
 
 from __future__ import annotations
 
@@ -17,12 +17,28 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from barnabas.__main__ import OURS
 from tests.barnabas import project
 
 README = (project.ROOT / "README.md").read_text()
 
+PARTS = ("captures", "experiments", "fuzz", "peers", "pipeline", "proxy", "specs")
+"""Folders at the top of the repository; the package has links to them."""
+
 NOT_OURS = "raise RuntimeError('a package of the project was imported in place of one of ours')\n"
+
+IMPORT_ALL = """
+import pkgutil, sys
+import barnabas
+for one in pkgutil.walk_packages(barnabas.__path__, "barnabas.", onerror=lambda name: sys.exit(name)):
+    # a program on its own, for environments that lack what we need
+    if "__main__" not in one.name and ".clients.programs." not in one.name:
+        try:
+            __import__(one.name)
+        except ImportError as problem:
+            absent = (problem.name or "").partition(".")[0]
+            assert absent and absent not in PARTS and absent != "barnabas", one.name
+print(len([name for name in sys.modules if name.startswith("barnabas.")]))
+"""
 
 MINE = """
     import pathlib
@@ -34,8 +50,8 @@ MINE = """
     def test_the_project_has_its_own_packages_and_the_installed_plugin(kafka_proxy):
         assert proxy.MINE
         assert pathlib.Path(barnabas.__file__).is_relative_to(sys.prefix)
-        ours = {"captures", "experiments", "peers", "specs"}
-        assert not {name.partition(".")[0] for name in sys.modules} & ours
+        ours = {"barnabas.captures", "barnabas.experiments", "barnabas.peers", "barnabas.specs"}
+        assert not ours & set(sys.modules)
         assert kafka_proxy.scenario.rules == []
 """
 
@@ -56,8 +72,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in (*OURS, "tests"):
-        shutil.copytree(project.ROOT / name, source / name, ignore=ignored)
+    for name in ("barnabas", *PARTS):
+        shutil.copytree(project.ROOT / name, source / name, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(project.ROOT / name, source)
     pip("wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source))
@@ -110,15 +126,16 @@ def needed(
 def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == set(OURS)
-    for name in OURS:
-        files = (project.ROOT / name).rglob("*")
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"barnabas"}
+    for name in ("barnabas", *(f"barnabas/{part}" for part in PARTS)):
+        folder = project.ROOT / name
         expected = {
-            str(path.relative_to(project.ROOT))
-            for path in files
-            if path.suffix in (".py", ".typed", ".yaml", ".css", ".js")
+            f"{name}/{path.relative_to(folder)}"
+            for path in folder.rglob("*")
+            if path.suffix in (".py", ".typed", ".yaml", ".css", ".js", ".go")
             and "__pycache__" not in path.parts
         }
+        assert expected
         assert expected <= set(names)
     assert not [name for name in names if "/samples/" in name]
 
@@ -131,7 +148,7 @@ def test_the_example_in_a_project_with_folders_of_our_names(
     project.write(
         tmp_path,
         {
-            **{f"{name}/__init__.py": NOT_OURS for name in OURS if name != "barnabas"},
+            **{f"{name}/__init__.py": NOT_OURS for name in PARTS},
             "proxy/__init__.py": "MINE = True\n",
             "tests/__init__.py": "",
             "tests/test_mine.py": MINE,
@@ -152,3 +169,53 @@ def test_the_example_in_a_project_with_folders_of_our_names(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout
+
+
+def test_every_module_is_ours_in_a_folder_with_such_names(python: Path, tmp_path: Path) -> None:
+    project.write(tmp_path, {f"{name}/__init__.py": NOT_OURS for name in PARTS})
+    (tmp_path / "all.py").write_text(f"PARTS = {PARTS}\n{IMPORT_ALL}")
+    done = subprocess.run(
+        [str(python), "all.py"],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout) > 800
+
+
+def test_beside_proxy_py_both_commands_run(wheel: Path, python: Path, tmp_path: Path) -> None:
+    (site,) = python.parent.parent.glob("lib/python*/site-packages")
+    other = metadata.distribution("proxy.py")
+    files = [file for file in other.files or () if file.parts[0] == "proxy"]
+    for file in files:
+        target = site / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(str(other.locate_file(file)), target)
+    pip(
+        "--python",
+        str(python),
+        "install",
+        "--no-index",
+        "--no-deps",
+        "--force-reinstall",
+        str(wheel),
+    )
+    for file in files:
+        assert (site / file).read_bytes() == Path(str(other.locate_file(file))).read_bytes()
+    for command in (
+        [str(python), "-m", "proxy", "--version"],
+        [str(python.with_name("barnabas")), "--version"],
+    ):
+        done = subprocess.run(
+            [*command, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.strip()

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from peers.apache import UnavailableError
+from barnabas.peers.apache import UnavailableError
 from tests.bench import (
     accuracy,
     batches,

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from specs import records
-from specs.records import Record
+from barnabas.specs import records
+from barnabas.specs.records import Record
 from tests.bench.table import beside, microseconds, plain_table
 
 COUNT: Final = 1000

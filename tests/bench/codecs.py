@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from rich.table import Table
 
-import specs
-from specs.addresses import patch
-from specs.frames import Direction
+from barnabas import specs
+from barnabas.specs.addresses import patch
+from barnabas.specs.frames import Direction
 from tests.bench import messages
 from tests.bench.contestants import Absent, contestants, differs
 from tests.bench.machine import version as version_of

@@ -11,8 +11,8 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, Final
 
-import specs
-from specs.frames import Direction
+from barnabas import specs
+from barnabas.specs.frames import Direction
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

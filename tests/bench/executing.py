@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from fuzz.case import Case
-from fuzz.corpus import generated
-from fuzz.errors import CannotRun
-from fuzz.making import Maker
-from fuzz.targets.contents import target_of
-from fuzz.targets.target import Target
-from specs.contents import key_of
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.making import Maker
+from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.target import Target
+from barnabas.specs.contents import key_of
 from tests.bench.table import plain_table
 
 APIS: Final = {

@@ -16,8 +16,8 @@ from typing import Any
 
 from rich.table import Table
 
-import specs
-from specs.codec import Codec
+from barnabas import specs
+from barnabas.specs.codec import Codec
 from tests.bench.table import percentile, plain_table
 
 
@@ -54,7 +54,7 @@ def measure(rounds: int, progress: Callable[[str], None]) -> Generation:
     imports: list[float] = []
     for number in range(rounds):
         progress(f"import: round {number + 1} of {rounds}")
-        for code, found in (("", bare), ("import specs", imports)):
+        for code, found in (("", bare), ("from barnabas import specs", imports)):
             work = functools.partial(subprocess.run, [sys.executable, "-c", code], check=True)
             found.append(timeit.timeit(work, number=1))
     progress("making all codecs")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.frames import Direction, Frame, encode_frame
 from tests.bench import messages
 from tests.bench.messages import Values
 

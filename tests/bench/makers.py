@@ -14,15 +14,15 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from fuzz.corpus import generated
-from fuzz.dice import Dice
-from fuzz.generators.messages import message
-from fuzz.making import Maker
-from fuzz.targets.decoder import DecoderTarget
-from specs import keys
-from specs.contents import CONTENTS, api
-from specs.frames import Direction
-from specs.releases import offered
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.generators.messages import message
+from barnabas.fuzz.making import Maker
+from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.specs import keys
+from barnabas.specs.contents import CONTENTS, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.releases import offered
 
 SOME: Final = (
     keys.PRODUCE,

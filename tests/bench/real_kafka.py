@@ -24,12 +24,12 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from peers.apache import ApacheCluster
-from peers.apache.artifacts import class_path
-from peers.apache.boot import free_ports
-from peers.apache.client import JavaClient
-from peers.apache.java import java
-from peers.apache.versions import LOGGER
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.boot import free_ports
+from barnabas.peers.apache.client import JavaClient
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import LOGGER
 from tests.bench import machine
 from tests.bench.table import beside, percentile, plain_table
 from tests.bench.targets import capture_folder

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from captures.pcapng_writing import Buffer
-from captures.sink import Sink
-from captures.tcp import ACK, ETHERNET, FIN, PSH, SEGMENT, SYN, FlowHeaders, Half
-from captures.writer import CaptureWriter
-from specs.frames import Direction
+from barnabas.captures.pcapng_writing import Buffer
+from barnabas.captures.sink import Sink
+from barnabas.captures.tcp import ACK, ETHERNET, FIN, PSH, SEGMENT, SYN, FlowHeaders, Half
+from barnabas.captures.writer import CaptureWriter
+from barnabas.specs.frames import Direction
 from tests.bench.load import MIB
 from tests.bench.talk import BEGUN, SERVER, connections
 

@@ -22,12 +22,12 @@ from typing import Any, Final
 from rich.table import Table
 
 from barnabas.harness import Harness
-from peers.replay.connection import LiveConnection
-from specs import records
-from specs.contents import api, key_of
-from specs.frames import request_head
-from specs.headers import RESPONSE_HEADER, response_header_version
-from specs.records import Record
+from barnabas.peers.replay.connection import LiveConnection
+from barnabas.specs import records
+from barnabas.specs.contents import api, key_of
+from barnabas.specs.frames import request_head
+from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
+from barnabas.specs.records import Record
 from tests.bench.table import percentile, plain_table
 
 MIB: Final = 1 << 20

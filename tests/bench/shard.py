@@ -10,11 +10,11 @@ import json
 import sys
 import time
 
-from fuzz.assembling import oracles_for
-from fuzz.corpus import generated
-from fuzz.making import Maker
-from fuzz.running import run_range
-from fuzz.targets.contents import target_of
+from barnabas.fuzz.assembling import oracles_for
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.making import Maker
+from barnabas.fuzz.running import run_range
+from barnabas.fuzz.targets.contents import target_of
 from tests.bench.executing import APIS
 
 _WARM = 2000

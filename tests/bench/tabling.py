@@ -98,15 +98,15 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from barnabas.captures.context import Context
+    from barnabas.captures.conversations import Conversations
+    from barnabas.captures.exchange import Exchange
+    from barnabas.captures.reader import CaptureReader
     from barnabas.memory import keep_freed
-    from captures.context import Context
-    from captures.conversations import Conversations
-    from captures.exchange import Exchange
-    from captures.reader import CaptureReader
-    from pipeline.bodies import BODY, body_array
-    from pipeline.bodies import body as body_of
-    from pipeline.columns import EXCHANGES, arrow
-    from pipeline.rows import batch, row
+    from barnabas.pipeline.bodies import BODY, body_array
+    from barnabas.pipeline.bodies import body as body_of
+    from barnabas.pipeline.columns import EXCHANGES, arrow
+    from barnabas.pipeline.rows import batch, row
 
     keep_freed()  # as each command does
     context = Context()
@@ -150,8 +150,8 @@ def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
 def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     """The pipeline; it may begin when its session has answered something, by a worker in Python."""
     clock, peaks = Clock(), Peaks(os.getpid())
-    from pipeline.session import LIGHT, LIGHT_UP_TO, session
-    from pipeline.tables import write
+    from barnabas.pipeline.session import LIGHT, LIGHT_UP_TO, session
+    from barnabas.pipeline.tables import write
 
     settings = LIGHT if path.stat().st_size < LIGHT_UP_TO else {}  # as `barnabas analyze` does
     with session(master, settings) as spark:

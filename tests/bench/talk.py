@@ -11,10 +11,10 @@ import itertools
 import random
 from typing import Final, NamedTuple
 
-from specs import records
-from specs.contents import key_of
-from specs.frames import Direction
-from specs.records import Record
+from barnabas.specs import records
+from barnabas.specs.contents import key_of
+from barnabas.specs.frames import Direction
+from barnabas.specs.records import Record
 from tests.bench.load import KIB, MIB, frame
 from tests.bench.messages import Values
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from peers.apache.boot import free_ports
+from barnabas.peers.apache.boot import free_ports
 from tests.bench import machine
 
 DECODING: Final = """\

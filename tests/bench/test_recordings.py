@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.opening import CaptureFile
-from captures.packets import Packets
-from captures.pcapng import Packet
-from captures.reader import CaptureReader
-from captures.tcp import SEGMENT, Segment
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.packets import Packets
+from barnabas.captures.pcapng import Packet
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp import SEGMENT, Segment
 from tests.bench import readers
 from tests.bench.load import MIB
 from tests.bench.readers import WAYS

@@ -22,12 +22,12 @@ from typing import Final
 import zstandard
 
 from barnabas.capture_input import remarks
-from captures.checks import CHECKS
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
 from tests.captures.test_numbering import mixed
 from tests.captures.test_packets import WRAPPINGS, behind
 from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap

@@ -18,10 +18,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from captures.tcp import SYN, Segment
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp import SYN, Segment
 from tests.captures.network import (
     ENDINGS,
     LINKS,

@@ -4,13 +4,13 @@ import uuid
 
 import pytest
 
-from captures.comparison import Compared, TooLarge, compare
-from captures.context import Context
-from captures.difference import ABSENT, Difference
-from captures.exchange import Exchange
-from specs import api, records
-from specs.frames import Direction
-from specs.records import Record
+from barnabas.captures.comparison import Compared, TooLarge, compare
+from barnabas.captures.context import Context
+from barnabas.captures.difference import ABSENT, Difference
+from barnabas.captures.exchange import Exchange
+from barnabas.specs import api, records
+from barnabas.specs.frames import Direction
+from barnabas.specs.records import Record
 
 
 def exchange(

@@ -6,12 +6,12 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from captures.conversation import NOT_CAPTURED
-from captures.conversations import Conversations
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.exchange import Exchange
-from captures.frames import frames
-from specs.frames import Direction, Frame, encode_frame
+from barnabas.captures.conversation import NOT_CAPTURED
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.frames import frames
+from barnabas.specs.frames import Direction, Frame, encode_frame
 
 MS = 1_000_000
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.conversations import Conversations
-from captures.demand import UNHEARD, Demand, Demands
-from captures.events import Chunk, Event, Opened
-from captures.exchange import Exchange
-from captures.flow import GRACE
-from captures.reader import CaptureReader
-from captures.tcp import Endpoint, Segment
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.demand import UNHEARD, Demand, Demands
+from barnabas.captures.events import Chunk, Event, Opened
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.flow import GRACE
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp import Endpoint, Segment
 from tests.captures.test_others import QUICK, capture
 from tests.captures.traffic import CLIENT, gist, segments, talk
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.difference import ABSENT, Difference, differences
+from barnabas.captures.difference import ABSENT, Difference, differences
 
 BODIES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.binary(max_size=3),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.test_capture import may_capture
 from tests.captures.traffic import exchanges, kafka_seen, marks, request
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from captures.errors import error_paths, first_error
-from captures.exchange import Exchange
-from specs.contents import CONTENTS, api
+from barnabas.captures.errors import error_paths, first_error
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.contents import CONTENTS, api
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 

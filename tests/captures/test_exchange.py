@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.exchange import (
+from barnabas.captures.exchange import (
     COLUMNS,
     SASL_TOKEN,
     Exchange,
@@ -18,7 +18,7 @@ from captures.exchange import (
     Pending,
     body_version,
 )
-from specs.contents import api
+from barnabas.specs.contents import api
 from tests.bodies import reassignments
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from captures.expression import expression, quote
+from barnabas.captures.expression import expression, quote
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import specs
-from captures.exchange import Exchange
-from captures.filters import exchange_filter
+from barnabas import specs
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.filters import exchange_filter
 
 
 def exchange(**changes: Any) -> Exchange:

@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.fragments import WAITING, Fragments
+from barnabas.captures.fragments import WAITING, Fragments
 
 
 @given(st.binary(min_size=1, max_size=200), st.data())

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.boundary import Search
-from captures.framing import CapturedFrame, Framing
+from barnabas.captures.boundary import Search
+from barnabas.captures.framing import CapturedFrame, Framing
 from tests.captures.traffic import request
 
 

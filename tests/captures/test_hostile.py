@@ -13,8 +13,8 @@ from random import Random
 import pytest
 import zstandard
 
-from captures.pcapng import CaptureError
-from captures.reader import CaptureReader
+from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
 from tests.captures.hostile import mutated, swallowed, whole
 
 pytestmark = pytest.mark.filterwarnings("ignore")

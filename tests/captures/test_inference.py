@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures import inference
-from captures.boundary import Search
-from captures.conversations import Conversations
-from captures.framing import Framing
-from captures.inference import Inferred, inferred
-from captures.reader import CaptureReader
-from specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
+from barnabas.captures import inference
+from barnabas.captures.boundary import Search
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.framing import Framing
+from barnabas.captures.inference import Inferred, inferred
+from barnabas.captures.reader import CaptureReader
+from barnabas.specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
 from tests.captures.traffic import (
     BROKER,
     NOW,

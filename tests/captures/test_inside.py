@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import specs
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.inside import inside
+from barnabas import specs
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.inside import inside
 
 SUBSCRIPTION = bytes.fromhex("0000 00000001 000174 ffffffff")
 ASSIGNMENT = bytes.fromhex("0000 00000001 000174 00000001 00000002 ffffffff")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from captures.masked_flow import Hidden, MaskedFlow
-from captures.masking import Masking
-from captures.writer import Cut, FlowWriter
-from specs.frames import Direction
+from barnabas.captures.masked_flow import Hidden, MaskedFlow
+from barnabas.captures.masking import Masking
+from barnabas.captures.writer import Cut, FlowWriter
+from barnabas.specs.frames import Direction
 from tests.captures.traffic import request
 from tests.costs import steps
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.exchange import SASL_TOKEN, Exchange
-from captures.masking import UNSOLICITED, Masking, record_sets
-from specs import api
-from specs.frames import Direction
-from specs.jsonform import to_json
-from specs.records import Record, build, read
-from specs.secrets import SECRETS
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.masking import UNSOLICITED, Masking, record_sets
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.records import Record, build, read
+from barnabas.specs.secrets import SECRETS
 from tests.proxy.playbook import raw, request, response
 from tests.specs.strategies import values as bodies
 

@@ -15,10 +15,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.events import Chunk, Event
-from captures.opening import CaptureFile
-from captures.pcapng import Block, CaptureError, Truncated, each
-from captures.reader import CaptureReader
+from barnabas.captures.events import Chunk, Event
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.pcapng import Block, CaptureError, Truncated, each
+from barnabas.captures.reader import CaptureReader
 from tests.captures.traffic import exchanges, gist, ip_packet, segments, talk, write_pcap
 
 ZSTD = zstandard.ZstdCompressor()

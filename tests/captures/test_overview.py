@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from captures import overview as module
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.overview import OTHERS, Overview
-from specs import api
+from barnabas.captures import overview as module
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.overview import OTHERS, Overview
+from barnabas.specs import api
 
 
 def exchange(

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.packets import Packets
-from captures.reader import CaptureReader
-from captures.tcp import Endpoint
+from barnabas.captures.packets import Packets
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp import Endpoint
 from tests.captures.traffic import (
     exchanges,
     gist,
@@ -266,7 +266,7 @@ def test_what_is_no_tcp_is_counted() -> None:
 
 
 def test_without_scapy_rare_kinds_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "captures.through_scapy", None)
+    monkeypatch.setitem(sys.modules, "barnabas.captures.through_scapy", None)
     packets = Packets()
     assert packets.segment(105, bytes(100)) is None
     assert packets.unread == {105: 1}

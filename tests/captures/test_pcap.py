@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.pcap import MAGICS, read_packets
-from captures.pcapng import BLOCK_LIMIT, Block, CaptureError, Packet, Truncated
+from barnabas.captures.pcap import MAGICS, read_packets
+from barnabas.captures.pcapng import BLOCK_LIMIT, Block, CaptureError, Packet, Truncated
 from tests.captures.traffic import NOW, write_pcap
 
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)

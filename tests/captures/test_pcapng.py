@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.pcapng import (
+from barnabas.captures.pcapng import (
     BLOCK_LIMIT,
     Block,
     CaptureError,
@@ -24,7 +24,7 @@ from captures.pcapng import (
     Truncated,
     read_blocks,
 )
-from captures.pcapng_writing import comment_option, interface, packet, section, statistics
+from barnabas.captures.pcapng_writing import comment_option, interface, packet, section, statistics
 
 HEAD = section('{"barnabas":1}', "barnabas 1") + interface(101)
 

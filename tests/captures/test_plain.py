@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.conversation import Conversation
-from captures.conversations import Conversations
-from captures.demand import Demand, Demands
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.exchange import Exchange, Uncut
-from specs.frames import Direction
+from barnabas.captures.conversation import Conversation
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.demand import Demand, Demands
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.exchange import Exchange, Uncut
+from barnabas.specs.frames import Direction
 from tests.captures.traffic import produce, request, response
 
 KINDS: Final[tuple[Callable[[int, Random], tuple[bytes, bytes]], ...]] = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from captures import private
-from captures.sink import Sink
+from barnabas.captures import private
+from barnabas.captures.sink import Sink
 
 
 def mode(path: Path) -> int:

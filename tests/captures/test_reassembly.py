@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures import reassembly
-from captures.beginning import WAIT_NS
-from captures.flow import GRACE, Data, Gap
-from captures.pcapng import Run
-from captures.reassembly import Closed, Event, Opened, Reassembler
-from captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
-from captures.usual import Usual, usual
+from barnabas.captures import reassembly
+from barnabas.captures.beginning import WAIT_NS
+from barnabas.captures.flow import GRACE, Data, Gap
+from barnabas.captures.pcapng import Run
+from barnabas.captures.reassembly import Closed, Event, Opened, Reassembler
+from barnabas.captures.tcp import ACK, FIN, PSH, RST, SYN, Segment
+from barnabas.captures.usual import Usual, usual
 from tests.captures.traffic import ip_packet
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from captures.rebalances import Rebalances, Row
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.rebalances import Rebalances, Row
 from tests.captures.checks import test_epochs as epochs
 from tests.captures.checks.test_generations import PAIR, S, join
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.events import Chunk, Closed, Event, Opened
-from captures.reader import CaptureReader
-from captures.recognition import HELD, HELD_IN_ALL, Recognition
-from captures.tcp import Segment
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk, Closed, Event, Opened
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.recognition import HELD, HELD_IN_ALL, Recognition
+from barnabas.captures.tcp import Segment
 from tests.captures.traffic import Said, exchanges, ip_packet, request, segments, talk, write_pcap
 
 WHOLE = 1 << 20

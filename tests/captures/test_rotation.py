@@ -17,18 +17,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.conversations import Conversations
-from captures.conversion.hiding import Hiding
-from captures.conversion.rewriting import rewrite
-from captures.conversion.selection import Selection
-from captures.conversion.survey import Survey
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.exchange import Exchange
-from captures.masking import Masking
-from captures.reader import CaptureReader
-from captures.rotation import Rotation, Segments
-from captures.sink import Sink, Stats
-from captures.writer import CaptureWriter
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.selection import Selection
+from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.masking import Masking
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.rotation import Rotation, Segments
+from barnabas.captures.sink import Sink, Stats
+from barnabas.captures.writer import CaptureWriter
 from tests.captures.test_writer import CLIENT, LISTENER, NOW, Full, begin, heard
 
 ROOT = Path(__file__).parents[2]

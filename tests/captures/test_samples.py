@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
 from barnabas.cli import app
-from captures.checks import CHECKS
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
 from tests.captures.traffic import kafka_seen, marks, tshark
 from tests.samples.recipes import PASSWORD, SAMPLES
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.sasl import Sasl, user_of
+from barnabas.captures.sasl import Sasl, user_of
 
 
 def jwt(claims: object) -> bytes:

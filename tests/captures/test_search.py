@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from captures.context import Context
-from captures.exchange import Exchange
-from captures.search import Found, search
-from specs import api, records
-from specs.records import Record
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.search import Found, search
+from barnabas.specs import api, records
+from barnabas.specs.records import Record
 
 RECORDS = records.build(
     [Record(0, 1, b"k1", b"first", (("trace", b"abc"),)), Record(1, 1, None, b"second")],

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from captures.pcapng_writing import Buffer
-from captures.sink import SLOW_NS, Sink, Stats
+from barnabas.captures.pcapng_writing import Buffer
+from barnabas.captures.sink import SLOW_NS, Sink, Stats
 
 HEAD = b"head"
 
@@ -235,7 +235,7 @@ def test_a_file_size_limit_of_the_system(tmp_path: Path) -> None:
     script = """
 import resource, sys
 from pathlib import Path
-from captures.sink import Sink
+from barnabas.captures.sink import Sink
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 sink = Sink(Path(sys.argv[1]), b"h" * 50)
 sink.put([b"a" * 40], 1, 40)

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.context import Context
-from captures.exchange import SASL_TOKEN, Exchange
-from captures.summary import DETAILS, details
-from captures.wording import WIDTH, listed, pairs, ranges
-from specs.codec import has_path
-from specs.contents import api
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.summary import DETAILS, details
+from barnabas.captures.wording import WIDTH, listed, pairs, ranges
+from barnabas.specs.codec import has_path
+from barnabas.specs.contents import api
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 

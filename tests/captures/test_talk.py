@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from captures.talk import Answer, Asked, Talk
-from peers.central_coordination import wire as central
-from peers.consumer_rewrite import wire as rewrite
-from specs.drafts import draft
-from specs.malformed import Malformed
+from barnabas.captures.talk import Answer, Asked, Talk
+from barnabas.peers.central_coordination import wire as central
+from barnabas.peers.consumer_rewrite import wire as rewrite
+from barnabas.specs.drafts import draft
+from barnabas.specs.malformed import Malformed
 
 REGISTER = {
     "group_id": "g",

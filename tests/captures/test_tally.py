@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.tally import KINDS, Row, Tally
+from barnabas.captures.tally import KINDS, Row, Tally
 
 RESOLUTION = 2 ** (1 / 70) * (1 + 1e-9)  # half a bucket, and the rounding of a float
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.tcp import ACK, FIN, PSH, RST, SEGMENT, SYN, FlowHeaders, Segment, parse
+from barnabas.captures.tcp import ACK, FIN, PSH, RST, SEGMENT, SYN, FlowHeaders, Segment, parse
 
 FOUR = ("10.1.2.3", 50000), ("192.168.0.4", 9092)
 SIX = ("fe80::1%eth0", 50000), ("2001:db8::2", 9092)

@@ -4,10 +4,10 @@ import uuid
 
 import pytest
 
-from captures.exchange import Exchange
-from captures.topics import topics_of
-from specs import api
-from specs.frames import Direction
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.topics import topics_of
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
 
 ORDERS = uuid.UUID(int=7)
 

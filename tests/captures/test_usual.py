@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.packets import Packets
-from captures.tcp import Endpoint, Segment
-from captures.usual import Usual, usual
+from barnabas.captures.packets import Packets
+from barnabas.captures.tcp import Endpoint, Segment
+from barnabas.captures.usual import Usual, usual
 from tests.captures.test_packets import FOUR, SIX, WRAPPINGS, behind, cooked, ether, plain, same
 
 USUAL = [("raw", 101, same, FOUR), ("raw 6", 101, same, SIX), ("ethernet", 1, ether, FOUR)]

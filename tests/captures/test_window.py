@@ -8,7 +8,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.window import AHEAD, Window
+from barnabas.captures.window import AHEAD, Window
 
 
 class Drops(io.RawIOBase):

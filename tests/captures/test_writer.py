@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.events import Chunk, Closed, Lost, Opened
-from captures.pcapng import Packet, Section, read_blocks
-from captures.pcapng_writing import Buffer
-from captures.reader import CaptureReader
-from captures.sink import Sink
-from captures.tcp import HANDSHAKE, SEGMENT, parse
-from captures.writer import CaptureWriter, FlowWriter
-from specs.frames import Direction
+from barnabas.captures.events import Chunk, Closed, Lost, Opened
+from barnabas.captures.pcapng import Packet, Section, read_blocks
+from barnabas.captures.pcapng_writing import Buffer
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.sink import Sink
+from barnabas.captures.tcp import HANDSHAKE, SEGMENT, parse
+from barnabas.captures.writer import CaptureWriter, FlowWriter
+from barnabas.specs.frames import Direction
 
 CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 LOCAL, BROKER = ("fe80::2", 41000), ("fe80::3", 9093)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from captures.tcp import SEGMENT
-from captures.writer import CaptureWriter
-from specs.frames import Direction
+from barnabas.captures.tcp import SEGMENT
+from barnabas.captures.writer import CaptureWriter
+from barnabas.specs.frames import Direction
 
 NOW = 1_700_000_000_123_456_789
 ENDS = (

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from captures.tcp import ACK, FIN, PSH, SYN, Endpoint, Segment
-from specs.frames import Direction, Frame, encode_frame
-from specs.headers import request_header_version, response_header_version
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp import ACK, FIN, PSH, SYN, Endpoint, Segment
+from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.headers import request_header_version, response_header_version
 
 CLIENT, BROKER = ("10.0.0.1", 50000), ("10.0.0.2", 19092)
 NOW = 1_700_000_000_000_000_000

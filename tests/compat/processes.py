@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
-from captures.checks import CHECKS
-from captures.checks.finding import Check, Finding
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from specs import api
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import Check, Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.specs import api
 from tests.compat.cells import Side
 
 DEADLINE: Final = 60.0

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from peers.apache import ApacheCluster
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.compat.cells import Cell, Verdict, judge
 from tests.compat.clients.common import PARTITIONS
 from tests.compat.plan import EMBEDDED, FOUND, JOBS, UNREADABLE, gap, number

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.compat import processes
 from tests.compat.cells import Side
 from tests.compat.clients import connections

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from peers.apache import ApacheCluster, UnavailableError
-from peers.apache.client import JavaClient
+from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import BROKERS, SETTINGS, VERSION
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from experiments.intervals import median_bounds, middle, share, wilson
+from barnabas.experiments.intervals import median_bounds, middle, share, wilson
 
 
 @pytest.mark.parametrize(("hits", "runs"), [(0, 1), (0, 50), (1, 3), (25, 50), (50, 50)])

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.library import FOLDER, find, names
-from proxy.never import warnings
-from proxy.scenario import load
+from barnabas.experiments.library import FOLDER, find, names
+from barnabas.proxy.never import warnings
+from barnabas.proxy.scenario import load
 
 TESTS = Path(__file__).parent / "scenarios"
 

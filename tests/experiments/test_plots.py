@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from experiments import plots
+from barnabas.experiments import plots
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from fuzz.case import Case, Change, Recipe, Role, Seed
-from fuzz.dice import Dice
-from fuzz.observation import Observation
-from fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.case import Case, Change, Recipe, Role, Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 SEEDS = tuple(
     Seed(3, version, "request", bytes((0, 3, 0, version)) + bytes(6), f"made:{version}")

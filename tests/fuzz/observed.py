@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fuzz.case import Case, Change, Recipe, Seed
-from fuzz.observation import Observation
-from specs import Frame, encode_frame
+from barnabas.fuzz.case import Case, Change, Recipe, Seed
+from barnabas.fuzz.observation import Observation
+from barnabas.specs import Frame, encode_frame
 
 
 def request(key: int, version: int, body: Mapping[str, Any], correlation_id: int = 7) -> bytes:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from fuzz.assembling import assembled, oracles_for
-from fuzz.campaign import Campaign
-from fuzz.case import Role
-from fuzz.corpora import Basis
-from fuzz.errors import CannotRun
-from fuzz.mutators.contents import MUTATORS
-from fuzz.oracles.contents import ORACLES
-from specs.keys import METADATA
+from barnabas.fuzz.assembling import assembled, oracles_for
+from barnabas.fuzz.campaign import Campaign
+from barnabas.fuzz.case import Role
+from barnabas.fuzz.corpora import Basis
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.specs.keys import METADATA
 
 BASIS = Basis("broker", ((METADATA, (1,)),))
 

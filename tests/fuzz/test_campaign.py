@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from fuzz.campaign import Campaign, Known
-from fuzz.case import Seed
+from barnabas.fuzz.campaign import Campaign, Known
+from barnabas.fuzz.case import Seed
 
 KNOWN = Known(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "embedded"))
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import captures
-from fuzz.campaign import Campaign
-from fuzz.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
-from fuzz.errors import CannotRun
-from specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA
+from barnabas import captures
+from barnabas.fuzz.campaign import Campaign
+from barnabas.fuzz.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
+from barnabas.fuzz.errors import CannotRun
+from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA
 from tests.fuzz.fakes import FakeTarget
 
 SAMPLES = Path(captures.__file__).parent / "samples"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import captures
-from fuzz.corpus import captured, generated, listed
-from fuzz.errors import CannotRun
-from fuzz.fieldmap import map_of
-from specs import keys
-from specs.frames import Direction
+from barnabas import captures
+from barnabas.fuzz.corpus import captured, generated, listed
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.fieldmap import map_of
+from barnabas.specs import keys
+from barnabas.specs.frames import Direction
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from fuzz.dice import ABREAST, Abreast, Dice, all_spread, resumed, spread
+from barnabas.fuzz.dice import ABREAST, Abreast, Dice, all_spread, resumed, spread
 
 
 def test_draws_depend_on_seed_and_number() -> None:

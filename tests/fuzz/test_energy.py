@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fuzz.energy import LEAST, MOST, next_energies
+from barnabas.fuzz.energy import LEAST, MOST, next_energies
 
 
 def test_a_seed_that_reached_something_new_gets_more_and_others_fade() -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-import specs
-from fuzz.case import Case, Recipe, Seed
-from fuzz.features import features, template
-from fuzz.observation import Death, Observation
+from barnabas import specs
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.features import features, template
+from barnabas.fuzz.observation import Death, Observation
 
 CASE = Case(0, Recipe(Seed(3, 1, "request", b"", "x"), ()), (b"",))
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.case import Seed
-from fuzz.corpus import listed
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, map_of
-from fuzz.generators.messages import message, with_header
-from fuzz.mending import splice
-from specs import CONTENTS, api
-from specs.codec import Malformed
-from specs.codec.spans import spans
-from specs.frames import Direction, request_head
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.corpus import listed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, map_of
+from barnabas.fuzz.generators.messages import message, with_header
+from barnabas.fuzz.mending import splice
+from barnabas.specs import CONTENTS, api
+from barnabas.specs.codec import Malformed
+from barnabas.specs.codec.spans import spans
+from barnabas.specs.frames import Direction, request_head
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.case import Recipe
-from fuzz.findings import Findings, FindingsError
-from fuzz.observation import Observation
-from fuzz.running import run_range
-from fuzz.tally import Judged, Tally
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.findings import Findings, FindingsError
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.running import run_range
+from barnabas.fuzz.tally import Judged, Tally
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.case import Change, Recipe, Seed
-from fuzz.corpus import generated
-from fuzz.dice import Dice
-from fuzz.fieldmap import field_of, map_of
-from fuzz.making import HOT, Maker, cook
-from fuzz.mutators.contents import MUTATORS
-from fuzz.mutators.counts import COUNTS
-from fuzz.packing import message_of
-from fuzz.sessions.live import filled
-from fuzz.strata import Strata
-from specs import keys
+from barnabas.fuzz.case import Change, Recipe, Seed
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import field_of, map_of
+from barnabas.fuzz.making import HOT, Maker, cook
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.mutators.counts import COUNTS
+from barnabas.fuzz.packing import message_of
+from barnabas.fuzz.sessions.live import filled
+from barnabas.fuzz.strata import Strata
+from barnabas.specs import keys
 
 OFFERED = {keys.PRODUCE: (3, 9), keys.METADATA: (0, 12), keys.HEARTBEAT: (0, 4)}
 

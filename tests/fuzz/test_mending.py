@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.fieldmap import FieldMap, Part, map_of
-from fuzz.generators.messages import with_header
-from fuzz.mending import ALL, CHECKSUM, CHECKSUMS, COUNTS, LENGTHS, SIZE, splice
-from fuzz.numbers import WRITE
-from specs import api
-from specs.frames import decode_frame
-from specs.records import Record, build, read
+from barnabas.fuzz.fieldmap import FieldMap, Part, map_of
+from barnabas.fuzz.generators.messages import with_header
+from barnabas.fuzz.mending import ALL, CHECKSUM, CHECKSUMS, COUNTS, LENGTHS, SIZE, splice
+from barnabas.fuzz.numbers import WRITE
+from barnabas.specs import api
+from barnabas.specs.frames import decode_frame
+from barnabas.specs.records import Record, build, read
 
 
 def produce(value: bytes = b"v", magic: int = 2) -> FieldMap:

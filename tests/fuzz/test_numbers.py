@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.numbers import RANGE, VARINTS, WRITE, uvarint
-from specs.codec.inspect import FIXED, Reader
-from specs.records.record import varint
+from barnabas.fuzz.numbers import RANGE, VARINTS, WRITE, uvarint
+from barnabas.specs.codec.inspect import FIXED, Reader
+from barnabas.specs.records.record import varint
 
 
 @pytest.mark.parametrize("coding", ["int8", "int16", "uint16", "int32", "uint32", "int64"])

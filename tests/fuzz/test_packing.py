@@ -6,13 +6,13 @@ import functools
 
 import pytest
 
-from fuzz.case import Change, Recipe, Seed
-from fuzz.fieldmap import FieldMap, map_of
-from fuzz.making import Maker, cook
-from fuzz.packing import message_of, unpacked
-from fuzz.sessions.bodies import codecs, produce
-from specs import Frame, decode_frame, encode_frame, keys
-from specs.records import CODECS, Record, build, compress, read
+from barnabas.fuzz.case import Change, Recipe, Seed
+from barnabas.fuzz.fieldmap import FieldMap, map_of
+from barnabas.fuzz.making import Maker, cook
+from barnabas.fuzz.packing import message_of, unpacked
+from barnabas.fuzz.sessions.bodies import codecs, produce
+from barnabas.specs import Frame, decode_frame, encode_frame, keys
+from barnabas.specs.records import CODECS, Record, build, compress, read
 
 HEADER = {"request_api_key": 0, "correlation_id": 1, "client_id": "c"}
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from fuzz.case import Change, Recipe
-from fuzz.replaying import fires_on, replay
-from fuzz.shrinking.search import shrink
+from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.replaying import fires_on, replay
+from barnabas.fuzz.shrinking.search import shrink
 from tests.fuzz.fakes import RAISED, SEEDS, FakeTarget, cook
 
 WANTED = ("raised", ("IndexError",))

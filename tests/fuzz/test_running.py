@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.case import Case
-from fuzz.findings import Finding, Findings, Kept
-from fuzz.observation import Observation
-from fuzz.running import Batch, Began, Ended, Event, run, run_range
-from fuzz.tally import Tally
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.findings import Finding, Findings, Kept
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.running import Batch, Began, Ended, Event, run, run_range
+from barnabas.fuzz.tally import Tally
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 ORACLES = (RAISED,)

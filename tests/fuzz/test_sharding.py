@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.errors import CannotRun
-from fuzz.findings import Findings, Kept
-from fuzz.running import Batch, run_range
-from fuzz.sharding import side_by_side
-from fuzz.shards import Row, rows_of
-from fuzz.tally import Tally
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.findings import Findings, Kept
+from barnabas.fuzz.running import Batch, run_range
+from barnabas.fuzz.sharding import side_by_side
+from barnabas.fuzz.shards import Row, rows_of
+from barnabas.fuzz.tally import Tally
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 ROUND = range(100)

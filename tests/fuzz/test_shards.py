@@ -8,14 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from fuzz.assembling import assembled
-from fuzz.campaign import Campaign
-from fuzz.corpora import basis
-from fuzz.errors import CannotRun
-from fuzz.running import run_range
-from fuzz.shards import came_to, job_of, rows_of, run_shard, shards, tally_of
-from fuzz.targets.contents import target_of
-from fuzz.targets.target import Target
+from barnabas.fuzz.assembling import assembled
+from barnabas.fuzz.campaign import Campaign
+from barnabas.fuzz.corpora import basis
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.running import run_range
+from barnabas.fuzz.shards import came_to, job_of, rows_of, run_shard, shards, tally_of
+from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.target import Target
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 CAMPAIGN = Campaign.model_validate(

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from fuzz.case import Case, Change, Live, Recipe, Seed
-from fuzz.observation import Death, Observation, Probe
-from fuzz.stored import observation_json, observation_of, recipe_json, recipe_of
+from barnabas.fuzz.case import Case, Change, Live, Recipe, Seed
+from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.stored import observation_json, observation_of, recipe_json, recipe_of
 
 SEED = Seed(3, 9, "request", b"\xff\x00\xfe", "golden:metadata-9")
 RECIPE = Recipe(SEED, (Change("null", "topics[0].name", 7, "null"), Change("cut", "", 2)), "join")

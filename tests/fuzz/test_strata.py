@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 from collections import Counter
 
-from fuzz.case import Seed
-from fuzz.corpus import generated
-from fuzz.dice import Dice
-from fuzz.fieldmap import field_of, map_of
-from fuzz.making import Maker
-from fuzz.mutators.contents import MUTATORS
-from fuzz.mutators.lengths import LENGTHS
-from fuzz.sessions.contents import seeds
-from fuzz.strata import Strata
-from specs import keys
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import field_of, map_of
+from barnabas.fuzz.making import Maker
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.mutators.lengths import LENGTHS
+from barnabas.fuzz.sessions.contents import seeds
+from barnabas.fuzz.strata import Strata
+from barnabas.specs import keys
 
 OFFERED = {keys.PRODUCE: (3, 9), keys.METADATA: (0, 12), keys.HEARTBEAT: (0, 4)}
 

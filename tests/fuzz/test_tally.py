@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-from fuzz.case import Recipe
-from fuzz.observation import Observation
-from fuzz.running import judged
-from fuzz.shards import rows_of, tally_of
-from fuzz.tally import SET_ASIDE, Aside, Judged, Tally
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.running import judged
+from barnabas.fuzz.shards import rows_of, tally_of
+from barnabas.fuzz.tally import SET_ASIDE, Aside, Judged, Tally
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 

@@ -7,13 +7,13 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import NamedTuple
 
-from peers.listener import Address
-from proxy.faults import FAULTS
-from proxy.options import Options
-from proxy.rules import Rules
-from proxy.scenario import Scenario, loads
-from proxy.scenario_model import KAFKAS
-from proxy.server import Proxy
+from barnabas.peers.listener import Address
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.options import Options
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import Scenario, loads
+from barnabas.proxy.scenario_model import KAFKAS
+from barnabas.proxy.server import Proxy
 
 LIMIT = 30
 """Seconds."""

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 from hypothesis import Phase, settings
 
-from specs.malformed import Malformed
+from barnabas.specs.malformed import Malformed
 from tests.peers.models import SETTINGS, Machine, explore
 
 FOUND: Final = (AssertionError, LookupError, Malformed)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peers.dialogue import Dialogue, Nonsense
-from specs.frames import Frame, decode_frame, encode_frame
-from specs.keys import METADATA, PRODUCE
+from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.keys import METADATA, PRODUCE
 
 
 def reply(correlation_id: int, node: int = 1) -> bytes:

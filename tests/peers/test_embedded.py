@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from peers import PEERS, embedded
-from peers.embedded import AUTO_PARTITIONS, EmbeddedCluster, UnavailableError
+from barnabas.peers import PEERS, embedded
+from barnabas.peers.embedded import AUTO_PARTITIONS, EmbeddedCluster, UnavailableError
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from peers.endings import Endings
+from barnabas.peers.endings import Endings
 
 
 def test_why_is_known_at_once_and_the_broker_leaves() -> None:

@@ -1,7 +1,7 @@
 """Each peer gets the fuzzer's frames: a documented error or a closed connection, never a hang or a crash.
 
-The frames are those of a campaign (`fuzz.making`) over what peers say to each other, whatever a step has
-come to. There are no sockets: what would hang is a loop without end, which a test's time limit finds.
+The frames are those of a campaign (`barnabas.fuzz.making`) over what peers say to each other, whatever a step
+has come to. There are no sockets: what would hang is a loop without end, which a test's time limit finds.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ from typing import Any, Final
 
 import pytest
 
-from fuzz.answering.broker import Broker as BenchBroker
-from fuzz.answering.broker import Connection as BenchConnection
-from fuzz.answering.cluster import TOPIC
-from fuzz.case import Seed
-from fuzz.dice import Dice
-from fuzz.making import Maker
-from fuzz.mutators.contents import MUTATORS
-from peers.central_coordination import wire as central
-from peers.central_coordination.actions import StoreOffsets
-from peers.central_coordination.consumer import Consumer as CentralConsumer
-from peers.central_coordination.coordinator import Broker as CentralBroker
-from peers.central_coordination.settings import BrokerSettings as CentralBrokerSettings
-from peers.central_coordination.settings import ConsumerSettings as CentralConsumerSettings
-from peers.client_0_8 import EARLIEST, Client, Message
-from peers.client_0_8 import client as client_0_8
-from peers.consumer_rewrite import wire as rewrite
-from peers.consumer_rewrite.actions import Load, Write
-from peers.consumer_rewrite.consumer import Consumer as RewriteConsumer
-from peers.consumer_rewrite.coordinator import Broker as RewriteBroker
-from peers.consumer_rewrite.settings import BrokerSettings as RewriteBrokerSettings
-from peers.consumer_rewrite.settings import ConsumerSettings as RewriteConsumerSettings
-from peers.dialer import Connect, Transmit
-from peers.dialogue import Dialogue
-from peers.listener import Close, Send
-from peers.pipelined_producer.settings import Settings
-from specs.drafts import draft
-from specs.drafts.keys import key_in, of_key
-from specs.frames import Direction
-from specs.malformed import Malformed
+from barnabas.fuzz.answering.broker import Broker as BenchBroker
+from barnabas.fuzz.answering.broker import Connection as BenchConnection
+from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.making import Maker
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.peers.central_coordination import wire as central
+from barnabas.peers.central_coordination.actions import StoreOffsets
+from barnabas.peers.central_coordination.consumer import Consumer as CentralConsumer
+from barnabas.peers.central_coordination.coordinator import Broker as CentralBroker
+from barnabas.peers.central_coordination.settings import BrokerSettings as CentralBrokerSettings
+from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralConsumerSettings
+from barnabas.peers.client_0_8 import EARLIEST, Client, Message
+from barnabas.peers.client_0_8 import client as client_0_8
+from barnabas.peers.consumer_rewrite import wire as rewrite
+from barnabas.peers.consumer_rewrite.actions import Load, Write
+from barnabas.peers.consumer_rewrite.consumer import Consumer as RewriteConsumer
+from barnabas.peers.consumer_rewrite.coordinator import Broker as RewriteBroker
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings as RewriteBrokerSettings
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings as RewriteConsumerSettings
+from barnabas.peers.dialer import Connect, Transmit
+from barnabas.peers.dialogue import Dialogue
+from barnabas.peers.listener import Close, Send
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.drafts import draft
+from barnabas.specs.drafts.keys import key_in, of_key
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
 from tests.peers.pipelined_producer.stage import Cluster, Stage, Wire, numbered
 
 CASES: Final = 400

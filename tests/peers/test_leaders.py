@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from peers.leaders import Cluster, cluster
+from barnabas.peers.leaders import Cluster, cluster
 
 
 def test_who_leads_and_what_is_wrong() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from captures.tcp import possible
-from peers.client_0_8.client import Connection
-from peers.dialer import Connect, Dialer
-from peers.replay.connection import LiveConnection
+from barnabas.captures.tcp import possible
+from barnabas.peers.client_0_8.client import Connection
+from barnabas.peers.dialer import Connect, Dialer
+from barnabas.peers.replay.connection import LiveConnection
 
 Address = tuple[str, int]
 

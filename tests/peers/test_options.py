@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from peers.central_coordination.settings import BrokerSettings as Central
-from peers.options import addresses, from_options, whole
+from barnabas.peers.central_coordination.settings import BrokerSettings as Central
+from barnabas.peers.options import addresses, from_options, whole
 
 
 @dataclass(frozen=True)

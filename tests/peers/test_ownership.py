@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from peers.ownership import is_loopback
+from barnabas.peers.ownership import is_loopback
 
 
 @pytest.mark.parametrize(

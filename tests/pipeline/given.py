@@ -8,15 +8,15 @@ from typing import Any
 
 from pyspark.sql.types import VariantVal
 
-import captures
-from captures.context import Context
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from pipeline.bodies import Body, Names, body
-from pipeline.rows import row
-from specs.contents import api
-from specs.layout import Layout
+from barnabas import captures
+from barnabas.captures.context import Context
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.bodies import Body, Names, body
+from barnabas.pipeline.rows import row
+from barnabas.specs.contents import api
+from barnabas.specs.layout import Layout
 from tests.captures.context.exchanges import exchange
 
 SAMPLES = Path(captures.__file__).parent / "samples"

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from captures.context import Context
-from captures.conversations import Conversations
-from captures.events import Event
-from captures.reader import CaptureReader
-from captures.tls.keylog import KeyLog
-from pipeline.columns import EXCHANGES, RAW
-from pipeline.completing import Completion
-from pipeline.facts import Facts, Said, gather
-from pipeline.flows import Files, Outcome, Reading, outcomes
-from pipeline.outcomes import ALL, HEAD, travelling
-from pipeline.plan import Plan, plan, sorted_paths
-from pipeline.ranges import ranges
-from pipeline.rows import NO_RESPONSE, batch, row, software_of
-from pipeline.runs import unpack
-from pipeline.segments import segments
-from pipeline.survey import survey
+from barnabas.captures.context import Context
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Event
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.pipeline.columns import EXCHANGES, RAW
+from barnabas.pipeline.completing import Completion
+from barnabas.pipeline.facts import Facts, Said, gather
+from barnabas.pipeline.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.outcomes import ALL, HEAD, travelling
+from barnabas.pipeline.plan import Plan, plan, sorted_paths
+from barnabas.pipeline.ranges import ranges
+from barnabas.pipeline.rows import NO_RESPONSE, batch, row, software_of
+from barnabas.pipeline.runs import unpack
+from barnabas.pipeline.segments import segments
+from barnabas.pipeline.survey import survey
 
 ROW = (*EXCHANGES, *RAW)
 NAMES = tuple(column.name for column in ROW)

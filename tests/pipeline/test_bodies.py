@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from captures.context import Context
-from captures.exchange import Exchange
-from pipeline.bodies import BODY, DIRECTIONS, LIMIT, Body, bodies, body_array
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.pipeline.bodies import BODY, DIRECTIONS, LIMIT, Body, bodies, body_array
 from tests.captures.context.exchanges import ORDERS, exchange, metadata
 from tests.pipeline.given import body_text, sample
 from tests.samples.recipes import SAMPLES

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from pipeline.columns import EXCHANGES
-from pipeline.completing import Completion
-from pipeline.facts import Facts
-from pipeline.outcomes import ALL, HEAD, Place, travelling
-from pipeline.rows import batch
-from specs.jsonform import uuid_text
+from barnabas.pipeline.columns import EXCHANGES
+from barnabas.pipeline.completing import Completion
+from barnabas.pipeline.facts import Facts
+from barnabas.pipeline.outcomes import ALL, HEAD, Place, travelling
+from barnabas.pipeline.rows import batch
+from barnabas.specs.jsonform import uuid_text
 
 TOPIC = uuid.UUID(int=7)
 FACTS = Facts(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from pipeline.facts import Said, gather
-from pipeline.flows import OWN
-from pipeline.outcomes import Place
-from pipeline.plan import Epoch
+from barnabas.pipeline.facts import Said, gather
+from barnabas.pipeline.flows import OWN
+from barnabas.pipeline.outcomes import Place
+from barnabas.pipeline.plan import Epoch
 
 
 def said(kind: str, epoch: int, of: int, at: int, **more: Any) -> Said:

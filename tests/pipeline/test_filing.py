@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 
-from pipeline.filing import Filed, Part, Table, file_rows, parts, tasks, write_tables
+from barnabas.pipeline.filing import Filed, Part, Table, file_rows, parts, tasks, write_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

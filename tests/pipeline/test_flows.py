@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.tcp import ACK, PSH, SYN, Segment
-from captures.tls.keylog import KeyLog
-from captures.writer import CaptureWriter
-from pipeline import flows
-from pipeline import segments as segments_module
-from pipeline.flows import Files, Reading, outcomes
-from pipeline.runs import unpack
-from pipeline.segments import segments
+from barnabas.captures.tcp import ACK, PSH, SYN, Segment
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.writer import CaptureWriter
+from barnabas.pipeline import flows
+from barnabas.pipeline import segments as segments_module
+from barnabas.pipeline.flows import Files, Reading, outcomes
+from barnabas.pipeline.runs import unpack
+from barnabas.pipeline.segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
 from tests.captures.traffic import (
     BROKER,

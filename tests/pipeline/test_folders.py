@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import folders
+from barnabas.pipeline import folders
 
 
 def made(out: Path, text: str) -> folders.Run:

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.context import Context
-from captures.conversations import Conversations
-from captures.events import Closed
-from captures.reader import CaptureReader
-from pipeline.carried import COLUMNS, Found
-from pipeline.following import Following, closed
-from pipeline.rows import row
+from barnabas.captures.context import Context
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Closed
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.carried import COLUMNS, Found
+from barnabas.pipeline.following import Following, closed
+from barnabas.pipeline.rows import row
 from tests.captures.test_rotation import OURS, SAMPLES, rotated, segments
 
 Row = dict[str, Any]

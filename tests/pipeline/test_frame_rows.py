@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.exchange import STRAY
-from captures.frames import frames
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
-from pipeline.frame_rows import FRAMES, UNASKED, frame_row, frame_rows
-from pipeline.rows import batch
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import STRAY
+from barnabas.captures.frames import frames
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
+from barnabas.pipeline.frame_rows import FRAMES, UNASKED, frame_row, frame_rows
+from barnabas.pipeline.rows import batch
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response
 from tests.pipeline.generated import generated
 from tests.pipeline.stages import in_memory

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import frames
-from pipeline.columns import EXCHANGES
-from pipeline.plan import sorted_paths
-from pipeline.ranges import ranges
+from barnabas.pipeline import frames
+from barnabas.pipeline.columns import EXCHANGES
+from barnabas.pipeline.plan import sorted_paths
+from barnabas.pipeline.ranges import ranges
 from tests.pipeline.generated import generated
 from tests.pipeline.stages import in_memory, planned
 

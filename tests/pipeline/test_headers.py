@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.packets import Packets
-from captures.usual import usual
-from pipeline.blocks import blocks
-from pipeline.ends import endpoints
-from pipeline.headers import unusual, usual_headers
-from pipeline.ranges import ranges
-from pipeline.stretches import Stretch
-from pipeline.survey import Noticed
+from barnabas.captures.packets import Packets
+from barnabas.captures.usual import usual
+from barnabas.pipeline.blocks import blocks
+from barnabas.pipeline.ends import endpoints
+from barnabas.pipeline.headers import unusual, usual_headers
+from barnabas.pipeline.ranges import ranges
+from barnabas.pipeline.stretches import Stretch
+from barnabas.pipeline.survey import Noticed
 from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.test_plan import SAMPLES
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import UnavailableError
-from pipeline.java import LACKING, java_home
+from barnabas.pipeline.errors import UnavailableError
+from barnabas.pipeline.java import LACKING, java_home
 
 
 def program(folder: Path, version: str) -> Path:

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from pipeline.errors import UnavailableError
-from pipeline.masters import Master, parse_master, reach
+from barnabas.pipeline.errors import UnavailableError
+from barnabas.pipeline.masters import Master, parse_master, reach
 
 
 @pytest.mark.parametrize("text", ["local", "local[4]", "local[*]"])

@@ -11,10 +11,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import partitioned
-from pipeline.bodies import BODY, LIMIT, Body, body_array
-from pipeline.columns import EXCHANGES, arrow, ddl
-from pipeline.partitioned import spark_schema, write
+from barnabas.pipeline import partitioned
+from barnabas.pipeline.bodies import BODY, LIMIT, Body, body_array
+from barnabas.pipeline.columns import EXCHANGES, arrow, ddl
+from barnabas.pipeline.partitioned import spark_schema, write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,14 +14,14 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.opening import CaptureFile
-from captures.pcapng import Packet
-from captures.pcapng_writing import comment_option, interface, packet, section
-from pipeline.blocks import blocks
-from pipeline.numbering import Numbers
-from pipeline.plan import Plan
-from pipeline.ranges import ranges
-from pipeline.stretches import Stretch
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.pcapng import Packet
+from barnabas.captures.pcapng_writing import comment_option, interface, packet, section
+from barnabas.pipeline.blocks import blocks
+from barnabas.pipeline.numbering import Numbers
+from barnabas.pipeline.plan import Plan
+from barnabas.pipeline.ranges import ranges
+from barnabas.pipeline.stretches import Stretch
 from tests.captures.hostile import mutated
 from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.stages import planned

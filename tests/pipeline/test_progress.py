@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from pipeline.progress import watched
+from barnabas.pipeline.progress import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from captures.context import Context
-from captures.exchange import SASL_TOKEN, Exchange
-from pipeline.columns import EXCHANGES, RAW
-from pipeline.hot.contents import HOT, MADE
-from pipeline.rows import ERRORS, LATEST, PLAIN, batch, exchange, row, software_of
-from specs.contents import api
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.pipeline.columns import EXCHANGES, RAW
+from barnabas.pipeline.hot.contents import HOT, MADE
+from barnabas.pipeline.rows import ERRORS, LATEST, PLAIN, batch, exchange, row, software_of
+from barnabas.specs.contents import api
 from tests.pipeline.given import hot, said, sample
 from tests.samples.recipes import SAMPLES
 from tests.specs.strategies import mutated, values
@@ -67,8 +67,8 @@ def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) 
         raise AssertionError("a body was read")
 
     asked = said("Heartbeat", 4, {"group_id": "g"}, {"error_code": 27})
-    monkeypatch.setattr("specs.codec.Codec.decode", never)
-    monkeypatch.setattr("specs.codec.Codec.project", never)
+    monkeypatch.setattr("barnabas.specs.codec.Codec.decode", never)
+    monkeypatch.setattr("barnabas.specs.codec.Codec.project", never)
     needs = {*MADE, "group", "transactional_id", "error", "error_codes", "undecodable"}
     plain = [name for name in ALL if name not in needs]
     assert row(asked, Context(), columns=plain)["api"] == "Heartbeat"

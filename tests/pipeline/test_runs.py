@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.runs import Row, runs
-from pipeline.segments import SEGMENT
+from barnabas.pipeline.runs import Row, runs
+from barnabas.pipeline.segments import SEGMENT
 
 
 def row(numbers: list[int]) -> Row:

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pyspark
 import pytest
 
-from pipeline.tables import read, write
+from barnabas.pipeline.tables import read, write
 from tests.pipeline.everything import everything
 from tests.pipeline.spark_processes import LITTLE, connect_server, standalone
 
@@ -25,15 +25,15 @@ CAPTURE = ROOT / "captures" / "samples" / "wrong.pcap"
 WORK = """
 import sys
 from pathlib import Path
-from pipeline.session import session
-from pipeline.shipping import PACKAGES
-from pipeline.tables import read, write
+from barnabas.pipeline.session import session
+from barnabas.pipeline.tables import read, write
 from pyspark.sql.functions import udf
 from tests.pipeline.everything import everything
 
 def places(_):
     import importlib
-    return [importlib.import_module(name).__file__ for name in PACKAGES]
+    names = ("specs", "captures", "pipeline", "peers", "fuzz", "proxy")
+    return [importlib.import_module(f"barnabas.{name}").__file__ for name in names]
 
 url, capture, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 ours = "barnabas.zip" if url.startswith("sc:") else "barnabas-packages"
@@ -119,7 +119,7 @@ def test_a_session_leaves_the_handler_of_interrupts_as_it_was(tmp_path: Path) ->
     """In a process of its own: there is one JVM in each."""
     code = (
         "import os, signal\n"
-        "from pipeline.session import session\n"
+        "from barnabas.pipeline.session import session\n"
         "before, environment = signal.getsignal(signal.SIGINT), dict(os.environ)\n"
         "for _ in range(2):\n"
         "    with session('local[1]', {'spark.driver.memory': '1g'}) as spark:\n"

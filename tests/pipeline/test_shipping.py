@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.shipping import missing, pack
+from barnabas.pipeline.shipping import missing, pack
 
 
 def test_python_imports_all_of_it_from_the_zip_alone(tmp_path: Path) -> None:
     path = pack(tmp_path / "ours.zip")
     code = (
-        "import sys, captures.conversations, pipeline.columns, pipeline.shipping, specs.contents\n"
-        "specs.contents.api(3).request.codec(1)\n"
+        "import sys, barnabas.captures.conversations, barnabas.pipeline.columns\n"
+        "import barnabas.specs.contents\n"
+        "barnabas.specs.contents.api(3).request.codec(1)\n"
         f"assert all({str(path)!r} in sys.modules[name].__file__"
-        " for name in ('specs', 'captures', 'pipeline'))\n"
+        " for name in ('barnabas.specs', 'barnabas.captures'))\n"
     )
     subprocess.run(
         [sys.executable, "-P", "-c", code], check=True, cwd=tmp_path, env={"PYTHONPATH": str(path)}

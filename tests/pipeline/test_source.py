@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.types import StructType
 
-from captures.reader import CaptureReader
-from pipeline.frame_rows import frame_rows
-from pipeline.source import KafkaCapture, closed
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.frame_rows import frame_rows
+from barnabas.pipeline.source import KafkaCapture, closed
 from tests.pipeline.generated import generated
 from tests.pipeline.test_flows import SAMPLES_BY_NAME
 from tests.pipeline.test_plan import read_plainly

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from captures.flow import Data, Flow
-from captures.tcp import ACK, FIN
-from captures.usual import Usual
-from pipeline.segments import CAREFUL, FORWARD, SEGMENT
-from pipeline.streaks import One, Streaks
+from barnabas.captures.flow import Data, Flow
+from barnabas.captures.tcp import ACK, FIN
+from barnabas.captures.usual import Usual
+from barnabas.pipeline.segments import CAREFUL, FORWARD, SEGMENT
+from barnabas.pipeline.streaks import One, Streaks
 
 CLIENT = ("10.0.0.1", 50000)
 DATA = bytes(range(256)) * 8

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from pipeline.batches import Batches
-from pipeline.statements import statements
-from pipeline.streaming import follow
-from pipeline.tables import read, write
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.batches import Batches
+from barnabas.pipeline.statements import statements
+from barnabas.pipeline.streaming import follow
+from barnabas.pipeline.tables import read, write
 from tests.captures.test_rotation import ROOT, SAMPLES, rotated
 
 if TYPE_CHECKING:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from pipeline import tables
-from pipeline.analyses.contents import ANALYSES
-from pipeline.columns import EXCHANGES, ddl
-from pipeline.folders import ON_REQUEST
-from pipeline.frame_rows import FRAMES, frame_rows
-from pipeline.packet_rows import WRITTEN, packet_rows
-from pipeline.plan import sorted_paths
-from pipeline.rows import batch
-from pipeline.statements import script
-from pipeline.tables import TABLES, read, write
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline import tables
+from barnabas.pipeline.analyses.contents import ANALYSES
+from barnabas.pipeline.columns import EXCHANGES, ddl
+from barnabas.pipeline.folders import ON_REQUEST
+from barnabas.pipeline.frame_rows import FRAMES, frame_rows
+from barnabas.pipeline.packet_rows import WRITTEN, packet_rows
+from barnabas.pipeline.plan import sorted_paths
+from barnabas.pipeline.rows import batch
+from barnabas.pipeline.statements import script
+from barnabas.pipeline.tables import TABLES, read, write
 from tests.pipeline.given import body_text
 from tests.pipeline.stages import planned, sequential
 from tests.pipeline.test_flows import SAMPLES_BY_NAME

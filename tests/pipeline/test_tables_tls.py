@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from captures.opening import CaptureFile
-from captures.pcapng import Secrets
-from pipeline.tables import write
+from barnabas.captures.opening import CaptureFile
+from barnabas.captures.pcapng import Secrets
+from barnabas.pipeline.tables import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

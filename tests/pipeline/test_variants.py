@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipeline.bodies import BODY
-from pipeline.partitioned import write
-from pipeline.variants import REASON, lost_bodies
+from barnabas.pipeline.bodies import BODY
+from barnabas.pipeline.partitioned import write
+from barnabas.pipeline.variants import REASON, lost_bodies
 
 SCHEMA = pa.schema(
     [

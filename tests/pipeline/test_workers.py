@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline import workers
-from pipeline.errors import UnavailableError
-from pipeline.masters import parse_master
-from pipeline.workers import require
+from barnabas.pipeline import workers
+from barnabas.pipeline.errors import UnavailableError
+from barnabas.pipeline.masters import parse_master
+from barnabas.pipeline.workers import require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,7 @@ from typing import Any
 
 import jpype
 
-from peers.apache.client_process import library
+from barnabas.peers.apache.client_process import library
 
 
 def refused(key: int, version: int, body: bytes, code: int) -> dict[str, Any]:

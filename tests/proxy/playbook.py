@@ -6,20 +6,32 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from captures.exchange import Exchange
-from captures.tally import Tally
-from proxy.actions import PASS, Abort, Actions, Cut, Done, Finish, Forward, Hide, Left, Say, Send
-from proxy.connection import Connection
-from proxy.crossing import Crossing
-from proxy.plan import Plan
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.state import Limits
-from proxy.totals import Totals
-from specs import api
-from specs.addresses import Kind
-from specs.frames import Direction, Frame, encode_frame
-from specs.headers import request_header_version, response_header_version
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tally import Tally
+from barnabas.proxy.actions import (
+    PASS,
+    Abort,
+    Actions,
+    Cut,
+    Done,
+    Finish,
+    Forward,
+    Hide,
+    Left,
+    Say,
+    Send,
+)
+from barnabas.proxy.connection import Connection
+from barnabas.proxy.crossing import Crossing
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.state import Limits
+from barnabas.proxy.totals import Totals
+from barnabas.specs import api
+from barnabas.specs.addresses import Kind
+from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.headers import request_header_version, response_header_version
 
 MS = 1_000_000
 START = 1_700_000_000_000_000_000
@@ -115,7 +127,7 @@ class Stage:
         self.now = until
 
     def replace(self, scenario: str) -> None:
-        """Go on under another scenario, as `proxy.server.Proxy.replace` does."""
+        """Go on under another scenario, as `barnabas.proxy.server.Proxy.replace` does."""
         self.rules = Rules(loads(scenario) if scenario else None, self.rules)
         self.plan = Plan(self.rules)
         for actor in self.actors:
@@ -123,13 +135,13 @@ class Stage:
             self.wake_ready()
 
     def release(self, rule: str) -> None:
-        """Let go what a rule holds, as `proxy.server.Proxy.release` does."""
+        """Let go what a rule holds, as `barnabas.proxy.server.Proxy.release` does."""
         for actor in self.actors:
             actor.perform(actor.connection.release(rule, self.now))
             self.wake_ready()
 
     def observe(self, wanted: bool) -> None:
-        """Whether exchanges are reported from now on, as `proxy.server.Proxy.observe` does."""
+        """Whether exchanges are reported from now on, as `barnabas.proxy.server.Proxy.observe` does."""
         self.observed = wanted
         for actor in self.actors:
             actor.connection.state.observed = wanted

@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from captures.exchange import Exchange
-from captures.writer import CaptureWriter
-from proxy.options import Options
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.server import Proxy
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.writer import CaptureWriter
+from barnabas.proxy.options import Options
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.server import Proxy
 from tests.proxy.playbook import request, response
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -73,7 +73,7 @@ class Running:
         writer.write(request("Metadata", 1))
         frame = await asyncio.wait_for(read_frame(reader), SOON)
         writer.close()
-        from specs import api
+        from barnabas.specs import api
 
         found = api("Metadata").response.codec(1).decode(frame[4:])
         return {broker["node_id"]: broker["port"] for broker in found["brokers"]}

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from proxy.alarm import MS, Alarm
+from barnabas.proxy.alarm import MS, Alarm
 
 
 class Loop:

@@ -13,21 +13,21 @@ from typing import Any, Final
 
 import pytest
 
+from barnabas.captures.conversation import facts_of
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.framing import Framing
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
 from barnabas.loop import run
-from captures.conversation import facts_of
-from captures.conversations import Conversations
-from captures.events import Chunk
-from captures.exchange import Exchange
-from captures.framing import Framing
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
-from proxy.options import Options
-from proxy.relay import clock
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.server import Proxy
-from specs import api
-from specs.frames import Direction, request_head
+from barnabas.proxy.options import Options
+from barnabas.proxy.relay import clock
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.server import Proxy
+from barnabas.specs import api
+from barnabas.specs.frames import Direction, request_head
 from tests.proxy.faults.given import ask, produce
 from tests.proxy.faults.test_all import records
 from tests.proxy.playbook import raw, request, response

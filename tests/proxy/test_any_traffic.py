@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specs.headers import request_header_version, response_header_version
+from barnabas.specs.headers import request_header_version, response_header_version
 from tests.proxy.playbook import Actor, Stage, bytewise, raw, whole
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"

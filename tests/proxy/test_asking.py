@@ -15,15 +15,15 @@ from typer.testing import CliRunner
 
 from barnabas.cli import app
 from barnabas.loop import run
-from proxy.asking import VERSION, question, topic_names
-from proxy.control import lines
-from proxy.control.views import status
-from proxy.history import History
-from proxy.scenario import loads
-from proxy.tls import Tls
-from specs import decode_frame
-from specs.frames import request_head
-from specs.keys import FETCH, METADATA, SASL_HANDSHAKE
+from barnabas.proxy.asking import VERSION, question, topic_names
+from barnabas.proxy.control import lines
+from barnabas.proxy.control.views import status
+from barnabas.proxy.history import History
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.tls import Tls
+from barnabas.specs import decode_frame
+from barnabas.specs.frames import request_head
+from barnabas.specs.keys import FETCH, METADATA, SASL_HANDSHAKE
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, Running, read_frame, running
 from tests.proxy.test_tls import server_context, to_broker

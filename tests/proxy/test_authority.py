@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from proxy.authority import CERTIFICATE, KEY, authority
+from barnabas.proxy.authority import CERTIFICATE, KEY, authority
 
 
 def test_a_key_that_others_could_read_is_not_written_into(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_making_that_is_cut_short_is_done_again(
         raise full
 
     with monkeypatch.context() as patched:
-        patched.setattr("captures.private.replace", refused)
+        patched.setattr("barnabas.captures.private.replace", refused)
         with pytest.raises(OSError, match="full"):
             authority(tmp_path)
     authority(tmp_path)
@@ -61,7 +61,7 @@ def test_all_who_ask_at_once_get_the_same(tmp_path: Path, monkeypatch: pytest.Mo
         return made(organization_name=organization_name)
 
     slow.from_pem = made.from_pem  # type: ignore[attr-defined]
-    monkeypatch.setattr("proxy.authority.trustme.CA", slow)
+    monkeypatch.setattr("barnabas.proxy.authority.trustme.CA", slow)
     found: list[bytes] = []
     threads = [
         threading.Thread(target=lambda: found.append(authority(tmp_path).cert_pem.bytes()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.candidates import Candidates
-from proxy.rules import Rules
-from proxy.scenario import loads
+from barnabas.proxy.candidates import Candidates
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
 from tests.proxy.faults.given import beat
 from tests.proxy.playbook import Actor, Stage, request, response
 from tests.proxy.test_glance import heartbeat

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from barnabas.harness import Harness
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.requests import Requests
-from specs import api
+from barnabas.proxy.requests import Requests
+from barnabas.specs import api
 from tests.bodies import reassignments
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 

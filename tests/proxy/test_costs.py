@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.costs import notes
-from proxy.scenario import loads
+from barnabas.proxy.costs import notes
+from barnabas.proxy.scenario import loads
 
 
 def found(rule: str) -> list[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from captures.context.memory import MOST
-from proxy.connection import SEVERAL
-from proxy.crossing import Crossing
+from barnabas.captures.context.memory import MOST
+from barnabas.proxy.connection import SEVERAL
+from barnabas.proxy.crossing import Crossing
 from tests.proxy.playbook import Actor, Stage, request, response
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}

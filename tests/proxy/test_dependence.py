@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.dependence import notes
-from proxy.remarks import remarks
-from proxy.scenario import loads
+from barnabas.proxy.dependence import notes
+from barnabas.proxy.remarks import remarks
+from barnabas.proxy.scenario import loads
 from tests.proxy.playbook import Stage, request
 
 

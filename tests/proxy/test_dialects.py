@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from peers.central_coordination import wire as central
-from peers.consumer_rewrite import wire as rewrite
-from proxy.faults import FAULTS
-from proxy.scenario import ScenarioError, loads
-from proxy.scenario_model import KAFKAS
+from barnabas.peers.central_coordination import wire as central
+from barnabas.peers.consumer_rewrite import wire as rewrite
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.scenario import ScenarioError, loads
+from barnabas.proxy.scenario_model import KAFKAS
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, whole
 
 QUIET = "version: 1\ndialect: central-coordination\nrules: []\n"

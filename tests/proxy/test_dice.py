@@ -5,7 +5,7 @@ import statistics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dice import Dice, Key
+from barnabas.proxy.dice import Dice, Key
 
 KEYS: st.SearchStrategy[Key] = st.lists(
     st.one_of(st.none(), st.integers(), st.text()), max_size=4

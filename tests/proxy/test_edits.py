@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from proxy.edits import explain, refusal
-from proxy.offer import NEWEST_API_VERSIONS, Offer, ceiling
-from specs import NAMES, api
-from specs.addresses import LEAKING, PLACES
+from barnabas.proxy.edits import explain, refusal
+from barnabas.proxy.offer import NEWEST_API_VERSIONS, Offer, ceiling
+from barnabas.specs import NAMES, api
+from barnabas.specs.addresses import LEAKING, PLACES
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 
 PATCHED = [

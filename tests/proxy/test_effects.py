@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specs.frames import Direction
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Chunks, Stage, bytewise, request, response, whole
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise])

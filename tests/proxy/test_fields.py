@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.expression import expression
-from proxy.message import Message
-from proxy.rules import Rules
-from proxy.scenario import loads
-from specs import api
+from barnabas.captures.expression import expression
+from barnabas.proxy.message import Message
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.specs import api
 from tests.specs.test_golden import BY_API
 
 FRAMES = [frame for frames in BY_API.values() for frame in frames if frame["key"] >= 0]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.glance import LONG
-from proxy.plan import Plan
-from proxy.rules import Rules
-from proxy.scenario import loads
+from barnabas.proxy.glance import LONG
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, request, response, whole
 from tests.proxy.test_skim import chunks_forwarded, in_slices
 

@@ -7,10 +7,10 @@ import uuid
 
 import pytest
 
-from captures.exchange import Exchange
-from proxy import history as limits
-from proxy.history import FOLLOWERS, KINDS, OTHER, Follower, History, TooMany
-from specs.contents import api
+from barnabas.captures.exchange import Exchange
+from barnabas.proxy import history as limits
+from barnabas.proxy.history import FOLLOWERS, KINDS, OTHER, Follower, History, TooMany
+from barnabas.specs.contents import api
 from tests.proxy.playbook import response
 
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.events import Chunk
-from captures.exchange import Exchange
-from captures.masked_flow import MaskedFlow
-from captures.masking import Masking
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
-from proxy.actions import NOTHING, PASS, Actions, Cut, Hide, Left
-from proxy.plan import Plan
-from specs.frames import Direction
-from specs.records import Record, build
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.masked_flow import MaskedFlow
+from barnabas.captures.masking import Masking
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
+from barnabas.proxy.actions import NOTHING, PASS, Actions, Cut, Hide, Left
+from barnabas.proxy.plan import Plan
+from barnabas.specs.frames import Direction
+from barnabas.specs.records import Record, build
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 
 PASSWORD = b"hunter2-is-secret"

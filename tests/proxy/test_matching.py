@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from proxy.matching import Match, Until
-from proxy.message import Message
-from specs.frames import Direction
+from barnabas.proxy.matching import Match, Until
+from barnabas.proxy.message import Message
+from barnabas.specs.frames import Direction
 from tests.proxy.faults.given import ask, beat, message, stage
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from proxy.message import Message, Unable
-from specs import api
-from specs.codec import Codec
-from specs.frames import Direction
+from barnabas.proxy.message import Message, Unable
+from barnabas.specs import api
+from barnabas.specs.codec import Codec
+from barnabas.specs.frames import Direction
 from tests.bodies import reassignments
 
 

@@ -11,12 +11,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
+from barnabas.captures.tally import Tally
 from barnabas.loop import run
-from captures.tally import Tally
-from proxy.history import History
-from proxy.metrics import OCTAVES, exposition, histogram
-from proxy.options import Options
-from proxy.server import Proxy
+from barnabas.proxy.history import History
+from barnabas.proxy.metrics import OCTAVES, exposition, histogram
+from barnabas.proxy.options import Options
+from barnabas.proxy.server import Proxy
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, read_frame
@@ -238,8 +238,8 @@ def test_keys_that_nobody_knows_are_not_told_apart() -> None:
 
 
 def test_labels_are_escaped() -> None:
-    from proxy.rules import Rules
-    from proxy.scenario import loads
+    from barnabas.proxy.rules import Rules
+    from barnabas.proxy.scenario import loads
 
     rules = Rules(loads('version: 1\nrules: [{name: "a \\"b\\" \\\\ c", do: close}]'))
     text = exposition(Proxy(Options([("127.0.0.1", 1)]), rules), History())

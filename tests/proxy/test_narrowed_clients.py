@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.exchange import Exchange
 from barnabas.harness import Harness
-from captures.exchange import Exchange
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient, JavaError
-from peers.embedded import EmbeddedCluster
-from proxy.offer import Offer
-from specs.releases import offered
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient, JavaError
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.offer import Offer
+from barnabas.specs.releases import offered
 
 COUNT = 20
 

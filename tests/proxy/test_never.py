@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.never import warnings
-from proxy.scenario import loads
+from barnabas.proxy.never import warnings
+from barnabas.proxy.scenario import loads
 
 
 def found(rule: str) -> list[str]:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import UNSUPPORTED_VERSION
+from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from captures.conversations import Conversations
-from captures.exchange import UNSUPPORTED_VERSION
-from captures.reader import CaptureReader
-from proxy.edits import narrow, refusal
-from proxy.offer import Offer, parse_newest
-from specs import NAMES, api
-from specs.keys import API_VERSIONS
-from specs.releases import RELEASES, features, offered
+from barnabas.proxy.edits import narrow, refusal
+from barnabas.proxy.offer import Offer, parse_newest
+from barnabas.specs import NAMES, api
+from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.releases import RELEASES, features, offered
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proxy.effects import Aside
-from proxy.outlet import OVERHEAD, Held, Item, Outlet, Window
+from barnabas.proxy.effects import Aside
+from barnabas.proxy.outlet import OVERHEAD, Held, Item, Outlet, Window
 
 
 def item(ordinal: int, at: int = 0, size: int = 10) -> Item:

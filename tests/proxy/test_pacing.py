@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.pacing import MOST, Lines
+from barnabas.proxy.pacing import MOST, Lines
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.integers(0, 9))))

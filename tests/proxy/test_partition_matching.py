@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from captures.expression import Unclear
-from proxy.matching import Match
-from proxy.message import Message, Unnamed, Unseen
-from proxy.never import warnings
-from proxy.scenario import loads
-from specs import NAMES, api
-from specs.frames import Direction
-from specs.layout import Layout
-from specs.partitions import Indexes, partition_places
+from barnabas.captures.expression import Unclear
+from barnabas.proxy.matching import Match
+from barnabas.proxy.message import Message, Unnamed, Unseen
+from barnabas.proxy.never import warnings
+from barnabas.proxy.scenario import loads
+from barnabas.specs import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout
+from barnabas.specs.partitions import Indexes, partition_places
 from tests.proxy.faults.given import message
 from tests.proxy.playbook import Stage, request, response
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trustme
 
-from proxy.passthrough import Passthrough, Route
+from barnabas.proxy.passthrough import Passthrough, Route
 from tests.proxy.servers import SOON, Handler, reset_on_close
 
 CA = trustme.CA()

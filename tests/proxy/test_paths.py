@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from proxy.message import Unable
-from proxy.paths import set_at
-from specs import api
+from barnabas.proxy.message import Unable
+from barnabas.proxy.paths import set_at
+from barnabas.specs import api
 
 LAYOUT = api("Metadata").response.codec(10).layout
 BEFORE = api("Metadata").response.codec(9).layout

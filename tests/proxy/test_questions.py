@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from proxy.questions import BATCH, LONGEST, PATIENCE, WANTED, Questions
+from barnabas.proxy.questions import BATCH, LONGEST, PATIENCE, WANTED, Questions
 
 IDS = [uuid.UUID(int=number) for number in range(1, 2 * BATCH + 2)]
 

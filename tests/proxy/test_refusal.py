@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import pytest
 
-from peers.apache.artifacts import class_path
-from peers.apache.java import java
-from peers.apache.versions import LOGGER
-from proxy.refusal import refusal
-from specs import NAMES, api
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import LOGGER
+from barnabas.proxy.refusal import refusal
+from barnabas.specs import NAMES, api
 from tests.specs.test_golden import BY_API
 
 CODE: Final = 41

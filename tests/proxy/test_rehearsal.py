@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
 from barnabas.loop import run
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
-from proxy.faults import CONNECTIONS, FAULTS
-from proxy.options import Options
-from proxy.rehearsal import NONE, Rehearsal
-from proxy.relay import clock
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.server import Proxy
-from specs import api
-from specs.keys import PRODUCE
-from specs.records import Record, build
+from barnabas.proxy.faults import CONNECTIONS, FAULTS
+from barnabas.proxy.options import Options
+from barnabas.proxy.rehearsal import NONE, Rehearsal
+from barnabas.proxy.relay import clock
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.server import Proxy
+from barnabas.specs import api
+from barnabas.specs.keys import PRODUCE
+from barnabas.specs.records import Record, build
 from tests.proxy.faults.given import ask, produce
 from tests.proxy.playbook import request, response
 from tests.proxy.servers import read_frame

@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import pytest
 
+from barnabas.captures.exchange import Exchange
 from barnabas.loop import run
-from captures.exchange import Exchange
-from proxy.actions import Done, Finish, Left, Send
-from proxy.relay import Link, Side
-from proxy.state import Limits
+from barnabas.proxy.actions import Done, Finish, Left, Send
+from barnabas.proxy.relay import Link, Side
+from barnabas.proxy.state import Limits
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close, running
 

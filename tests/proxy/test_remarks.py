@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.remarks import remarks
-from proxy.scenario import loads
+from barnabas.proxy.remarks import remarks
+from barnabas.proxy.scenario import loads
 
 
 def found(do: str) -> list[str]:

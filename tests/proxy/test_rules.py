@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.candidates import Candidates
-from proxy.effects import HangUp, Lose, Stall, Wait
-from proxy.message import Message
-from proxy.rules import Counts, Decision, Rules
-from proxy.scenario import loads
-from specs import api
+from barnabas.proxy.candidates import Candidates
+from barnabas.proxy.effects import HangUp, Lose, Stall, Wait
+from barnabas.proxy.message import Message
+from barnabas.proxy.rules import Counts, Decision, Rules
+from barnabas.proxy.scenario import loads
+from barnabas.specs import api
 from tests.bodies import reassignments
 
 HEARTBEAT = Message("request", 12, 0, "app", 1, 0, 0, "g", 20, None)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from captures.wording import shorten
-from proxy.effects import Effects, Wait
-from proxy.faults import FAULTS, Fault
-from proxy.faults.delay import Delay
-from proxy.faults.duplicate import Duplicate
-from proxy.faults.hold import Hold
-from proxy.matching import Match
-from proxy.message import Message
-from proxy.scenario import ScenarioError, load, loads
+from barnabas.captures.wording import shorten
+from barnabas.proxy.effects import Effects, Wait
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.faults.delay import Delay
+from barnabas.proxy.faults.duplicate import Duplicate
+from barnabas.proxy.faults.hold import Hold
+from barnabas.proxy.matching import Match
+from barnabas.proxy.message import Message
+from barnabas.proxy.scenario import ScenarioError, load, loads
 from tests.proxy.faults.given import message
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("experiments/scenarios").glob("*.yaml"))

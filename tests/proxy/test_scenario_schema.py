@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from proxy.faults import FAULTS
-from proxy.scenario import scenario_schema
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.scenario import scenario_schema
 
 jsonschema = pytest.importorskip("jsonschema")
 

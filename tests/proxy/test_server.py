@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from captures.reader import CaptureReader
-from proxy.options import Options
-from proxy.relay import Side
-from proxy.server import Proxy
-from proxy.tls import Tls
-from proxy.topology import Node
+from barnabas.proxy.options import Options
+from barnabas.proxy.relay import Side
+from barnabas.proxy.server import Proxy
+from barnabas.proxy.tls import Tls
+from barnabas.proxy.topology import Node
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.actions import PASS
-from specs.frames import Direction
+from barnabas.proxy.actions import PASS
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}

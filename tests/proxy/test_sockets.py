@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from proxy.sockets import address_of, dial, listen
+from barnabas.proxy.sockets import address_of, dial, listen
 
 LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
 
@@ -97,7 +97,7 @@ def test_what_a_socket_says_of_itself_is_an_address_to_connect_to(
 SCOPED = """
 import asyncio
 from barnabas.loop import run
-from proxy.sockets import address_of, dial, listen
+from barnabas.proxy.sockets import address_of, dial, listen
 
 async def main():
     with listen(("fe80::9%lo", 0)) as listener:

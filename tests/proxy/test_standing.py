@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.frames import frames
-from captures.masked_flow import MaskedFlow
-from captures.masking import Masking
-from captures.reader import CaptureReader
-from captures.rotation import Rotation
-from captures.writer import CaptureWriter
-from proxy.standing import standing
-from specs.frames import Direction
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.frames import frames
+from barnabas.captures.masked_flow import MaskedFlow
+from barnabas.captures.masking import Masking
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.rotation import Rotation
+from barnabas.captures.writer import CaptureWriter
+from barnabas.proxy.standing import standing
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Chunks, Stage, request, response, trailing, whole
 from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded, pieces
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from proxy.standstill import Standstill
-from proxy.tcp_info import acknowledged
+from barnabas.proxy.standstill import Standstill
+from barnabas.proxy.tcp_info import acknowledged
 from tests.proxy.playbook import raw, request
 from tests.proxy.servers import SOON, Running, read_frame, reset_on_close, running
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from barnabas.captures.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.harness import Harness
 from barnabas.loop import run
-from captures.writer import CaptureWriter
-from peers.embedded import EmbeddedCluster
-from proxy.options import Options
-from proxy.relay import clock
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.server import Proxy
-from specs import api
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.options import Options
+from barnabas.proxy.relay import clock
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.server import Proxy
+from barnabas.specs import api
 from tests.proxy.playbook import request, response
 from tests.proxy.servers import SOON, read_frame
 

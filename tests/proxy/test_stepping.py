@@ -12,11 +12,11 @@ import pytest
 import trustme
 
 from barnabas.loop import run
-from proxy.authority import minted
-from proxy.relay import Buffers, Link
-from proxy.stepping import OneFrame
-from proxy.tls import Tls
-from specs.frames import Direction
+from barnabas.proxy.authority import minted
+from barnabas.proxy.relay import Buffers, Link
+from barnabas.proxy.stepping import OneFrame
+from barnabas.proxy.tls import Tls
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage, raw, request, response
 from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
 

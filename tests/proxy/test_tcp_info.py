@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from proxy.tcp_info import received
+from barnabas.proxy.tcp_info import received
 
 
 def test_bytes_received_are_counted_read_or_not() -> None:

@@ -16,10 +16,10 @@ import pytest
 import trustme
 
 from barnabas.loop import run
-from proxy.authority import authority, minted
-from proxy.state import Limits
-from proxy.tls import Tls, broker_context, fixed
-from specs import api
+from barnabas.proxy.authority import authority, minted
+from barnabas.proxy.state import Limits
+from barnabas.proxy.tls import Tls, broker_context, fixed
+from barnabas.specs import api
 from tests.proxy.playbook import raw, request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
@@ -255,7 +255,7 @@ def test_names_that_no_certificate_can_have_are_left_out() -> None:
 
 
 def test_certificates_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proxy.authority.KEPT", 2)
+    monkeypatch.setattr("barnabas.proxy.authority.KEPT", 2)
     mint = minted(trustme.CA())
     first = mint(("a",))
     mint(("b",))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.scenario import ScenarioError, loads
+from barnabas.proxy.scenario import ScenarioError, loads
 
 FORWARD = "{close: {forward: true}}"
 RESPOND = "{respond: {error: 27}}"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from captures.context.pairs import pairs_in
-from proxy import topic_names
-from proxy.plan import Plan
-from proxy.rules import Rules
-from proxy.topic_names import UNREAD_MESSAGES, TopicNames, teaches
-from specs import NAMES, api
-from specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.captures.context.pairs import pairs_in
+from barnabas.proxy import topic_names
+from barnabas.proxy.plan import Plan
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.topic_names import UNREAD_MESSAGES, TopicNames, teaches
+from barnabas.specs import NAMES, api
+from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 
 
 def metadata(**topics: int) -> bytes:

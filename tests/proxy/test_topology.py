@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.topology import MOST, Address, Node, NoPort, Topology
+from barnabas.proxy.topology import MOST, Address, Node, NoPort, Topology
 
 
 def listening() -> tuple[Topology, list[Node]]:

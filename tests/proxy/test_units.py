@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.units import LONGEST, duration_text, parse_duration, parse_size, show_duration
+from barnabas.proxy.units import LONGEST, duration_text, parse_duration, parse_size, show_duration
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.scenario import ScenarioError, loads
+from barnabas.proxy.scenario import ScenarioError, loads
 from tests.proxy.faults.given import ask, stage
 from tests.proxy.playbook import Actor, Stage, request
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from captures.expression import Unclear, expression
-from proxy.matching import Match
-from proxy.where import check
+from barnabas.captures.expression import Unclear, expression
+from barnabas.proxy.matching import Match
+from barnabas.proxy.where import check
 
 COMMIT = {"api": "OffsetCommit", "direction": "request"}
 FIELDS: dict[str, Any] = {

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.effects import Aside, Effect, Gather, HangUp, Lose, Shuffle, Wait
-from proxy.matching import Match
-from proxy.wording import describe
+from barnabas.proxy.effects import Aside, Effect, Gather, HangUp, Lose, Shuffle, Wait
+from barnabas.proxy.matching import Match
+from barnabas.proxy.wording import describe
 
 JOIN = Match.model_validate({"api": "JoinGroup", "direction": "request"})
 S = 1_000_000_000

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 
 PASSWORD: Final = "plain-hunter2-alice"
 SCRAM_PASSWORD: Final = "scram-hunter2-bob"

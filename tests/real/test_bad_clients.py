@@ -13,7 +13,7 @@ from typing import Final
 import confluent_kafka
 import pytest
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.proxy.playbook import raw, request
 from tests.real.process import SOON, ProxyProcess, until
 

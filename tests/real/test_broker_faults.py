@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster, UnavailableError
 from tests.real.load import BACKOFF, COMMON, REQUEST_TIMEOUT, Group, Record, Sender, read_log
 from tests.real.process import SOON, ProxyProcess, until
 

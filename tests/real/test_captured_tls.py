@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-from captures.conversations import Conversations
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from captures.tls.keylog import KeyLog
-from peers.embedded import EmbeddedCluster
-from specs.frames import Direction
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.specs.frames import Direction
 from tests.captures.traffic import Said, ip_packet, segments, write_pcap
 from tests.real.secured import SOON, ProxyProcess
 

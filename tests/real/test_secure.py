@@ -26,7 +26,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.real.secured import (
     PASSWORD,
     SCRAM_PASSWORD,

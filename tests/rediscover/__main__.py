@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rich.console import Console
 
+from barnabas.fuzz.errors import CannotRun
 from barnabas.trouble import Trouble
-from fuzz.errors import CannotRun
 from tests.rediscover.pairs import PAIRS, groups
 from tests.rediscover.scoring import CASES, Score, score
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from fuzz.findings import Finding
-from specs.keys import METADATA
+from barnabas.fuzz.findings import Finding
+from barnabas.specs.keys import METADATA
 
 
 class Pair(NamedTuple):

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from barnabas.fuzz.assembling import Assembled, assembled
+from barnabas.fuzz.corpora import basis
+from barnabas.fuzz.findings import Finding, Findings
+from barnabas.fuzz.making import cook
+from barnabas.fuzz.replaying import replay
+from barnabas.fuzz.running import Batch, run, run_range
+from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_campaigns import Read, read_campaign
 from barnabas.fuzz_targets import target as make_target
-from fuzz.assembling import Assembled, assembled
-from fuzz.corpora import basis
-from fuzz.findings import Finding, Findings
-from fuzz.making import cook
-from fuzz.replaying import replay
-from fuzz.running import Batch, run, run_range
-from fuzz.targets.target import Target
 from tests.rediscover.pairs import Pair
 
 CASES: Final = 20_000
@@ -75,7 +75,7 @@ def score(
 ) -> list[Score]:
     """Run a campaign against the release that has the bugs of these pairs, until all are found.
 
-    Raises barnabas.trouble.Trouble, fuzz.errors.CannotRun if a target can't be had.
+    Raises barnabas.trouble.Trouble, barnabas.fuzz.errors.CannotRun if a target can't be had.
     """
     first = pairs[0]
     read = read_campaign(Path(first.campaign), {"target": first.old, "budget": {"cases": cases}})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.findings import Finding
-from specs.keys import METADATA, PRODUCE
+from barnabas.fuzz.findings import Finding
+from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import case, observed, request
 from tests.rediscover.pairs import PAIRS
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from barnabas import fuzz_targets
-from fuzz.case import Case
-from fuzz.findings import Finding
-from fuzz.targets.contents import Kind
-from fuzz.targets.decoder import DecoderTarget
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.findings import Finding
+from barnabas.fuzz.targets.contents import Kind
+from barnabas.fuzz.targets.decoder import DecoderTarget
 from tests.rediscover import scoring
 from tests.rediscover.pairs import Pair
 

@@ -20,15 +20,15 @@ from typing import Any, Final
 
 import zstandard
 
-from captures.checks import CHECKS, Check
-from captures.checks.finding import Finding
-from captures.checks.running import run
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from peers.apache import ApacheCluster
-from peers.apache.boot import free_ports
-from peers.apache.client import JavaClient
-from peers.embedded import EmbeddedCluster
+from barnabas.captures.checks import CHECKS, Check
+from barnabas.captures.checks.finding import Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.boot import free_ports
+from barnabas.peers.apache.client import JavaClient
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.samples import clients, wrong_client
 from tests.samples.recorders import bare, dumpcap, ports, proxy, tcpdump
 

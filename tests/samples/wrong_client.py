@@ -7,9 +7,9 @@ import socket
 import time
 from typing import Any, Final
 
-from specs.contents import api
-from specs.frames import Frame, decode_frame, encode_frame
-from specs.records import Record, build
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.records import Record, build
 
 GRACE: Final = 1.2
 """Seconds in which a client may still ask whom it was told of before."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from specs.layout import Layout, Node
+from barnabas.specs.layout import Layout, Node
 
 RANGES = {
     "int8": (-(2**7), 2**7 - 1),

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs import inside
-from specs.addresses import LEAKING, NOT_OURS, PLACES, Kind, patch, place_of
-from specs.codec.budget import BUDGET, TooLarge
-from specs.codec.build import uvarint
-from specs.layout import Layout
-from specs.malformed import Malformed
+from barnabas import specs
+from barnabas.specs import inside
+from barnabas.specs.addresses import LEAKING, NOT_OURS, PLACES, Kind, patch, place_of
+from barnabas.specs.codec.budget import BUDGET, TooLarge
+from barnabas.specs.codec.build import uvarint
+from barnabas.specs.layout import Layout
+from barnabas.specs.malformed import Malformed
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-import specs
-from specs.codec import Malformed
+from barnabas import specs
+from barnabas.specs.codec import Malformed
 from tests.specs.strategies import mutated, values
 
 EACH = settings(max_examples=5, database=None, suppress_health_check=list(HealthCheck))

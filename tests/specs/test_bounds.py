@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.codec import Codec
-from specs.codec.source import CHARS, size_of
-from specs.layout import ZEROS, Layout, Node
+from barnabas import specs
+from barnabas.specs.codec import Codec
+from barnabas.specs.codec.source import CHARS, size_of
+from barnabas.specs.layout import ZEROS, Layout, Node
 
 MOST = 256
 """Bytes of memory for each byte of a body: two bytes may stand for a dict."""

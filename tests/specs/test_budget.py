@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from specs import NAMES, api
-from specs.codec import Codec, TooLarge
-from specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
-from specs.codec.source import CHARS, size_of
-from specs.declaration import Message
-from specs.drafts import DRAFTS
-from specs.drafts.keys import own_key
-from specs.inside import CONTENTS, message
-from specs.layout import Layout, Node
+from barnabas.specs import NAMES, api
+from barnabas.specs.codec import Codec, TooLarge
+from barnabas.specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
+from barnabas.specs.codec.source import CHARS, size_of
+from barnabas.specs.declaration import Message
+from barnabas.specs.drafts import DRAFTS
+from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.inside import CONTENTS, message
+from barnabas.specs.layout import Layout, Node
 from tests.bodies import reassignments
 
 CODEC = api("AlterPartitionReassignments").request.codec(0)

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import specs
-from specs import inside
-from specs.codec import Malformed, Unfit, has_path
-from specs.codec.build import build
+from barnabas import specs
+from barnabas.specs import inside
+from barnabas.specs.codec import Malformed, Unfit, has_path
+from barnabas.specs.codec.build import build
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

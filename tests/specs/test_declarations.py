@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from barnabas import specs
+from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
 
 DEFINITIONS = Path(__file__).parents[1] / "golden" / "definitions.json.gz"
 with gzip.open(DEFINITIONS) as file:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import pytest
 
-from specs import NAMES, api
-from specs.codec import has_path
-from specs.entities import Entity, entity_paths, named
-from specs.frames import Direction
+from barnabas.specs import NAMES, api
+from barnabas.specs.codec import has_path
+from barnabas.specs.entities import Entity, entity_paths, named
+from barnabas.specs.frames import Direction
 
 DEFINITIONS: Final[dict[str, Any]] = json.loads(
     gzip.decompress((Path(__file__).parents[1] / "golden" / "definitions.json.gz").read_bytes())

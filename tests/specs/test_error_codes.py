@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specs.error_codes import ERROR_CODES, error_name
+from barnabas.specs.error_codes import ERROR_CODES, error_name
 
 
 def test_codes_are_contiguous_from_minus_one() -> None:

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import specs
-from specs.frames import Frame, Short, decode_frame, encode_frame, request_head, response_body
-from specs.headers import request_header_version, response_header_version
-from specs.malformed import Malformed
+from barnabas import specs
+from barnabas.specs.frames import (
+    Frame,
+    Short,
+    decode_frame,
+    encode_frame,
+    request_head,
+    response_body,
+)
+from barnabas.specs.headers import request_header_version, response_header_version
+from barnabas.specs.malformed import Malformed
 
 KINDS = [
     (key, version)

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.codec.build import build
-from specs.declaration import Message
-from specs.headers import REQUEST_HEADER, RESPONSE_HEADER
-from specs.layout import Layout, Node
+from barnabas import specs
+from barnabas.specs.codec.build import build
+from barnabas.specs.declaration import Message
+from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from barnabas.specs.layout import Layout, Node
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 HEADERS = {"RequestHeader": REQUEST_HEADER, "ResponseHeader": RESPONSE_HEADER}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.guide import (
+from barnabas import specs
+from barnabas.specs.guide import (
     changes,
     header_version,
     headers,
@@ -19,7 +19,7 @@ from specs.guide import (
     purpose,
     tree,
 )
-from specs.layout import Layout
+from barnabas.specs.layout import Layout
 
 METADATA_0 = """
 Metadata Request (Version: 0) => [topics]

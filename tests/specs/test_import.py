@@ -14,23 +14,30 @@ def run(code: str) -> str:
 
 
 def test_an_import_loads_no_declaration_and_no_library() -> None:
-    loaded = set(run("import sys, specs; print(*sys.modules)").split())
-    assert "specs.codec" in loaded
-    assert not loaded & {"specs.records", "specs.drafts", "specs.inside"}
+    loaded = set(run("import sys; from barnabas import specs; print(*sys.modules)").split())
+    assert "barnabas.specs.codec" in loaded
+    assert not loaded & {"barnabas.specs.records", "barnabas.specs.drafts", "barnabas.specs.inside"}
     assert not loaded & {"construct", "cramjam", "pydantic"}
-    assert not any(name.startswith("specs.apis.") for name in loaded)
+    assert not any(name.startswith("barnabas.specs.apis.") for name in loaded)
 
 
 def test_one_api_loads_only_its_own_declaration() -> None:
-    loaded = run("import sys, specs; specs.api('Fetch'); print(*sys.modules)").split()
-    assert [name for name in loaded if name.startswith("specs.apis.")] == ["specs.apis.fetch"]
+    loaded = run(
+        "import sys; from barnabas import specs; specs.api('Fetch'); print(*sys.modules)"
+    ).split()
+    assert [name for name in loaded if name.startswith("barnabas.specs.apis.")] == [
+        "barnabas.specs.apis.fetch"
+    ]
 
 
 @pytest.mark.parametrize("package", ["records", "inside", "drafts"])
 def test_packages_are_there_when_they_are_named(package: str) -> None:
-    assert run(f"import specs; print(specs.{package}.__name__)") == f"specs.{package}"
+    assert (
+        run(f"from barnabas import specs; print(specs.{package}.__name__)")
+        == f"barnabas.specs.{package}"
+    )
 
 
 def test_another_name_is_an_error() -> None:
-    code = "import specs\ntry: specs.nothing\nexcept AttributeError as e: print(e)"
-    assert run(code) == "module 'specs' has no attribute 'nothing'"
+    code = "from barnabas import specs\ntry: specs.nothing\nexcept AttributeError as e: print(e)"
+    assert run(code) == "module 'barnabas.specs' has no attribute 'nothing'"

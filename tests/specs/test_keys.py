@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from specs import keys
-from specs.contents import NAMES
+from barnabas.specs import keys
+from barnabas.specs.contents import NAMES
 
 
 def test_each_api_has_its_constant() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs import Malformed
-from specs.declaration import Message
-from specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from barnabas import specs
+from barnabas.specs import Malformed
+from barnabas.specs.declaration import Message
+from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 
 MALFORMED = Path(__file__).parents[1] / "golden" / "malformed.jsonl.gz"
 HEADERS = {"RequestHeader": REQUEST_HEADER, "ResponseHeader": RESPONSE_HEADER}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from specs import NAMES, api
-from specs.frames import Direction
-from specs.layout import Layout
-from specs.partitions import partition_places, partitions_in
+from barnabas.specs import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout
+from barnabas.specs.partitions import partition_places, partitions_in
 
 OF_STREAMS = {
     ("StreamsGroupHeartbeat", "request"),

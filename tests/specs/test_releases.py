@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from specs import api
-from specs.contents import NAMES
-from specs.releases import OFFERED, RELEASES, Range, offered
+from barnabas.specs import api
+from barnabas.specs.contents import NAMES
+from barnabas.specs.releases import OFFERED, RELEASES, Range, offered
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.codec import Malformed, Unfit
-from specs.codec.build import build
-from specs.codec.source import FEW
-from specs.declaration import FOREVER, Array, Int16, Int32, Message, String
+from barnabas import specs
+from barnabas.specs.codec import Malformed, Unfit
+from barnabas.specs.codec.build import build
+from barnabas.specs.codec.source import FEW
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Message, String
 
 LENGTHS = (0, 1, 2, 3, 4, FEW - 2, FEW - 1, FEW, FEW + 1, 126, 127, 128, 129, 300, 20_000)
 

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from specs.codec import has_path
-from specs.contents import api
-from specs.frames import Direction
-from specs.jsonform import to_json
-from specs.secrets import SECRETS, has_secrets, redact
+from barnabas.specs.codec import has_path
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.secrets import SECRETS, has_secrets, redact
 
 
 @pytest.mark.parametrize(("name", "direction", "path"), SECRETS)

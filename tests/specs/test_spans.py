@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specs import Malformed, api
-from specs.codec.spans import spans
+from barnabas.specs import Malformed, api
+from barnabas.specs.codec.spans import spans
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])

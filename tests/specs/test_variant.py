@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql.types import VariantVal
 
-import specs
-from captures.context.completing import complete, gaps
-from specs.codec.variant import Path, metadata, names, variant_writer
-from specs.contents import CONTENTS, api
-from specs.frames import Direction
-from specs.jsonform import to_json
-from specs.layout import Layout
-from specs.secrets import redact, secret_paths
+from barnabas import specs
+from barnabas.captures.context.completing import complete, gaps
+from barnabas.specs.codec.variant import Path, metadata, names, variant_writer
+from barnabas.specs.contents import CONTENTS, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.layout import Layout
+from barnabas.specs.secrets import redact, secret_paths
 from tests.specs.strategies import values
 
 

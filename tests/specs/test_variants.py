@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.declaration import FOREVER, Message
-from specs.headers import REQUEST_HEADER, RESPONSE_HEADER
-from specs.layout import Layout
+from barnabas import specs
+from barnabas.specs.declaration import FOREVER, Message
+from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from barnabas.specs.layout import Layout
 from tests.specs.test_declarations import ALWAYS, DEFINITIONS, both, versions
 
 with gzip.open(DEFINITIONS) as file:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from captures.checks.drafts import (
+from barnabas.captures.checks.drafts import (
     central_rebalances,
     central_states,
     rewrite_owners,
     rewrite_states,
 )
-from captures.checks.finding import Check, NoSettings
+from barnabas.captures.checks.finding import Check, NoSettings
 
 __all__ = ["DRAFT_CHECKS"]
 

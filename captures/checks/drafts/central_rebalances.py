@@ -1,7 +1,7 @@
 """`central_rebalances`: a coordinator starts fetchers when all of the group have stopped theirs.
 
-That is what `CENTRAL_GROUP` of `specs.drafts.central_states` has between STOPPING and STARTING, seen from
-outside. A consumer that was given up looks like one that was passed over, until the coordinator asks it
+That is what `CENTRAL_GROUP` of `barnabas.specs.drafts.central_states` has between STOPPING and STARTING, seen
+from outside. A consumer that was given up looks like one that was passed over, until the coordinator asks it
 something more: so that is waited for.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from captures.checks.drafts.reading import central_step
-from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.dialects import DraftExchange
-from captures.exchange import Exchange
+from barnabas.captures.checks.drafts.reading import central_step
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.dialects import DraftExchange
+from barnabas.captures.exchange import Exchange
 
 HOLDS: Final = "the draft central-coordination; groups all of whose RegisterConsumer were seen"
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from captures.checks.drafts.reading import central_step
-from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.drafts.central_states import CENTRAL_CONSUMER, REGISTERED
-from specs.groups.table import NONE
+from barnabas.captures.checks.drafts.reading import central_step
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.drafts.central_states import CENTRAL_CONSUMER, REGISTERED
+from barnabas.specs.groups.table import NONE
 
 HOLDS: Final = "the draft central-coordination; consumers whose RegisterConsumer was seen"
 

@@ -1,21 +1,21 @@
 """Exchanges of the drafts: their bodies as the draft has them, not as Kafka does.
 
-A capture that is read as of a draft (`captures.dialects`) has their APIs under keys of their own; one of
-the rewrite may also be read as Kafka's traffic, since its headers are Kafka's.
+A capture that is read as of a draft (`barnabas.captures.dialects`) has their APIs under keys of their own;
+one of the rewrite may also be read as Kafka's traffic, since its headers are Kafka's.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from captures.checks.finding import answered
-from captures.dialects import DraftExchange
-from captures.exchange import Exchange
-from specs.drafts.central_coordination import CENTRAL_COORDINATION
-from specs.drafts.keys import own_key
-from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
-from specs.groups.table import NONE
-from specs.malformed import Malformed
+from barnabas.captures.checks.finding import answered
+from barnabas.captures.dialects import DraftExchange
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.drafts.central_coordination import CENTRAL_COORDINATION
+from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
 
 _APIS: Final = {
     key: api

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from captures.checks.drafts.reading import Step, step
-from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.groups.table import NONE
+from barnabas.captures.checks.drafts.reading import Step, step
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.groups.table import NONE
 
 HOLDS = "the draft rewrite-0.8.2; groups of which a JoinGroup was seen"
 

@@ -1,4 +1,4 @@
-"""`rewrite_states`: consumers of the rewrite take only the steps of `specs.drafts.rewrite_states`.
+"""`rewrite_states`: consumers of the rewrite take only the steps of `barnabas.specs.drafts.rewrite_states`.
 
 A capture does not show everything that moves a consumer: what it can't show may have happened. So a
 consumer is in any of several states, and has broken the table when none of them is left.
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from captures.checks.drafts.reading import step
-from captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from captures.context import Context
-from captures.context.memory import Memory
-from captures.exchange import Exchange
-from specs.drafts.rewrite_states import CONSUMER_EVENTS, PART_OF_GROUP, REWRITE_CONSUMER
-from specs.groups.table import NONE
+from barnabas.captures.checks.drafts.reading import step
+from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.context import Context
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.drafts.rewrite_states import CONSUMER_EVENTS, PART_OF_GROUP, REWRITE_CONSUMER
+from barnabas.specs.groups.table import NONE
 
 HOLDS = "the draft rewrite-0.8.2; consumers whose JoinGroup was seen"
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from experiments.explore.checks.consumed_again import consumed_again
-from experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
-from experiments.explore.checks.duplicated import duplicated
-from experiments.explore.checks.failed_yet_written import failed_yet_written
-from experiments.explore.checks.lost import lost
-from experiments.explore.checks.misplaced import misplaced
-from experiments.explore.checks.phantom import phantom
-from experiments.explore.checks.read_uncommitted import read_uncommitted
-from experiments.explore.checks.reordered import reordered
-from experiments.explore.checks.skipped import skipped
-from experiments.explore.finding import Finding
-from experiments.explore.history import History
-from experiments.explore.log import Log
+from barnabas.experiments.explore.checks.consumed_again import consumed_again
+from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
+from barnabas.experiments.explore.checks.duplicated import duplicated
+from barnabas.experiments.explore.checks.failed_yet_written import failed_yet_written
+from barnabas.experiments.explore.checks.lost import lost
+from barnabas.experiments.explore.checks.misplaced import misplaced
+from barnabas.experiments.explore.checks.phantom import phantom
+from barnabas.experiments.explore.checks.read_uncommitted import read_uncommitted
+from barnabas.experiments.explore.checks.reordered import reordered
+from barnabas.experiments.explore.checks.skipped import skipped
+from barnabas.experiments.explore.finding import Finding
+from barnabas.experiments.explore.history import History
+from barnabas.experiments.explore.log import Log
 
 Check = Callable[[History, Log], Iterator[Finding]]
 

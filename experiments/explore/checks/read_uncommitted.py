@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from experiments.explore.finding import Finding, finding
-from experiments.explore.history import Consumed, History
-from experiments.explore.log import Log
+from barnabas.experiments.explore.finding import Finding, finding
+from barnabas.experiments.explore.history import Consumed, History
+from barnabas.experiments.explore.log import Log
 
 
 def read_uncommitted(history: History, log: Log) -> Iterator[Finding]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from experiments.explore.finding import Finding, finding
-from experiments.explore.history import Consumed, History, OffsetCommitted
-from experiments.explore.log import Log
+from barnabas.experiments.explore.finding import Finding, finding
+from barnabas.experiments.explore.history import Consumed, History, OffsetCommitted
+from barnabas.experiments.explore.log import Log
 
 Reader = tuple[str, str, int]
 """A group (or a consumer without one), a topic and a partition."""

@@ -1,4 +1,4 @@
-"""`python -m experiments.explore.clients`: one round, see the package."""
+"""`python -m barnabas.experiments.explore.clients`: one round, see the package."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 import yaml
 
-from experiments.explore.clients import aiokafka, confluent
-from experiments.explore.clients.work import Work
-from experiments.explore.history import Writer
+from barnabas.experiments.explore.clients import aiokafka, confluent
+from barnabas.experiments.explore.clients.work import Work
+from barnabas.experiments.explore.history import Writer
 
 app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
 

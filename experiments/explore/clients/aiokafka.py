@@ -7,8 +7,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from experiments.explore.clients.work import PATIENCE, Work, is_aborted
-from experiments.explore.history import Acknowledged, OffsetCommitted, Sent
+from barnabas.experiments.explore.clients.work import PATIENCE, Work, is_aborted
+from barnabas.experiments.explore.history import Acknowledged, OffsetCommitted, Sent
 
 
 async def produce(work: Work) -> set[str]:

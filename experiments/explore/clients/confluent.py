@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from experiments.explore.clients.work import PATIENCE, Work, is_aborted
-from experiments.explore.history import Acknowledged, Failed, OffsetCommitted, Sent
+from barnabas.experiments.explore.clients.work import PATIENCE, Work, is_aborted
+from barnabas.experiments.explore.history import Acknowledged, Failed, OffsetCommitted, Sent
 
 
 def produce(work: Work) -> set[str]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from experiments.explore.history import Assigned, Consumed, Consumer, Event, Transaction, Writer
+from barnabas.experiments.explore.history import (
+    Assigned,
+    Consumed,
+    Consumer,
+    Event,
+    Transaction,
+    Writer,
+)
 
 PATIENCE: Final = 20.0
 """Seconds after which a step gives up."""

@@ -6,8 +6,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fuzz.answering.answers.ask import Ask, named, which
-from fuzz.answering.cluster import TOPIC_ID, Cluster, Group
+from barnabas.fuzz.answering.answers.ask import Ask, named, which
+from barnabas.fuzz.answering.cluster import TOPIC_ID, Cluster, Group
 
 
 def offset_commit(cluster: Cluster, ask: Ask) -> dict[str, Any]:

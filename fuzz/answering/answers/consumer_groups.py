@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import Ask
-from fuzz.answering.cluster import TOPIC_ID, Cluster
+from barnabas.fuzz.answering.answers.ask import Ask
+from barnabas.fuzz.answering.cluster import TOPIC_ID, Cluster
 
 _INTERVAL: Final = 3000
 """Milliseconds between heartbeats, as brokers say by default."""

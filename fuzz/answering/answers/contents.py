@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import Ask
-from fuzz.answering.answers.commits import offset_commit, offset_fetch
-from fuzz.answering.answers.consumer_groups import consumer_group_heartbeat
-from fuzz.answering.answers.fetch import fetch
-from fuzz.answering.answers.groups import heartbeat, join_group, leave_group, sync_group
-from fuzz.answering.answers.metadata import describe_cluster, find_coordinator, metadata
-from fuzz.answering.answers.offsets import list_offsets, offset_for_leader_epoch
-from fuzz.answering.answers.produce import (
+from barnabas.fuzz.answering.answers.ask import Ask
+from barnabas.fuzz.answering.answers.commits import offset_commit, offset_fetch
+from barnabas.fuzz.answering.answers.consumer_groups import consumer_group_heartbeat
+from barnabas.fuzz.answering.answers.fetch import fetch
+from barnabas.fuzz.answering.answers.groups import heartbeat, join_group, leave_group, sync_group
+from barnabas.fuzz.answering.answers.metadata import describe_cluster, find_coordinator, metadata
+from barnabas.fuzz.answering.answers.offsets import list_offsets, offset_for_leader_epoch
+from barnabas.fuzz.answering.answers.produce import (
     add_partitions_to_txn,
     end_txn,
     init_producer_id,
     produce,
 )
-from fuzz.answering.answers.sasl import sasl_authenticate, sasl_handshake
-from fuzz.answering.cluster import Cluster
-from specs import keys
+from barnabas.fuzz.answering.answers.sasl import sasl_authenticate, sasl_handshake
+from barnabas.fuzz.answering.cluster import Cluster
+from barnabas.specs import keys
 
 Answer = Callable[[Cluster, Ask], dict[str, Any]]
 """The values of a response; what its version has no fields for is left out."""

@@ -6,8 +6,13 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, Ask, which
-from fuzz.answering.cluster import Cluster
+from barnabas.fuzz.answering.answers.ask import (
+    UNKNOWN_TOPIC_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
+    Ask,
+    which,
+)
+from barnabas.fuzz.answering.cluster import Cluster
 
 _SESSION_NOT_FOUND: Final = 70
 _SESSIONLESS: Final = -1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import Ask
-from fuzz.answering.cluster import Cluster, Group
+from barnabas.fuzz.answering.answers.ask import Ask
+from barnabas.fuzz.answering.cluster import Cluster, Group
 
 _ILLEGAL_GENERATION: Final = 22
 _UNKNOWN_MEMBER_ID: Final = 25

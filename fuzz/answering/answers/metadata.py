@@ -6,8 +6,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from fuzz.answering.answers.ask import UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, Ask
-from fuzz.answering.cluster import CLUSTER_ID, EPOCH, NODE, TOPIC_ID, Cluster
+from barnabas.fuzz.answering.answers.ask import UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, Ask
+from barnabas.fuzz.answering.cluster import CLUSTER_ID, EPOCH, NODE, TOPIC_ID, Cluster
 
 
 def metadata(cluster: Cluster, ask: Ask) -> dict[str, Any]:

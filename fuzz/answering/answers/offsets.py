@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import UNKNOWN_TOPIC_OR_PARTITION, Ask
-from fuzz.answering.cluster import EPOCH, TIME, Cluster
+from barnabas.fuzz.answering.answers.ask import UNKNOWN_TOPIC_OR_PARTITION, Ask
+from barnabas.fuzz.answering.cluster import EPOCH, TIME, Cluster
 
 _EARLIEST: Final = frozenset((-2, -4))
 """Timestamps that ask for the beginning; -4: of what is kept here (KIP-405)."""

@@ -9,11 +9,11 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import Ask
-from fuzz.answering.answers.metadata import allowed
-from fuzz.answering.cluster import TOPIC_ID, Cluster
-from specs.contents import api
-from specs.layout import Layout, Node
+from barnabas.fuzz.answering.answers.ask import Ask
+from barnabas.fuzz.answering.answers.metadata import allowed
+from barnabas.fuzz.answering.cluster import TOPIC_ID, Cluster
+from barnabas.specs.contents import api
+from barnabas.specs.layout import Layout, Node
 
 _ERRORS: Final = ("error", "throttle")
 """What names of fields that stay as their default says begin with."""

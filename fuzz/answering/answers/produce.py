@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fuzz.answering.answers.ask import UNKNOWN_TOPIC_OR_PARTITION, Ask, named, which
-from fuzz.answering.cluster import Cluster
-from specs import records
-from specs.malformed import Malformed
+from barnabas.fuzz.answering.answers.ask import UNKNOWN_TOPIC_OR_PARTITION, Ask, named, which
+from barnabas.fuzz.answering.cluster import Cluster
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
 
 _CORRUPT_MESSAGE: Final = 2
 

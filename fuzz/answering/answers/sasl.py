@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fuzz.answering.answers.ask import Ask
-from fuzz.answering.cluster import Cluster
+from barnabas.fuzz.answering.answers.ask import Ask
+from barnabas.fuzz.answering.cluster import Cluster
 
 
 def sasl_handshake(cluster: Cluster, ask: Ask) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fuzz.observation import Observation
-from fuzz.oracles.client_died import ended
-from fuzz.oracles.client_memory import LIMIT
-from fuzz.oracles.fields import changed
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.client_died import ended
+from barnabas.fuzz.oracles.client_memory import LIMIT
+from barnabas.fuzz.oracles.fields import changed
 
 
 def alarm(observation: Observation, memory: int = LIMIT) -> tuple[str, ...] | None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from fuzz.errors import CannotRun
-from peers.apache.artifacts import cache
+from barnabas.fuzz.errors import CannotRun
+from barnabas.peers.apache.artifacts import cache
 
 _LINES: Final = 3
 

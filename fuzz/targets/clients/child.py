@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from fuzz.observation import Death
-from peers.apache.guard import Guard
+from barnabas.fuzz.observation import Death
+from barnabas.peers.apache.guard import Guard
 
 ADDRESS_SPACE: Final = 8 << 30
 """Bytes a client may map: what takes more has lost its mind, and must not take the machine with it."""

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
-from fuzz.errors import Misuse
-from fuzz.targets.clients.client import Client, Program
-from fuzz.targets.clients.golang import go_client
-from fuzz.targets.clients.java import java_client
-from fuzz.targets.clients.python import python_client
-from fuzz.targets.clients.target import ClientTarget
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.clients.client import Client, Program
+from barnabas.fuzz.targets.clients.golang import go_client
+from barnabas.fuzz.targets.clients.java import java_client
+from barnabas.fuzz.targets.clients.python import python_client
+from barnabas.fuzz.targets.clients.target import ClientTarget
 
 CLIENTS: Final[tuple[tuple[str, str, Callable[[str], Client]], ...]] = (
     (

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from fuzz.errors import CannotRun
-from fuzz.targets.clients.cache import folder, run
-from fuzz.targets.clients.client import Client, Program
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.clients.cache import folder, run
+from barnabas.fuzz.targets.clients.client import Client, Program
 
 _SOURCES: Final = Path(__file__).parent / "go"
 _SIDE_BY_SIDE: Final = 24

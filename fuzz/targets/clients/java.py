@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from fuzz.errors import CannotRun
-from fuzz.targets.clients.client import Client, Limits, Program
-from fuzz.targets.clients.python import program
-from peers.apache.artifacts import class_path
-from peers.apache.errors import UnavailableError, UnknownVersionError
-from peers.apache.java import java
-from peers.apache.versions import LOGGER, release
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.clients.client import Client, Limits, Program
+from barnabas.fuzz.targets.clients.python import program
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import LOGGER, release
 
 _LIMITS: Final = Limits(hung_s=15.0, starts_s=60.0)
 """Its classes are loaded when they are first used: first sessions are slow."""

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from fuzz.targets.clients.cache import folder, run
-from fuzz.targets.clients.client import Client, Program
+from barnabas.fuzz.targets.clients.cache import folder, run
+from barnabas.fuzz.targets.clients.client import Client, Program
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 

@@ -15,20 +15,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from fuzz.answering.cluster import TOPIC
-from fuzz.answering.offer import EVERYTHING, Offer, narrowed
-from fuzz.answering.seeds import seeds
-from fuzz.case import Case, Role, Seed
-from fuzz.errors import CannotRun
-from fuzz.observation import Observation
-from fuzz.tally import SET_ASIDE
-from fuzz.targets.clients.alarms import alarm
-from fuzz.targets.clients.blame import to_blame
-from fuzz.targets.clients.child import Child
-from fuzz.targets.clients.client import Client, Limits, Program
-from fuzz.targets.clients.worker import Worker
-from fuzz.targets.clients.workloads import WORKLOADS, candidates
-from peers.apache.guard import Guard
+from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
+from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.case import Case, Role, Seed
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.tally import SET_ASIDE
+from barnabas.fuzz.targets.clients.alarms import alarm
+from barnabas.fuzz.targets.clients.blame import to_blame
+from barnabas.fuzz.targets.clients.child import Child
+from barnabas.fuzz.targets.clients.client import Client, Limits, Program
+from barnabas.fuzz.targets.clients.worker import Worker
+from barnabas.fuzz.targets.clients.workloads import WORKLOADS, candidates
+from barnabas.peers.apache.guard import Guard
 
 CONFIRMING: Final = 4
 """Threads that run cases again, alone, while the other sessions go on."""
@@ -41,7 +41,7 @@ _WAKES: Final = 0.02
 
 
 class ClientTarget:
-    """Runs cases with a client of some release; see `fuzz.targets.target.Target`.
+    """Runs cases with a client of some release; see `barnabas.fuzz.targets.target.Target`.
 
     A case whose death, hang or memory was seen is run again alone, in a new process: the fact
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:

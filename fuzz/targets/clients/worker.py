@@ -9,16 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fuzz.answering.broker import Broker
-from fuzz.answering.cluster import TOPIC, Cluster
-from fuzz.answering.offer import EVERYTHING, Offer, narrowed
-from fuzz.answering.planted import Planted
-from fuzz.answering.session import Session
-from fuzz.case import Case, Recipe, Seed
-from fuzz.observation import Death, Observation, Probe
-from fuzz.targets.clients.child import Child
-from fuzz.targets.clients.client import Limits
-from specs.contents import NAMES
+from barnabas.fuzz.answering.broker import Broker
+from barnabas.fuzz.answering.cluster import TOPIC, Cluster
+from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
+from barnabas.fuzz.answering.planted import Planted
+from barnabas.fuzz.answering.session import Session
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.targets.clients.child import Child
+from barnabas.fuzz.targets.clients.client import Limits
+from barnabas.specs.contents import NAMES
 
 REMEMBERED: Final = 16
 """Cases before a death that may be to blame for it."""

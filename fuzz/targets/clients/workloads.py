@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from specs import keys
+from barnabas.specs import keys
 
 WORKLOADS: Final = ("consume", "group", "produce", "transaction", "admin", "sasl")
 """All, in the order in which a survey of a client runs them."""

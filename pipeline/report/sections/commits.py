@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
-from pipeline.report.wording import listed
+from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.pipeline.report.wording import listed
 
 
 def draw(results: Results) -> Drawn:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import (
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
     counts_axis,
@@ -17,7 +17,7 @@ from pipeline.report.plotting import (
     names_axis,
     time_axis,
 )
-from pipeline.report.wording import listed, name
+from barnabas.pipeline.report.wording import listed, name
 
 CLIENTS = 15
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from captures.checks.finding import SEVERITIES
-from captures.wording import plural
-from pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.wording import plural
+from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 
 
 def draw(results: Results) -> Drawn:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
-from pipeline.report.wording import duration, name
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
+from barnabas.pipeline.report.wording import duration, name
 
 MOST: Final = 25
 

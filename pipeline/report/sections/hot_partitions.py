@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from captures.wording import size
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import PALETTE, bars_height, label, names_axis
+from barnabas.captures.wording import size
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import PALETTE, bars_height, label, names_axis
 
 MOST: Final = 20
 """Bars."""

@@ -6,9 +6,17 @@ from collections import Counter, defaultdict
 from datetime import datetime
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Table, cut, rows
-from pipeline.report.plotting import colours, counts_axis, grid, label, moment, most, time_axis
-from pipeline.report.wording import name
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Table, cut, rows
+from barnabas.pipeline.report.plotting import (
+    colours,
+    counts_axis,
+    grid,
+    label,
+    moment,
+    most,
+    time_axis,
+)
+from barnabas.pipeline.report.wording import name
 
 MEASURES: Final = {"deepest": "depth_max", "mean": "depth_mean"}
 """By what the reader chooses."""

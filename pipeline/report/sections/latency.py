@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import colours, grid, moment, most, time_axis
-from pipeline.report.wording import clock, duration
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import colours, grid, moment, most, time_axis
+from barnabas.pipeline.report.wording import clock, duration
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms", "max": "max_ms"}
 """By what the reader chooses."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, cut, rows
-from pipeline.report.plotting import grid, moment, most
-from pipeline.report.wording import duration
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, cut, rows
+from barnabas.pipeline.report.plotting import grid, moment, most
+from barnabas.pipeline.report.wording import duration
 
 ALL, OTHERS = "all APIs", "others"
 

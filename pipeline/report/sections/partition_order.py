@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from captures.wording import plural
-from pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
-from pipeline.report.wording import listed
+from barnabas.captures.wording import plural
+from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.pipeline.report.wording import listed
 
 
 def draw(results: Results) -> Drawn:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import (
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import (
     AMBER,
     BLUE,
     GREEN,
@@ -20,7 +20,7 @@ from pipeline.report.plotting import (
     names_axis,
     time_axis,
 )
-from pipeline.report.wording import duration, listed, name, utc
+from barnabas.pipeline.report.wording import duration, listed, name, utc
 
 PHASES: Final = {"join": AMBER, "sync": BLUE, "consuming": GREEN, "stopped": GREY}
 """In the order of the legend."""

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import bars_height, colours, label, moment, names_axis, time_axis
-from pipeline.report.wording import clock, duration, name, utc
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import (
+    bars_height,
+    colours,
+    label,
+    moment,
+    names_axis,
+    time_axis,
+)
+from barnabas.pipeline.report.wording import clock, duration, name, utc
 
 MOST: Final = 30
 

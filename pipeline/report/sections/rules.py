@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import AMBER, GREY, bars_height, label, names_axis
-from pipeline.report.wording import duration
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import AMBER, GREY, bars_height, label, names_axis
+from barnabas.pipeline.report.wording import duration
 
 MOST: Final = 25
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from captures.wording import plural, size
-from pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.captures.wording import plural, size
+from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 
 
 def draw(results: Results) -> Drawn:

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from pipeline.report.plotting import GREY, RED, bars_height, label, most, names_axis
-from pipeline.report.wording import listed, name
+from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import GREY, RED, bars_height, label, most, names_axis
+from barnabas.pipeline.report.wording import listed, name
 
 CLIENTS: Final = 25
 

@@ -5,7 +5,7 @@ KIP-415; v2, sessioned, KIP-507: the same bytes as v1) of Apache Kafka 4.3.1, ea
 version. `allocation` is a whole assignment with its version in front. Task -1 is the connector itself.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     FOREVER,
     Array,
     Int16,

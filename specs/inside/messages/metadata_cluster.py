@@ -3,7 +3,7 @@
 Layout: the records' definitions in Apache Kafka 4.3.1 (metadata/src/main/resources); KIP-631.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Array,
     Bool,
     Int8,

@@ -3,7 +3,7 @@
 Layout: the records' definitions in Apache Kafka 4.3.1 (metadata/src/main/resources).
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     Array,
     Bool,
     Bytes,

@@ -3,7 +3,7 @@
 Layout: the records' definitions in Apache Kafka 4.3.1 (metadata/src/main/resources).
 """
 
-from specs.declaration import Array, Int8, Int32, Message, String, Uuid
+from barnabas.specs.declaration import Array, Int8, Int32, Message, String, Uuid
 
 # fmt: off
 

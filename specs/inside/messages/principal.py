@@ -4,7 +4,7 @@ Layout: DefaultPrincipalData.json of Apache Kafka, behind an int16 version (Defa
 KIP-590.
 """
 
-from specs.declaration import Bool, Message, String
+from barnabas.specs.declaration import Bool, Message, String
 
 # fmt: off
 

@@ -3,7 +3,17 @@
 Layout: ShareSnapshotKey/Value.json and ShareUpdateKey/Value.json of Apache Kafka 4.3.1.
 """
 
-from specs.declaration import FOREVER, Array, Int8, Int16, Int32, Int64, Message, String, Uuid
+from barnabas.specs.declaration import (
+    FOREVER,
+    Array,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    String,
+    Uuid,
+)
 
 # fmt: off
 

@@ -3,7 +3,7 @@
 Layout: ShareGroup*Key.json and ShareGroup*Value.json of Apache Kafka 4.3.1.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     FOREVER,
     Array,
     Int8,

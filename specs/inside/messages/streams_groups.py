@@ -3,7 +3,7 @@
 Layout: StreamsGroup*Key.json and StreamsGroup*Value.json of Apache Kafka 4.3.1.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     FOREVER,
     Array,
     Int8,

@@ -5,7 +5,7 @@ Kafka 4.3.1. Both begin with their own version, an int32 that is a field; string
 are Java's modified UTF-8 behind an unsigned length.
 """
 
-from specs.declaration import (
+from barnabas.specs.declaration import (
     FOREVER,
     Array,
     Bytes,

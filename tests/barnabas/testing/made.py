@@ -6,8 +6,8 @@ import base64
 import struct
 from typing import Any
 
+from barnabas.specs.contents import NAMES, key_of
 from barnabas.testing import Exchange
-from specs.contents import NAMES, key_of
 
 
 def row(api: str, number: int = 0, **columns: Any) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.exchange import COLUMNS
+from barnabas.specs import entities
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.entities import named
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout
 from barnabas.testing import exchange as of_tests
 from barnabas.testing.exchange import Exchange
-from captures.exchange import COLUMNS
-from specs import entities
-from specs.contents import NAMES, api
-from specs.entities import named
-from specs.frames import Direction
-from specs.layout import Layout
 from tests.barnabas.testing.made import exchange, row
 
 

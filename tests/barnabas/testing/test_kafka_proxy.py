@@ -14,6 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 from barnabas.control_client import Client
+from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.testing import (
     Ended,
     Incomplete,
@@ -24,7 +25,6 @@ from barnabas.testing import (
     start_proxy,
 )
 from barnabas.testing.process import Process
-from peers.embedded import EmbeddedCluster
 from tests.barnabas.testing.made import row
 from tests.barnabas.testing.test_process import until
 

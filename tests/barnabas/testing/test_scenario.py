@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.experiments.library import FOLDER, names
+from barnabas.proxy.scenario import loads
 from barnabas.testing.scenario import LIBRARY, Source, WrongScenario, written
-from experiments.library import FOLDER, names
-from proxy.scenario import loads
 
 TEXT = "version: 1\nrules: [{name: a, do: close}]\n"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from captures.checks import CHECKS
-from captures.checks.finding import MS, Finding
-from captures.checks.running import run
-from captures.exchange import STRAY, Exchange
-from specs.contents import api
-from specs.records import Record, build
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import MS, Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.specs.contents import api
+from barnabas.specs.records import Record, build
 
 Body = dict[str, Any]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from captures.checks.epochs import Epochs
-from captures.checks.rebalance import Generation
-from captures.exchange import Exchange
+from barnabas.captures.checks.epochs import Epochs
+from barnabas.captures.checks.rebalance import Generation
+from barnabas.captures.exchange import Exchange
 from tests.captures.checks.given import exchange
 
 S = 1000.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.checks.generations import Generations
-from captures.checks.rebalance import Generation
-from captures.exchange import Exchange
+from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.rebalance import Generation
+from barnabas.captures.exchange import Exchange
 from tests.captures.checks.given import exchange
 from tests.captures.checks.groups import beat, leave, sync
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.checks.finding import MS
-from captures.conversation import NOT_CAPTURED
-from captures.conversations import Conversations
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.exchange import Exchange
+from barnabas.captures.checks.finding import MS
+from barnabas.captures.conversation import NOT_CAPTURED
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.exchange import Exchange
 from tests.captures.checks.given import exchange, found, frames, produce, whats
 from tests.captures.test_conversation import request, response
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from captures.checks import CHECKS
-from captures.checks.finding import SEVERITIES
-from captures.checks.running import run
-from captures.exchange import Exchange
-from specs.contents import NAMES, api
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.checks.running import run
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.contents import NAMES, api
 from tests.specs.strategies import values
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "golden-a.jsonl.gz"

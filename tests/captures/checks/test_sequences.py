@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from captures.exchange import Exchange
-from specs.contents import api
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.contents import api
 from tests.captures.checks.given import exchange, found, frames, produce, whats
 
 OUT_OF_ORDER = 45

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from captures.context import Context
-from captures.exchange import Exchange
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
 from tests.captures.context.exchanges import exchange
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from captures.context import Context
-from captures.context.facts import facts
-from specs.jsonform import uuid_text
+from barnabas.captures.context import Context
+from barnabas.captures.context.facts import facts
+from barnabas.specs.jsonform import uuid_text
 from tests.captures.context.exchanges import CLICKS, ORDERS, metadata
 from tests.captures.context.test_members import beat
 from tests.captures.context.test_sessions import fetch

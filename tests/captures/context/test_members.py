@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from captures.exchange import Exchange
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
 from tests.captures.context.exchanges import ORDERS, exchange, line, metadata
 
 APIS = {"ConsumerGroupHeartbeat": (0, 1), "ShareGroupHeartbeat": (0, 1)}

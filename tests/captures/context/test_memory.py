@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from captures.context.memory import Memory
+from barnabas.captures.context.memory import Memory
 
 
 def test_texts_are_bounded_in_bytes_and_what_is_forgotten_is_counted() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from captures.context.completing import complete, gaps
-from captures.context.naming import PATHS, group_of
-from captures.filters import exchange_filter
-from specs.codec import has_path
-from specs.contents import NAMES, api, key_of
-from specs.frames import Direction
-from specs.jsonform import to_json
+from barnabas.captures.context import Context
+from barnabas.captures.context.completing import complete, gaps
+from barnabas.captures.context.naming import PATHS, group_of
+from barnabas.captures.filters import exchange_filter
+from barnabas.specs.codec import has_path
+from barnabas.specs.contents import NAMES, api, key_of
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
 from tests.captures.context.exchanges import CLICKS, ORDERS, exchange, metadata
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from captures.context.facts import facts
-from captures.context.pairs import PRODUCER, TOPIC, Kind, places
-from captures.exchange import Exchange
-from specs import records
-from specs.contents import NAMES, api
-from specs.frames import Direction
-from specs.jsonform import uuid_text
-from specs.records import Record
+from barnabas.captures.context import Context
+from barnabas.captures.context.facts import facts
+from barnabas.captures.context.pairs import PRODUCER, TOPIC, Kind, places
+from barnabas.captures.exchange import Exchange
+from barnabas.specs import records
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.records import Record
 from tests.captures.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
 
 NAMED = {"name": "orders", "topic_id": ORDERS}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from captures.context.sessions import Sessions
-from captures.exchange import Exchange
+from barnabas.captures.context import Context
+from barnabas.captures.context.sessions import Sessions
+from barnabas.captures.exchange import Exchange
 from tests.captures.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
 
 Partitions = dict[Any, list[int]]
@@ -143,7 +143,7 @@ def test_sessions_are_bounded_and_counted() -> None:
 
 
 def test_a_session_that_is_too_large_counts_as_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("captures.context.sessions.PARTITIONS", 3)
+    monkeypatch.setattr("barnabas.captures.context.sessions.PARTITIONS", 3)
     context = Context()
     context.learn(fetch(0, 0, {"orders": [0, 1, 2]}, answer=5))
     assert line(context, fetch(5, 1, {"orders": [3]})) == (

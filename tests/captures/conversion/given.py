@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.convert import Wanted, convert
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.terminal import Terminal
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
 
 
 def quiet() -> Output:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.reader import CaptureReader
 from barnabas.convert import Wanted
-from captures.reader import CaptureReader
 from tests.captures.conversion.given import converted, rows
 from tests.captures.test_samples import FOLDER, NAMES
 from tests.samples.recipes import PASSWORD

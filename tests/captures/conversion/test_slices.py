@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk, Closed, Lost, Opened
+from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.masking import Masking
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.writer import CaptureWriter
 from barnabas.convert import Wanted, convert
 from barnabas.trouble import Trouble
-from captures.conversations import Conversations
-from captures.events import Chunk, Closed, Lost, Opened
-from captures.exchange import STRAY, Exchange
-from captures.masking import Masking
-from captures.reader import CaptureReader
-from captures.writer import CaptureWriter
 from tests.captures.conversion.given import converted, quiet, rows
 from tests.captures.traffic import (
     BROKER,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from captures.conversion.spans import NOBODYS, REST, Spans
-from captures.framing import CapturedFrame
+from barnabas.captures.conversion.spans import NOBODYS, REST, Spans
+from barnabas.captures.framing import CapturedFrame
 
 
 def spans(*frames: tuple[int, int, int]) -> Spans:

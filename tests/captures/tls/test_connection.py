@@ -12,8 +12,8 @@ from random import Random
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from captures.tls import connection
-from captures.tls.connection import (
+from barnabas.captures.tls import connection
+from barnabas.captures.tls.connection import (
     DAMAGED,
     LOST,
     NO_CRYPTOGRAPHY,
@@ -24,10 +24,10 @@ from captures.tls.connection import (
     Connection,
     Missing,
 )
-from captures.tls.keylog import MASTER, KeyLog
-from captures.tls.protection import SUITES as SUITES_READ
-from captures.tls.protection import prf
-from specs.frames import Direction
+from barnabas.captures.tls.keylog import MASTER, KeyLog
+from barnabas.captures.tls.protection import SUITES as SUITES_READ
+from barnabas.captures.tls.protection import prf
+from barnabas.specs.frames import Direction
 from tests.captures.tls.talk import SUITES, Ends
 from tests.captures.traffic import Said
 
@@ -328,7 +328,7 @@ def test_anything_else_is_never_data(tmp_path: Path) -> None:
 
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wire = Ends(tmp_path / "keys").wire(TALK)
-    monkeypatch.delitem(sys.modules, "captures.tls.protection", raising=False)
+    monkeypatch.delitem(sys.modules, "barnabas.captures.tls.protection", raising=False)
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
     found = Connection(keys_in(tmp_path / "keys"))
     assert read(found, wire) == dict.fromkeys(BOTH, b"")

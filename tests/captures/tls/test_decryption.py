@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from captures.conversations import Conversations
-from captures.events import Chunk, Closed, Event, Lost, Opened
-from captures.reader import CaptureReader
-from captures.recognition import Recognition
-from captures.tcp import Segment
-from captures.tls.connection import DAMAGED, NO_KEYS, NOT_WHOLE
-from captures.tls.decryption import Decryption, Seen
-from captures.tls.keylog import KeyLog
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.recognition import Recognition
+from barnabas.captures.tcp import Segment
+from barnabas.captures.tls.connection import DAMAGED, NO_KEYS, NOT_WHOLE
+from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.keylog import KeyLog
 from tests.captures.tls.talk import Ends
 from tests.captures.traffic import (
     CLIENT,

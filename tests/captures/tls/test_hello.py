@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from captures.tls.hello import NoHello, client_random, server_hello
+from barnabas.captures.tls.hello import NoHello, client_random, server_hello
 
 RANDOM = bytes(range(32))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from captures.tls import keylog
-from captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
+from barnabas.captures.tls import keylog
+from barnabas.captures.tls.keylog import CLIENT, MASTER, SERVER, KeyLog
 
 RANDOM = "0a" * 32
 

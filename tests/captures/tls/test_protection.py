@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from captures.tls.protection import SUITES, Suite, expand_label, key_block, prf, traffic
+from barnabas.captures.tls.protection import SUITES, Suite, expand_label, key_block, prf, traffic
 
 AES_128 = SUITES[0x1301]
 SECRET = bytes.fromhex("9e40646ce79a7f9dc05af8889bce6552875afa0b06df0087f792ebb7c17504a5")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from captures.tls.records import Record, Records
+from barnabas.captures.tls.records import Record, Records
 
 
 def record(body: bytes, kind: int = 23) -> bytes:

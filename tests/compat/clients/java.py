@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from peers.apache.client import JavaClient, Received
+from barnabas.peers.apache.client import JavaClient, Received
 from tests.compat.clients.common import (
     GROWN,
     MADE,

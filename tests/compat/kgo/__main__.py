@@ -12,8 +12,8 @@ from typing import Final
 
 from rich.console import Console
 
-from fuzz.errors import CannotRun
-from peers.apache import ApacheCluster, BootError, UnavailableError, versions
+from barnabas.fuzz.errors import CannotRun
+from barnabas.peers.apache import ApacheCluster, BootError, UnavailableError, versions
 from tests.compat.kgo import suite
 from tests.compat.kgo.comparison import Through, compared, lines, table
 from tests.compat.kgo.suite import Ended

@@ -12,8 +12,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from captures.checks.finding import SEVERITIES
-from captures.wording import plural
+from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.wording import plural
 from tests.compat.kgo.outcomes import (
     ALL,
     Difference,

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from fuzz.errors import CannotRun
-from fuzz.targets.clients.cache import run
-from fuzz.targets.clients.golang import go
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.clients.cache import run
+from barnabas.fuzz.targets.clients.golang import go
 from tests.compat.clients.connections import connected, family
 from tests.compat.kgo.outcomes import Run, read
 

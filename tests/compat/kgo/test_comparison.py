@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 import pytest
 from rich.console import Console
 
-from captures.checks import CHECKS
-from captures.checks.finding import Check, Finding, Severity
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import Check, Finding, Severity
 from tests.compat.kgo.comparison import Compared, Through, compared, lines, table
 from tests.compat.kgo.outcomes import GoTest, Outcome, Run
 from tests.compat.kgo.suite import Ended

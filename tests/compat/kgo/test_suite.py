@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun
 from tests.compat.kgo import suite
 from tests.compat.kgo.outcomes import GoTest, Outcome
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.explore.command import CommandError, Surroundings, last_line, run_command
+from barnabas.experiments.explore.command import CommandError, Surroundings, last_line, run_command
 
 
 def python(code: str) -> list[str]:
@@ -72,7 +72,7 @@ def await_gone(pid: int) -> bool:
 def test_what_it_started_ends_with_it(
     what: str, limit: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.explore.command.GRACE", 0.1)
+    monkeypatch.setattr("barnabas.experiments.explore.command.GRACE", 0.1)
     out = tmp_path / "out"
     ended = run_command([*python(STUBBORN), what], {}, out, limit)
     assert ended.code == (None if what == "stay" else 0)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.explore.cuts import CUTS, cuts, file_name, fits, scenario_text
-from experiments.explore.recording import Step
-from experiments.explore.target import target
-from proxy.scenario import loads
+from barnabas.experiments.explore.cuts import CUTS, cuts, file_name, fits, scenario_text
+from barnabas.experiments.explore.recording import Step
+from barnabas.experiments.explore.target import target
+from barnabas.proxy.scenario import loads
 
 STEP = Step(12, "orders-*", "Produce", 4, 3)
 

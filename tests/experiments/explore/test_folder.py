@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from experiments.explore.finding import finding
-from experiments.explore.folder import Folder, FolderError
-from experiments.explore.recording import Seen
-from experiments.explore.result import Result
+from barnabas.experiments.explore.finding import finding
+from barnabas.experiments.explore.folder import Folder, FolderError
+from barnabas.experiments.explore.recording import Seen
+from barnabas.experiments.explore.result import Result
 
 WHAT: dict[str, Any] = {"command": ["a", "b"], "--id": "value"}
 SEEN = Seen(ts=1, client_id="a", broker=None, api="Fetch", latency_ms=None, error=None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.explore.history import (
+from barnabas.experiments.explore.history import (
     Acknowledged,
     Assigned,
     Consumed,

@@ -5,9 +5,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.explore.cuts import CUTS, cuts
-from experiments.explore.plan import plan, spread
-from experiments.explore.recording import Step
+from barnabas.experiments.explore.cuts import CUTS, cuts
+from barnabas.experiments.explore.plan import plan, spread
+from barnabas.experiments.explore.recording import Step
 
 THREE = cuts(CUTS, "default")
 

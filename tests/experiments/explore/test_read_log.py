@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Producer
 
-from experiments.explore.log import Logged
-from experiments.explore.read_log import LogError, ends, id_of, read_log
-from peers.apache import ApacheCluster
-from peers.embedded import EmbeddedCluster
+from barnabas.experiments.explore.log import Logged
+from barnabas.experiments.explore.read_log import LogError, ends, id_of, read_log
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.embedded import EmbeddedCluster
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_no_topics_are_no_question() -> None:
 
 
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.explore.read_log.PATIENCE", 0.5)
+    monkeypatch.setattr("barnabas.experiments.explore.read_log.PATIENCE", 0.5)
     with pytest.raises(LogError, match=r"127\.0\.0\.1:1 can't be read"):
         ends("127.0.0.1:1")
     with pytest.raises(LogError, match=r"127\.0\.0\.1:1 can't be read"):

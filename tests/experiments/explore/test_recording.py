@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import random
 
-from captures.exchange import SASL_TOKEN, Exchange
-from experiments.explore.recording import Seen, Step, seen, steps
-from proxy.requests import ANSWERED
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.experiments.explore.recording import Seen, Step, seen, steps
+from barnabas.proxy.requests import ANSWERED
 
 
 def one(ts: int, client: str | None, api: str, latency_ms: float | None = 1.0) -> Seen:

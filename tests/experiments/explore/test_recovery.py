@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from experiments.explore.recording import Seen
-from experiments.explore.recovery import recovery_ms
+from barnabas.experiments.explore.recording import Seen
+from barnabas.experiments.explore.recovery import recovery_ms
 
 
 def one(

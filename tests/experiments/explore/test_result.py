@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from experiments.explore.finding import Finding
-from experiments.explore.result import Result
+from barnabas.experiments.explore.finding import Finding
+from barnabas.experiments.explore.result import Result
 
 LOST = (Finding(kind="lost", text="1 not there: a"),)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.explore.target import target
+from barnabas.experiments.explore.target import target
 
 
 def test_a_file_by_a_person_has_no_number() -> None:

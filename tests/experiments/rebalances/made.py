@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.rebalances.arms import MARK, RECORDS
-from experiments.rebalances.broker_log import Served, Turn
-from experiments.rebalances.judging import Run
-from experiments.rebalances.kept import Kept
-from experiments.rebalances.passed import Passed
+from barnabas.experiments.rebalances.arms import MARK, RECORDS
+from barnabas.experiments.rebalances.broker_log import Served, Turn
+from barnabas.experiments.rebalances.judging import Run
+from barnabas.experiments.rebalances.kept import Kept
+from barnabas.experiments.rebalances.passed import Passed
 
 ALL = [f"{number % 2}-{number // 2}" for number in range(RECORDS)]
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from experiments.rebalances.broker_log import read, state
+from barnabas.experiments.rebalances.broker_log import read, state
 
 OLD = """\
 [2026-11-22 03:33:05,710] INFO [GroupCoordinator 1]: Preparing to rebalance group r00 with old generation 1 (__consumer_offsets-0) (kafka.coordinator.group.GroupCoordinator)

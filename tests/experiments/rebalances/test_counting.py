@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from experiments.rebalances.counting import complete, overtaken, puts_back, rows
+from barnabas.experiments.rebalances.counting import complete, overtaken, puts_back, rows
 
 
 def run(**other: Any) -> dict[str, Any]:

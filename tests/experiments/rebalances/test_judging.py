@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.rebalances.arms import MARK
-from experiments.rebalances.broker_log import Turn
-from experiments.rebalances.judging import gives_up, judged
-from experiments.rebalances.kept import Kept
-from specs.keys import JOIN_GROUP, OFFSET_COMMIT
+from barnabas.experiments.rebalances.arms import MARK
+from barnabas.experiments.rebalances.broker_log import Turn
+from barnabas.experiments.rebalances.judging import gives_up, judged
+from barnabas.experiments.rebalances.kept import Kept
+from barnabas.specs.keys import JOIN_GROUP, OFFSET_COMMIT
 from tests.experiments.rebalances.made import commit, fetch, offset_fetch, passed, run, served
 
 JOIN = passed("m", "JoinGroup", 8, 2.0)

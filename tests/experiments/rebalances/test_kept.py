@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.rebalances.kept import Kept, read, segments
-from specs.inside import message
-from specs.records import Record, build
+from barnabas.experiments.rebalances.kept import Kept, read, segments
+from barnabas.specs.inside import message
+from barnabas.specs.records import Record, build
 
 
 def record(group: str, offset: int, mark: str) -> Record:

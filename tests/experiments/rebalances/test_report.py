@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from experiments.rebalances import plots, report
-from experiments.rebalances.arms import ARMS, groups, scenario
-from proxy.scenario import loads
+from barnabas.experiments.rebalances import plots, report
+from barnabas.experiments.rebalances.arms import ARMS, groups, scenario
+from barnabas.proxy.scenario import loads
 
 HOW = {"cases": [], "each": 10, "awaited": 3.0, "at_once": 25}
 

@@ -10,9 +10,9 @@ from typing import Any, Final, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from barnabas.captures.exchange import Exchange
 from barnabas.harness import Harness
-from captures.exchange import Exchange
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (
     QUICK,
     SOON,

@@ -19,10 +19,10 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from barnabas.captures.exchange import Exchange
+from barnabas.experiments.library import find
 from barnabas.harness import Harness
-from captures.exchange import Exchange
-from experiments.library import find
-from proxy.scenario import load
+from barnabas.proxy.scenario import load
 
 VERSION: Final = "4.3.1"
 

@@ -4,8 +4,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from barnabas.harness import Harness
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
     JAVA,
     QUICK,

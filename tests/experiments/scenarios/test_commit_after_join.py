@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from captures.exchange import Exchange
-from peers.apache import ApacheCluster, UnavailableError
-from peers.apache.client import JavaClient, Member
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache.client import JavaClient, Member
 from tests.experiments.scenarios.kafka import fired, numbers, send, through
 
 pytestmark = pytest.mark.needs_apache("4.3.1", "3.9.1", "0.11.0.1")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.groups import CLASSIC, CONSUMER, Group, group_behind
 from tests.experiments.scenarios.kafka import fired, until
 

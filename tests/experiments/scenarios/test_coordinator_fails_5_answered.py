@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.groups import generation, group_behind, meet_newcomer
 from tests.experiments.scenarios.kafka import fired
 

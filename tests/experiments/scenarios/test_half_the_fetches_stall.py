@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from peers.embedded import EmbeddedCluster
+from barnabas.peers.embedded import EmbeddedCluster
 from tests.experiments.scenarios.kafka import fired, numbers, receive, send, spread, through
 
 VALUES = numbers(12)

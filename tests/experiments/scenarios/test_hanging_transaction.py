@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient, JavaError
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios.kafka import (
     JAVA,
     fired,

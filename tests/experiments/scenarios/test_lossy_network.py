@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (
     PLAIN,
     QUICK,

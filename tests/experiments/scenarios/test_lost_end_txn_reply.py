@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from barnabas.harness import Harness
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient
 from tests.experiments.scenarios.kafka import (
     JAVA,
     fired,

@@ -4,8 +4,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from barnabas.harness import Harness
-from peers.apache import ApacheCluster
-from peers.apache.client import JavaClient, JavaError
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios.kafka import (
     JAVA,
     at_once,

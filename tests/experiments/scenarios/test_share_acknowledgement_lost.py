@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (
     QUICK,
     SOON,

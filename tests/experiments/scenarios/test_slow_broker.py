@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from peers.apache import ApacheCluster
+from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (
     fired,
     made_topic,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import experiments
+from barnabas import experiments
+from barnabas.experiments.written.contents import experiment
 from barnabas.run_experiment import plots, written
-from experiments.written.contents import experiment
 
 RESULTS = Path(experiments.__file__).parent / "results"
 NAMES = sorted(path.stem for path in RESULTS.glob("*.json"))

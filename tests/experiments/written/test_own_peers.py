@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from barnabas.experiments.written.contents import EXPERIMENTS, experiment
 from barnabas.run_experiment import run
-from experiments.written.contents import EXPERIMENTS, experiment
 
 OWN = [name for name, _ in EXPERIMENTS if not experiment(name).versions]
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.experiments.written import producing
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.peers.pipelined_producer import Event, Outcome, Settings
 from barnabas.testing.kafka_proxy import start_proxy
-from experiments.written import producing
-from peers.embedded import EmbeddedCluster
-from peers.pipelined_producer import Event, Outcome, Settings
 
 pytest.importorskip("confluent_kafka")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.experiments.written.contents import EXPERIMENTS, experiment
 from barnabas.run_experiment import run
-from experiments.written.contents import EXPERIMENTS, experiment
 
 NAMES = [
     name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.written import rebalance_duplicates, rebalance_waits
+from barnabas.experiments.written import rebalance_duplicates, rebalance_waits
 from tests.experiments.rebalances import made
 
 

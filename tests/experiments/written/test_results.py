@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from captures.dialects import DraftExchange
-from experiments.written import (
+from barnabas.captures.dialects import DraftExchange
+from barnabas.experiments.written import (
     central_dying,
     idempotence_order,
     pipelined_order,
@@ -16,8 +16,8 @@ from experiments.written import (
     rewrite_latency,
     rewrite_slow,
 )
-from experiments.written.contents import EXPERIMENTS, experiment
-from peers.apache.versions import release
+from barnabas.experiments.written.contents import EXPERIMENTS, experiment
+from barnabas.peers.apache.versions import release
 
 
 def run(arm: str, latency: int, seconds: float, *, in_order: bool = True) -> dict[str, Any]:

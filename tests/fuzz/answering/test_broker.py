@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from fuzz.answering.broker import Broker, Connection, Reply
-from fuzz.answering.cluster import TOPIC
-from fuzz.answering.fitting import encoded
-from fuzz.answering.offer import EVERYTHING, narrowed
-from fuzz.answering.planted import Planted
-from fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
-from fuzz.case import Case, Recipe
-from specs import keys
-from specs.contents import NAMES
-from specs.frames import Frame, decode_frame, encode_frame
-from specs.headers import request_header_version
+from barnabas.fuzz.answering.broker import Broker, Connection, Reply
+from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.answering.fitting import encoded
+from barnabas.fuzz.answering.offer import EVERYTHING, narrowed
+from barnabas.fuzz.answering.planted import Planted
+from barnabas.fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
+from barnabas.fuzz.case import Case, Recipe
+from barnabas.specs import keys
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.headers import request_header_version
 
 
 def asked(key: int, version: int, body: dict[str, Any], correlation_id: int = 1) -> bytes:

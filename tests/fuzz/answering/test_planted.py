@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from fuzz.answering.fitting import encoded
-from fuzz.answering.planted import filled
-from fuzz.answering.seeds import seeds
-from fuzz.case import Case, Live, Recipe
-from specs import keys
-from specs.frames import decode_frame
+from barnabas.fuzz.answering.fitting import encoded
+from barnabas.fuzz.answering.planted import filled
+from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.case import Case, Live, Recipe
+from barnabas.specs import keys
+from barnabas.specs.frames import decode_frame
 
 
 def _case(chunk: bytes, *live: Live) -> Case:

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from fuzz.answering.broker import Broker
-from fuzz.answering.planted import Planted
-from fuzz.answering.seeds import seeds
-from fuzz.answering.session import LINGERING, Session
-from fuzz.case import Case, Delivery, Recipe
-from specs import keys
-from specs.frames import Frame, encode_frame
+from barnabas.fuzz.answering.broker import Broker
+from barnabas.fuzz.answering.planted import Planted
+from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.answering.session import LINGERING, Session
+from barnabas.fuzz.case import Case, Delivery, Recipe
+from barnabas.specs import keys
+from barnabas.specs.frames import Frame, encode_frame
 
 REQUEST = encode_frame(
     Frame(

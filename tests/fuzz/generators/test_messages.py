@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import specs
-from fuzz.dice import Dice
-from fuzz.generators.messages import kept, message
-from specs.frames import Direction, decode_frame, encode_frame, frame_body
-from specs.records import read
+from barnabas import specs
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.generators.messages import kept, message
+from barnabas.specs.frames import Direction, decode_frame, encode_frame, frame_body
+from barnabas.specs.records import read
 
 MESSAGES = [
     pytest.param(name, direction, id=f"{name}-{direction}")

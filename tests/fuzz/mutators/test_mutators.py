@@ -6,14 +6,14 @@ import functools
 
 import pytest
 
-from fuzz.case import Seed
-from fuzz.corpus import generated
-from fuzz.dice import Dice
-from fuzz.fieldmap import FieldMap, Part, map_of
-from fuzz.mutators.contents import MUTATORS
-from fuzz.mutators.mutator import LARGEST, Mutated, Mutator
-from fuzz.strata import Place, places_of
-from specs import keys
+from barnabas.fuzz.case import Seed
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.fieldmap import FieldMap, Part, map_of
+from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.mutators.mutator import LARGEST, Mutated, Mutator
+from barnabas.fuzz.strata import Place, places_of
+from barnabas.specs import keys
 
 OFFERED = {
     keys.PRODUCE: (0, 13),

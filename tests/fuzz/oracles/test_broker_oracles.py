@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.observation import Death, Observation, Probe
-from fuzz.oracles.allowed import CLASSES, IN_PARSING
-from fuzz.oracles.contents import ORACLES
-from fuzz.oracles.oracle import Verdict
-from fuzz.oracles.stacks import raised
-from fuzz.patience import LIMIT_MS
-from specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
+from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.oracles.stacks import raised
+from barnabas.fuzz.patience import LIMIT_MS
+from barnabas.specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
 from tests.fuzz.observed import observed, request, response
 
 TOPIC_ERROR = {

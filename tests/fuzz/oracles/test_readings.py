@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.oracles.readings import wrong_request
-from fuzz.targets.wire import question
-from specs.keys import METADATA
+from barnabas.fuzz.oracles.readings import wrong_request
+from barnabas.fuzz.targets.wire import question
+from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import request
 
 PLAIN = request(METADATA, 9, {"topics": [{"name": "t"}]})

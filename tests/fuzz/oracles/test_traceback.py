@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from fuzz.case import Case, Recipe, Seed
-from fuzz.observation import Observation
-from fuzz.oracles.traceback import TRACEBACK
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.traceback import TRACEBACK
 
 TRACE = """\
 Traceback (most recent call last):

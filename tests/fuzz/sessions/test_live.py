@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.case import Case, Live
-from fuzz.sessions.live import filled
-from specs.keys import METADATA
-from specs.records import build, read
-from specs.records.record import Record
+from barnabas.fuzz.case import Case, Live
+from barnabas.fuzz.sessions.live import filled
+from barnabas.specs.keys import METADATA
+from barnabas.specs.records import build, read
+from barnabas.specs.records.record import Record
 from tests.fuzz.observed import case, request
 
 ASK = request(METADATA, 1, {"topics": None})

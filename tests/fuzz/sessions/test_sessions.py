@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from fuzz.sessions.bodies import MEMBER_ID
-from fuzz.sessions.contents import SESSIONS, seeds
-from fuzz.sessions.joined import JOINED
-from fuzz.sessions.live import LIVE
-from fuzz.sessions.session import TOPIC, Session, Stage, Steps, Stuck, Unoffered
-from specs import decode_frame
-from specs.contents import api
-from specs.keys import JOIN_GROUP, METADATA
+from barnabas.fuzz.sessions.bodies import MEMBER_ID
+from barnabas.fuzz.sessions.contents import SESSIONS, seeds
+from barnabas.fuzz.sessions.joined import JOINED
+from barnabas.fuzz.sessions.live import LIVE
+from barnabas.fuzz.sessions.session import TOPIC, Session, Stage, Steps, Stuck, Unoffered
+from barnabas.specs import decode_frame
+from barnabas.specs.contents import api
+from barnabas.specs.keys import JOIN_GROUP, METADATA
 
 TOPIC_ID = uuid.UUID(int=7)
 ANSWERS: dict[str, Any] = {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fuzz.sessions.contents import SESSIONS, named
-from fuzz.sessions.session import Session, Stage
-from fuzz.sessions.shortening import asked, without
-from specs.contents import NAMES
+from barnabas.fuzz.sessions.contents import SESSIONS, named
+from barnabas.fuzz.sessions.session import Session, Stage
+from barnabas.fuzz.sessions.shortening import asked, without
+from barnabas.specs.contents import NAMES
 
 
 def drive(session: Session, answers: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], Any]:

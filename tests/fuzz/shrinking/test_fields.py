@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fuzz.case import Change, Recipe
-from fuzz.shrinking.fields import LOWER, VALUES
-from fuzz.shrinking.search import shrink
+from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.shrinking.fields import LOWER, VALUES
+from barnabas.fuzz.shrinking.search import shrink
 from tests.fuzz.shrinking.test_search import body, seed
 
 FETCH = Recipe(

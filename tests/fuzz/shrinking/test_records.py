@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from fuzz.case import Change, Recipe
-from fuzz.fieldmap import map_of
-from fuzz.shrinking.contents import STEPS
-from fuzz.shrinking.records import RECORDS
-from fuzz.shrinking.search import RUNS, shrink
-from specs.records import Batch, Record, build, read
+from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.fieldmap import map_of
+from barnabas.fuzz.shrinking.contents import STEPS
+from barnabas.fuzz.shrinking.records import RECORDS
+from barnabas.fuzz.shrinking.search import RUNS, shrink
+from barnabas.specs.records import Batch, Record, build, read
 from tests.fuzz.shrinking.test_search import body, seed
 
 SET = "topic_data[0].partition_data[0].records"

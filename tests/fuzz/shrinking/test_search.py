@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import specs
-from fuzz.case import Change, Recipe, Seed
-from fuzz.shrinking.search import RUNS, shrink
-from fuzz.shrinking.step import opened
+from barnabas import specs
+from barnabas.fuzz.case import Change, Recipe, Seed
+from barnabas.fuzz.shrinking.search import RUNS, shrink
+from barnabas.fuzz.shrinking.step import opened
 
 
 def seed(name: str, version: int, body: dict[str, Any], origin: str = "made") -> Seed:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.case import Recipe
-from fuzz.making import cook
-from fuzz.sessions.contents import seeds
-from fuzz.sessions.shortening import parts
-from fuzz.shrinking.search import shrink
-from fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
+from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.making import cook
+from barnabas.fuzz.sessions.contents import seeds
+from barnabas.fuzz.sessions.shortening import parts
+from barnabas.fuzz.shrinking.search import shrink
+from barnabas.fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS
 
 SEED = next(one for one in seeds() if one.origin.startswith("session:transaction:"))
 DEEP = Recipe(SEED, (), "transaction")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.errors import CannotRun
-from fuzz.oracles.contents import ORACLES
-from fuzz.oracles.stacks import raised
-from fuzz.targets.apache import ApacheService
-from fuzz.targets.broker import BrokerTarget
-from specs.keys import METADATA
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.oracles.stacks import raised
+from barnabas.fuzz.targets.apache import ApacheService
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
 ASK = request(METADATA, 1, {"topics": None})

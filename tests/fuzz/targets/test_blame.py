@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from fuzz.case import Case
-from fuzz.observation import Death, Observation, Probe
-from fuzz.oracles.amplified import AMPLIFIED
-from fuzz.targets.blame import Trouble, searched, settle
-from specs.keys import METADATA
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.oracles.amplified import AMPLIFIED
+from barnabas.fuzz.targets.blame import Trouble, searched, settle
+from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
 ASK = request(METADATA, 1, {"topics": None})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fuzz.targets.connections import BACKLOG, SETTLED_S, Connections
+from barnabas.fuzz.targets.connections import BACKLOG, SETTLED_S, Connections
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.campaign import Campaign, Known
-from fuzz.errors import CannotRun, Misuse
-from fuzz.targets.contents import COMPARED, TARGETS, Kind, sides, target_of
+from barnabas.fuzz.campaign import Campaign, Known
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.targets.contents import COMPARED, TARGETS, Kind, sides, target_of
 
 NAMES = tuple(kind.name for kind in TARGETS)
 

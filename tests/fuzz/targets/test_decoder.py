@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from fuzz.case import Case, Recipe, Seed
-from fuzz.dice import Dice
-from fuzz.errors import Misuse
-from fuzz.generators.messages import message
-from fuzz.observation import Observation
-from fuzz.oracles.contents import ORACLES
-from fuzz.oracles.oracle import Verdict
-from fuzz.targets import decoder as decoder_module
-from fuzz.targets.decoder import DecoderTarget
-from fuzz.targets.decoders import DECODERS, decoder
-from specs import Malformed
-from specs.contents import CONTENTS, api
-from specs.frames import Direction
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.generators.messages import message
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.targets import decoder as decoder_module
+from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.fuzz.targets.decoders import DECODERS, decoder
+from barnabas.specs import Malformed
+from barnabas.specs.contents import CONTENTS, api
+from barnabas.specs.frames import Direction
 
 CASE = Case(0, Recipe(Seed(3, 1, "request", b"", "x"), ()), (b"\0\0\0\0",))
 

@@ -8,21 +8,21 @@ from itertools import chain
 
 import pytest
 
-from fuzz.case import Case, Live
-from fuzz.errors import CannotRun, Misuse
-from fuzz.observation import Death, Observation, Probe
-from fuzz.targets import writing
-from fuzz.targets.address import address
-from fuzz.targets.broker import BrokerTarget
-from fuzz.targets.connections import Lane
-from fuzz.targets.embedded import EmbeddedService
-from fuzz.targets.flow import Flow
-from fuzz.targets.hunts import Hunts
-from fuzz.targets.killers import DEATHS, Killers
-from fuzz.targets.pair import PairTarget
-from fuzz.targets.service import Elsewhere
-from specs import decode_frame
-from specs.keys import API_VERSIONS, FETCH, METADATA
+from barnabas.fuzz.case import Case, Live
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.targets import writing
+from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.embedded import EmbeddedService
+from barnabas.fuzz.targets.flow import Flow
+from barnabas.fuzz.targets.hunts import Hunts
+from barnabas.fuzz.targets.killers import DEATHS, Killers
+from barnabas.fuzz.targets.pair import PairTarget
+from barnabas.fuzz.targets.service import Elsewhere
+from barnabas.specs import decode_frame
+from barnabas.specs.keys import API_VERSIONS, FETCH, METADATA
 from tests.fuzz.observed import case, request
 
 ASK = request(METADATA, 1, {"topics": None})
@@ -123,7 +123,7 @@ def test_an_unanswered_probe_beside_others_is_asked_again_and_blames_nobody(
 ) -> None:
     answers = iter([Probe(False, 5.0, "no answer within 5 s")])
     probe = target.prober.probe
-    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
     monkeypatch.setattr(target.prober, "probe", lambda *asks: next(answers, None) or probe(*asks))
     restarts = target.restarts
     found = run(target, *(case(ASK, number=number) for number in range(40)))
@@ -148,7 +148,7 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
         hung = False
         begin()
 
-    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
     monkeypatch.setattr(target.lanes, "flow", flow)
     monkeypatch.setattr(target.service, "start", start)
     monkeypatch.setattr(
@@ -171,7 +171,7 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
         asked.append(Probe(next(answers, True), 5.0))
         return asked[-1]
 
-    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
     monkeypatch.setattr(target, "_start_s", 1000.0)
     monkeypatch.setattr(target.prober, "probe", probe)
     restarts = target.restarts
@@ -193,7 +193,7 @@ def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
         hung.clear()
         start()
 
-    monkeypatch.setattr("fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
     monkeypatch.setattr(target, "_start_s", 0.0)
     monkeypatch.setattr(target.service, "start", again)
     monkeypatch.setattr(

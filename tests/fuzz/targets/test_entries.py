@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.features import template as feature
-from fuzz.observation import Observation
-from fuzz.targets.attributing import attributed
-from fuzz.targets.entries import LogFollower, about, split, template
-from specs.keys import METADATA
+from barnabas.fuzz.features import template as feature
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.attributing import attributed
+from barnabas.fuzz.targets.entries import LogFollower, about, split, template
+from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import observed, request
 
 STACK = """\

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from fuzz.targets.following import compared
-from specs.records import build
-from specs.records.record import Record
+from barnabas.fuzz.targets.following import compared
+from barnabas.specs.records import build
+from barnabas.specs.records.record import Record
 
 RECORDS = [Record(i, 1000, b"k", b"v%d" % i) for i in range(3)]
 SENT = build(RECORDS)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.targets import heap as heap_module
-from fuzz.targets.heap import Heap, places
+from barnabas.fuzz.targets import heap as heap_module
+from barnabas.fuzz.targets.heap import Heap, places
 
 COUNTERS = {
     "sun.gc.generation.0.space.0.used": 1000,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fuzz.targets.hunts import LOST, Hunts
+from barnabas.fuzz.targets.hunts import LOST, Hunts
 
 ENTRY = "[a] ERROR k.Log - of partition t-0\njava.lang.Error: x\n\tat kafka.log.Log.f(Log.scala:7)"
 SAME = ENTRY.replace("t-0", "t-1")

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from fuzz.case import Case, Recipe, Seed
-from fuzz.corpus import generated
-from fuzz.errors import CannotRun
-from fuzz.observation import Observation
-from fuzz.targets.contents import target_of
-from fuzz.targets.kafka_classes import KafkaClasses
-from fuzz.targets.pair import PairTarget
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.kafka_classes import KafkaClasses
+from barnabas.fuzz.targets.pair import PairTarget
 
 VERSION = "4.3.1"
 HEAD = bytes.fromhex("0012 0003 00000007 0001 61 00")

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from fuzz.case import Case, Change
-from fuzz.targets.killers import DEATHS, DEATHS_OF_API, Killers
-from specs.keys import METADATA
+from barnabas.fuzz.case import Case, Change
+from barnabas.fuzz.targets.killers import DEATHS, DEATHS_OF_API, Killers
+from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
 

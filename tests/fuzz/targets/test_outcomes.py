@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-import specs
-from fuzz.case import Case, Recipe, Seed
-from fuzz.observation import Observation
-from fuzz.targets.outcomes import Outcome, Taken, difference, outcome
-from specs.frames import Frame
+from barnabas import specs
+from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.targets.outcomes import Outcome, Taken, difference, outcome
+from barnabas.specs.frames import Frame
 
 GROUP = "OffsetDelete"
 ALL: tuple[Taken, Taken] = ({}, {})

@@ -8,12 +8,12 @@ from typing import Self
 
 import pytest
 
-from fuzz.case import Case, Recipe, Role
-from fuzz.errors import Misuse
-from fuzz.observation import Observation
-from fuzz.oracles.differing import DIFFERING
-from fuzz.targets.contents import target_of
-from fuzz.targets.pair import DOUBTED, PairTarget
+from barnabas.fuzz.case import Case, Recipe, Role
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.differing import DIFFERING
+from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.pair import DOUBTED, PairTarget
 from tests.fuzz.targets.test_outcomes import GROUP, seen
 
 Answers = Callable[[int], int]

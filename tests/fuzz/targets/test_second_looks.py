@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from fuzz.case import Case
-from fuzz.observation import WAITED, Death, Observation
-from fuzz.targets.flow import REUSED
-from fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
-from specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.fuzz.case import Case
+from barnabas.fuzz.observation import WAITED, Death, Observation
+from barnabas.fuzz.targets.flow import REUSED
+from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
+from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 from tests.fuzz.observed import case, observed, request, response
 
 ASK = request(METADATA, 1, {"topics": None})

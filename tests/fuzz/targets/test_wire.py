@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.targets.wire import KEPT_LIMIT, REPLY_LIMIT, Wire, question
-from specs.keys import METADATA, PRODUCE
+from barnabas.fuzz.targets.wire import KEPT_LIMIT, REPLY_LIMIT, Wire, question
+from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import request
 
 ASK = request(METADATA, 1, {"topics": None})

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from peers.apache.artifacts import _name, class_path, repository
-from peers.apache.errors import UnavailableError
+from barnabas.peers.apache.artifacts import _name, class_path, repository
+from barnabas.peers.apache.errors import UnavailableError
 
 ONE = "org.example:one:1.0"
 POM = """<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId>

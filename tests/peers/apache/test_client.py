@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from peers.apache import ApacheCluster, UnavailableError
-from peers.apache.client import JavaClient, JavaError, Received
+from barnabas.peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache.client import JavaClient, JavaError, Received
 
 pytest.importorskip("jpype")
 

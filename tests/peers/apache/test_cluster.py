@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from peers.apache import (
+from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
     Mode,
@@ -19,9 +19,9 @@ from peers.apache import (
     cluster,
     probe,
 )
-from peers.apache.guard import Guard
-from peers.apache.probe import ask
-from specs import NAMES
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.apache.probe import ask
+from barnabas.specs import NAMES
 
 METADATA, API_VERSIONS = 3, 18
 

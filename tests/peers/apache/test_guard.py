@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from peers.apache.guard import Guard
+from barnabas.peers.apache.guard import Guard
 
 HOLDER = """
 import subprocess, sys
 from pathlib import Path
-from peers.apache.guard import Guard
+from barnabas.peers.apache.guard import Guard
 guard = Guard(Path(sys.argv[1]))
 quiet = {{"stdout": subprocess.DEVNULL, "start_new_session": True}}
 children = [subprocess.Popen(["sleep", "600"], **quiet) for _ in range(2)]

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from peers.apache import java as subject
-from peers.apache.errors import UnavailableError
+from barnabas.peers.apache import java as subject
+from barnabas.peers.apache.errors import UnavailableError
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from peers.apache import jvm as subject
-from peers.apache.errors import BootError
-from peers.apache.guard import Guard
-from peers.apache.jvm import Jvm, command
+from barnabas.peers.apache import jvm as subject
+from barnabas.peers.apache.errors import BootError
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.apache.jvm import Jvm, command
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from peers.apache import probe
-from specs import Frame, decode_frame, encode_frame
+from barnabas.peers.apache import probe
+from barnabas.specs import Frame, decode_frame, encode_frame
 
 Serve = Callable[[bytes], int]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from peers.apache.settings import (
+from barnabas.peers.apache.settings import (
     Node,
     Plan,
     meta_properties,
@@ -12,7 +12,7 @@ from peers.apache.settings import (
     server_properties,
     zoo_cfg,
 )
-from peers.apache.versions import RELEASES, Mode, Release, release
+from barnabas.peers.apache.versions import RELEASES, Mode, Release, release
 
 CASES = [
     pytest.param(known, mode, id=f"{known.version}-{mode}")

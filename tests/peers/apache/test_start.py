@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.peers import PEERS, apache
+from barnabas.peers.apache.probe import brokers
 from barnabas.run_peers import start
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
-from peers import PEERS, apache
-from peers.apache.probe import brokers
 
 HERE = Path(__file__).parents[3]
 START = "from barnabas.run_peers import start; raise SystemExit(start({kind!r}))"

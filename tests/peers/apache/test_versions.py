@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from peers.apache.errors import UnknownVersionError
-from peers.apache.versions import RELEASES, Mode, release
+from barnabas.peers.apache.errors import UnknownVersionError
+from barnabas.peers.apache.versions import RELEASES, Mode, release
 
 KRAFT, ZOOKEEPER = Mode.KRAFT, Mode.ZOOKEEPER
 LOGGER = "org.slf4j:slf4j-simple:1.7.36"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from peers.central_coordination.consumer import NOWHERE
-from peers.central_coordination.interest import Interest, Partition
+from barnabas.peers.central_coordination.consumer import NOWHERE
+from barnabas.peers.central_coordination.interest import Interest, Partition
 
 
 @dataclass

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.central_coordination.actions import StoreOffsets
-from peers.central_coordination.consumer import Consumer
-from peers.central_coordination.coordinator import Broker
-from peers.central_coordination.interest import parse
-from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
-from peers.central_coordination.wire import request, response
-from peers.dialer import Connect, Transmit
-from peers.listener import Close, Send
-from specs.drafts.central_states import DOWN, FETCHING
+from barnabas.peers.central_coordination.actions import StoreOffsets
+from barnabas.peers.central_coordination.consumer import Consumer
+from barnabas.peers.central_coordination.coordinator import Broker
+from barnabas.peers.central_coordination.interest import parse
+from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.central_coordination.wire import request, response
+from barnabas.peers.dialer import Connect, Transmit
+from barnabas.peers.listener import Close, Send
+from barnabas.specs.drafts.central_states import DOWN, FETCHING
 
 BODY: dict[str, object] = {
     "group_id": "g",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import ConsumerAction, Log
-from peers.central_coordination.consumer import Consumer
-from peers.central_coordination.settings import ConsumerSettings
-from peers.central_coordination.wire import response
-from peers.dialer import Connect
+from barnabas.peers.central_coordination.actions import ConsumerAction, Log
+from barnabas.peers.central_coordination.consumer import Consumer
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.central_coordination.wire import response
+from barnabas.peers.dialer import Connect
 
 CLUSTER = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "a", "port": 1}]}
 

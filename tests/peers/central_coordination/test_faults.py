@@ -10,11 +10,11 @@ import asyncio
 
 import pytest
 
-from peers.central_coordination.actions import ConsumerAction, StartFetchers
-from peers.central_coordination.client import Client
-from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
-from peers.listener import Address
+from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.listener import Address
 from tests.peers.faults import APPLY, Case, between, fired, scenario, until
 
 pytestmark = pytest.mark.timeout(90)

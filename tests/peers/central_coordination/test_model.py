@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from peers.central_coordination.actions import BrokerAction, Log
+from barnabas.peers.central_coordination.actions import BrokerAction, Log
 from tests.peers.central_coordination.world import World
 from tests.peers.models import explore
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from peers.central_coordination import consumer, coordinator, group, interest, offsets, settings
+from barnabas.peers.central_coordination import (
+    consumer,
+    coordinator,
+    group,
+    interest,
+    offsets,
+    settings,
+)
 from tests.peers.central_coordination.test_model import ENDINGS, Group
 from tests.peers.mutants import Mutant, assert_caught
 

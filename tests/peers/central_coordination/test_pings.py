@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peers.central_coordination.actions import BrokerAction
-from peers.central_coordination.coordinator import Broker
-from peers.central_coordination.settings import BrokerSettings
-from peers.central_coordination.wire import read_request, request, response
-from peers.listener import Close, Send
+from barnabas.peers.central_coordination.actions import BrokerAction
+from barnabas.peers.central_coordination.coordinator import Broker
+from barnabas.peers.central_coordination.settings import BrokerSettings
+from barnabas.peers.central_coordination.wire import read_request, request, response
+from barnabas.peers.listener import Close, Send
 
 SESSION = 300
 """ms."""

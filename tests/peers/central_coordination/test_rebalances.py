@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from peers.central_coordination.actions import Log
-from peers.central_coordination.coordinator import queue_of
-from peers.central_coordination.offsets import load, store
-from peers.central_coordination.wire import read_request
-from peers.listener import Close, Send
-from specs.drafts.central_states import CONSULTING, FETCHING, STARTING
-from specs.malformed import Malformed
+from barnabas.peers.central_coordination.actions import Log
+from barnabas.peers.central_coordination.coordinator import queue_of
+from barnabas.peers.central_coordination.offsets import load, store
+from barnabas.peers.central_coordination.wire import read_request
+from barnabas.peers.listener import Close, Send
+from barnabas.specs.drafts.central_states import CONSULTING, FETCHING, STARTING
+from barnabas.specs.malformed import Malformed
 from tests.peers.central_coordination.world import SETTINGS, World
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from peers.central_coordination.client import Client
-from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import ConsumerSettings
-from peers.registry import Entry, MemoryElector, MemoryRegistry
-from peers.registry.interface import ABSENT
-from peers.registry.topics import Topics, path_of
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.registry import Entry, MemoryElector, MemoryRegistry
+from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.topics import Topics, path_of
 
 LIMIT = 30
 """Seconds."""

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
 import pytest
 
-from peers.apache.keeper import ZooKeeper
-from peers.central_coordination.actions import BrokerAction
-from peers.central_coordination.client import Client
-from peers.central_coordination.coordinator import Broker
-from peers.central_coordination.server import Cluster, Session
-from peers.central_coordination.settings import ConsumerSettings
-from peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+from barnabas.peers.apache.keeper import ZooKeeper
+from barnabas.peers.central_coordination.actions import BrokerAction
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.coordinator import Broker
+from barnabas.peers.central_coordination.server import Cluster, Session
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
 
 
 def test_options_have_the_documents_names() -> None:

@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from barnabas.harness import Harness
-from peers.central_coordination.actions import BrokerAction
-from peers.central_coordination.client import Client
-from peers.central_coordination.offsets import path_of, store
-from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import ConsumerSettings
-from peers.listener import Address, Send
-from peers.registry import MemoryRegistry
-from peers.registry.interface import ABSENT
+from barnabas.peers.central_coordination.actions import BrokerAction
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.offsets import path_of, store
+from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.listener import Address, Send
+from barnabas.peers.registry import MemoryRegistry
+from barnabas.peers.registry.interface import ABSENT
 
 LIMIT = 30
 """Seconds."""

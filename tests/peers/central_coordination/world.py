@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from peers.central_coordination.actions import (
+from barnabas.peers.central_coordination.actions import (
     BrokerAction,
     ConsumerAction,
     Log,
@@ -21,16 +21,16 @@ from peers.central_coordination.actions import (
     StopFetchers,
     StoreOffsets,
 )
-from peers.central_coordination.consumer import NOWHERE, Consumer
-from peers.central_coordination.coordinator import Broker
-from peers.central_coordination.interest import Partition, parse
-from peers.central_coordination.offsets import load, store
-from peers.central_coordination.settings import BrokerSettings, ConsumerSettings
-from peers.central_coordination.wire import read_request, read_response
-from peers.dialer import Connect, Disconnect, Transmit
-from peers.listener import Close, Send
-from peers.registry import MemoryElector, MemoryRegistry
-from specs.malformed import Malformed
+from barnabas.peers.central_coordination.consumer import NOWHERE, Consumer
+from barnabas.peers.central_coordination.coordinator import Broker
+from barnabas.peers.central_coordination.interest import Partition, parse
+from barnabas.peers.central_coordination.offsets import load, store
+from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.central_coordination.wire import read_request, read_response
+from barnabas.peers.dialer import Connect, Disconnect, Transmit
+from barnabas.peers.listener import Close, Send
+from barnabas.peers.registry import MemoryElector, MemoryRegistry
+from barnabas.specs.malformed import Malformed
 from tests.peers.central_coordination.promises import Promises, one_fetches
 
 SETTINGS = BrokerSettings(min_session_timeout_ms=100, rebalance_threads=2)

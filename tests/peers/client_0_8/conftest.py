@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from peers.apache import ApacheCluster, UnavailableError
+from barnabas.peers.apache import ApacheCluster, UnavailableError
 
 LARGEST = 10_000
 """Bytes of the largest message that the brokers take."""

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.client_0_8 import Client, Message, Produced, Unreachable
-from peers.embedded import EmbeddedCluster
-from specs import Frame, encode_frame
-from specs.frames import request_head
-from specs.keys import FETCH, METADATA, PRODUCE
+from barnabas.peers.client_0_8 import Client, Message, Produced, Unreachable
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.specs import Frame, encode_frame
+from barnabas.specs.frames import request_head
+from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 from tests.peers.scripted import ScriptedBroker
 
 pytest.importorskip("confluent_kafka")

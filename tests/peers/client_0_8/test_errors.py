@@ -24,15 +24,15 @@ from typing import NamedTuple
 import pytest
 
 from barnabas.harness import Harness
-from peers.apache import ApacheCluster
-from peers.client_0_8 import Client, Message, requests
-from peers.client_0_8.errors import ERRORS
-from peers.client_0_8.message_sets import write
-from peers.leaders import Place, cluster, metadata
-from proxy.scenario import loads
-from specs.error_codes import ERROR_CODES
-from specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
-from specs.records import Record, build, compress
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.client_0_8 import Client, Message, requests
+from barnabas.peers.client_0_8.errors import ERRORS
+from barnabas.peers.client_0_8.message_sets import write
+from barnabas.peers.leaders import Place, cluster, metadata
+from barnabas.proxy.scenario import loads
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
+from barnabas.specs.records import Record, build, compress
 from tests.peers.client_0_8.conftest import LARGEST
 
 pytestmark = pytest.mark.needs_apache("0.8.2.2", "0.9.0.1")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from peers.apache import ApacheCluster
-from peers.client_0_8 import EARLIEST, LATEST, Client, Message, requests
-from peers.client_0_8.client import Connection
-from peers.leaders import Place
-from specs import Frame, encode_frame
-from specs.keys import FETCH, PRODUCE
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.client_0_8 import EARLIEST, LATEST, Client, Message, requests
+from barnabas.peers.client_0_8.client import Connection
+from barnabas.peers.leaders import Place
+from barnabas.specs import Frame, encode_frame
+from barnabas.specs.keys import FETCH, PRODUCE
 from tests.peers.client_0_8.conftest import LARGEST, LARGEST_REQUEST
 
 pytestmark = pytest.mark.needs_apache("0.8.2.2")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peers.client_0_8.message_sets import Message, read_from, write
-from specs.malformed import Malformed
-from specs.records import read
+from barnabas.peers.client_0_8.message_sets import Message, read_from, write
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import read
 
 messages = st.lists(
     st.builds(Message, st.none() | st.binary(max_size=8), st.none() | st.binary(max_size=30)),

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from barnabas.harness import Harness
-from peers.apache import ApacheCluster
-from peers.client_0_8 import (
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.client_0_8 import (
     EARLIEST,
     LATEST,
     Client,
@@ -18,8 +18,8 @@ from peers.client_0_8 import (
     Unreachable,
     requests,
 )
-from peers.leaders import Place
-from specs.keys import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
+from barnabas.peers.leaders import Place
+from barnabas.specs.keys import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
 
 FEW = [Message(b"k", b"%d" % number) for number in range(5)]
 UNSUPPORTED = "Received request for api with key {}"

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from peers.client_0_8 import requests
-from peers.client_0_8.message_sets import Message
-from peers.client_0_8.requests import Fetched, Offsets, Produced
-from specs import api
+from barnabas.peers.client_0_8 import requests
+from barnabas.peers.client_0_8.message_sets import Message
+from barnabas.peers.client_0_8.requests import Fetched, Offsets, Produced
+from barnabas.specs import api
 
 PLACES = {("a", 0): 5, ("b", 1): 6, ("a", 2): 7}
 

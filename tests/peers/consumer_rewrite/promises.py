@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from peers.consumer_rewrite.record import Record, decode, path_of
-from peers.consumer_rewrite.wire import read_request, read_response
-from peers.registry import MemoryRegistry
-from specs.malformed import Malformed
+from barnabas.peers.consumer_rewrite.record import Record, decode, path_of
+from barnabas.peers.consumer_rewrite.wire import read_request, read_response
+from barnabas.peers.registry import MemoryRegistry
+from barnabas.specs.malformed import Malformed
 
 
 @dataclass

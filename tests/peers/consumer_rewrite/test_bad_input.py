@@ -7,12 +7,12 @@ import struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.consumer_rewrite.consumer import Consumer
-from peers.consumer_rewrite.coordinator import Broker
-from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
-from peers.consumer_rewrite.wire import request, response
-from peers.listener import Close, Send
-from specs.drafts.rewrite_states import DOWN
+from barnabas.peers.consumer_rewrite.consumer import Consumer
+from barnabas.peers.consumer_rewrite.coordinator import Broker
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.consumer_rewrite.wire import request, response
+from barnabas.peers.listener import Close, Send
+from barnabas.specs.drafts.rewrite_states import DOWN
 
 JOIN = request(
     "JoinGroup",

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from peers.consumer_rewrite.actions import Fail
-from peers.consumer_rewrite.consumer import Consumer
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.consumer_rewrite.wire import CODES, read_request, response
-from peers.dialer import Connect, Disconnect, Transmit
-from specs.drafts.rewrite_states import (
+from barnabas.peers.consumer_rewrite.actions import Fail
+from barnabas.peers.consumer_rewrite.consumer import Consumer
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.consumer_rewrite.wire import CODES, read_request, response
+from barnabas.peers.dialer import Connect, Disconnect, Transmit
+from barnabas.specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
     PART_OF_GROUP,

@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 
-from peers.consumer_rewrite.actions import Load, Write
-from peers.consumer_rewrite.answers import METADATA_LIMIT, METADATA_TOO_LARGE, UNKNOWN_TOPIC
-from peers.consumer_rewrite.coordinator import Broker, slot_of
-from peers.consumer_rewrite.record import Consumer as Known
-from peers.consumer_rewrite.record import Record, decode
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.wire import error_name, read_response, request
-from peers.listener import Close, Send
-from peers.registry import Entry
-from specs.drafts.rewrite_states import CATCH_UP, DOWN, PREPARE, READY, REBALANCING, STEADY
+from barnabas.peers.consumer_rewrite.actions import Load, Write
+from barnabas.peers.consumer_rewrite.answers import (
+    METADATA_LIMIT,
+    METADATA_TOO_LARGE,
+    UNKNOWN_TOPIC,
+)
+from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
+from barnabas.peers.consumer_rewrite.record import Consumer as Known
+from barnabas.peers.consumer_rewrite.record import Record, decode
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.consumer_rewrite.wire import error_name, read_response, request
+from barnabas.peers.listener import Close, Send
+from barnabas.peers.registry import Entry
+from barnabas.specs.drafts.rewrite_states import CATCH_UP, DOWN, PREPARE, READY, REBALANCING, STEADY
 
 SLOT = slot_of("g", 8)
 

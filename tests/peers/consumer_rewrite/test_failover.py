@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from peers.consumer_rewrite.actions import BrokerAction, Halt, Write
-from peers.consumer_rewrite.record import decode, path_of
-from peers.consumer_rewrite.wire import CODES, read_request, read_response
-from peers.dialer import Transmit
-from peers.listener import Send
-from specs.drafts.rewrite_states import READY
-from specs.malformed import Malformed
+from barnabas.peers.consumer_rewrite.actions import BrokerAction, Halt, Write
+from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.wire import CODES, read_request, read_response
+from barnabas.peers.dialer import Transmit
+from barnabas.peers.listener import Send
+from barnabas.specs.drafts.rewrite_states import READY
+from barnabas.specs.malformed import Malformed
 from tests.peers.consumer_rewrite.world import World
 
 

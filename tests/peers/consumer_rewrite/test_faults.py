@@ -10,12 +10,12 @@ import asyncio
 
 import pytest
 
-from peers.consumer_rewrite.client import Client
-from peers.consumer_rewrite.record import decode, path_of
-from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import ConsumerSettings
-from peers.listener import Address
-from peers.registry import Registry
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.server import Cluster
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.listener import Address
+from barnabas.peers.registry import Registry
 from tests.peers.faults import APPLY, Case, between, fired, scenario, until
 
 pytestmark = pytest.mark.timeout(90)

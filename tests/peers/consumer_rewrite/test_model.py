@@ -13,8 +13,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from peers.consumer_rewrite.actions import BrokerAction
-from specs.drafts.rewrite_states import REBALANCING
+from barnabas.peers.consumer_rewrite.actions import BrokerAction
+from barnabas.specs.drafts.rewrite_states import REBALANCING
 from tests.peers.consumer_rewrite.world import World
 from tests.peers.models import explore
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from peers.consumer_rewrite import consumer, coordinator, group, joining, strategies
+from barnabas.peers.consumer_rewrite import consumer, coordinator, group, joining, strategies
 from tests.peers.consumer_rewrite.test_model import ENDINGS, Group
 from tests.peers.consumer_rewrite.test_strategies import Lying
 from tests.peers.mutants import Mutant, assert_caught

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from peers.consumer_rewrite.own_strategies import with_own
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.strategies import STRATEGIES, Partition
-from peers.options import from_options
+from barnabas.peers.consumer_rewrite.own_strategies import with_own
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.consumer_rewrite.strategies import STRATEGIES, Partition
+from barnabas.peers.options import from_options
 
 MODULE = """
-from peers.consumer_rewrite.strategies import by_range
+from barnabas.peers.consumer_rewrite.strategies import by_range
 
 def plain(consumers, topics):
     return by_range(consumers, topics)

@@ -7,18 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
-from peers.consumer_rewrite.actions import Write
-from peers.consumer_rewrite.coordinator import slot_of
-from peers.consumer_rewrite.record import Record, path_of
-from peers.consumer_rewrite.server import BrokerServer
-from peers.consumer_rewrite.settings import BrokerSettings
-from peers.consumer_rewrite.wire import CODES, read_response, request
-from peers.listener import Send
-from peers.registry import MemoryRegistry
-from peers.registry.interface import ABSENT
-from peers.registry.topics import Topics
-from peers.registry.topics import path_of as topic_path
-from specs.drafts.rewrite_states import NOT_COMPLETE, READY
+from barnabas.peers.consumer_rewrite.actions import Write
+from barnabas.peers.consumer_rewrite.coordinator import slot_of
+from barnabas.peers.consumer_rewrite.record import Record, path_of
+from barnabas.peers.consumer_rewrite.server import BrokerServer
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings
+from barnabas.peers.consumer_rewrite.wire import CODES, read_response, request
+from barnabas.peers.listener import Send
+from barnabas.peers.registry import MemoryRegistry
+from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.topics import Topics
+from barnabas.peers.registry.topics import path_of as topic_path
+from barnabas.specs.drafts.rewrite_states import NOT_COMPLETE, READY
 
 SETTINGS = BrokerSettings(slots=2)
 MINE, OTHERS = sorted(("g", "h"), key=lambda name: slot_of(name, 2))
@@ -108,7 +108,7 @@ def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
 
 
 def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("peers.consumer_rewrite.server.AGAIN", 0.01)
+    monkeypatch.setattr("barnabas.peers.consumer_rewrite.server.AGAIN", 0.01)
 
     async def run() -> None:
         registry = MemoryRegistry()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
-from peers.consumer_rewrite.strategies import STRATEGIES
-from peers.options import from_options
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.consumer_rewrite.strategies import STRATEGIES
+from barnabas.peers.options import from_options
 
 BROKER = ("h", 1)
 

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.checks.drafts.reading import step
+from barnabas.captures.checks.running import run as run_checks
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
-from captures.checks.drafts import DRAFT_CHECKS
-from captures.checks.drafts.reading import step
-from captures.checks.running import run as run_checks
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from peers.consumer_rewrite.actions import BrokerAction
-from peers.consumer_rewrite.client import Client
-from peers.consumer_rewrite.record import decode, path_of
-from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
-from peers.consumer_rewrite.strategies import Partition, by_range
-from peers.listener import Address, Send
-from peers.registry.topics import Topics
-from proxy.scenario import loads
-from specs.drafts.rewrite_states import DOWN, PART_OF_GROUP
+from barnabas.peers.consumer_rewrite.actions import BrokerAction
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.server import Cluster
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.consumer_rewrite.strategies import Partition, by_range
+from barnabas.peers.listener import Address, Send
+from barnabas.peers.registry.topics import Topics
+from barnabas.proxy.scenario import loads
+from barnabas.specs.drafts.rewrite_states import DOWN, PART_OF_GROUP
 
 LIMIT = 30
 """Seconds."""

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from peers.consumer_rewrite.actions import Log
-from peers.consumer_rewrite.strategies import (
+from barnabas.peers.consumer_rewrite.actions import Log
+from barnabas.peers.consumer_rewrite.strategies import (
     STRATEGIES,
     BrokenPromise,
     Partition,
     assigned,
     by_range,
 )
-from specs.drafts.rewrite_states import DOWN
+from barnabas.specs.drafts.rewrite_states import DOWN
 from tests.peers.consumer_rewrite.test_model import NAMES, PAUSES, Group
 from tests.peers.consumer_rewrite.world import World
 from tests.peers.models import SETTINGS, explore

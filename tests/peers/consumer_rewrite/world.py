@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from peers.consumer_rewrite.actions import (
+from barnabas.peers.consumer_rewrite.actions import (
     BrokerAction,
     Consume,
     ConsumerAction,
@@ -22,17 +22,17 @@ from peers.consumer_rewrite.actions import (
     Log,
     Write,
 )
-from peers.consumer_rewrite.consumer import Consumer
-from peers.consumer_rewrite.coordinator import Broker, slot_of
-from peers.consumer_rewrite.record import decode, path_of
-from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
-from peers.consumer_rewrite.strategies import STRATEGIES, Partition, Strategy
-from peers.consumer_rewrite.wire import request
-from peers.dialer import Connect, Disconnect, Transmit
-from peers.listener import Address, Close, Send
-from peers.registry import Entry, MemoryElector, MemoryRegistry
-from peers.registry.paths import name_of
-from specs.drafts.rewrite_states import DOWN
+from barnabas.peers.consumer_rewrite.consumer import Consumer
+from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
+from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.consumer_rewrite.strategies import STRATEGIES, Partition, Strategy
+from barnabas.peers.consumer_rewrite.wire import request
+from barnabas.peers.dialer import Connect, Disconnect, Transmit
+from barnabas.peers.listener import Address, Close, Send
+from barnabas.peers.registry import Entry, MemoryElector, MemoryRegistry
+from barnabas.peers.registry.paths import name_of
+from barnabas.specs.drafts.rewrite_states import DOWN
 from tests.peers.consumer_rewrite.promises import Promises
 
 SETTINGS = BrokerSettings(slots=2)

@@ -7,19 +7,27 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from peers.leaders import Place
-from peers.pipelined_producer.actions import Close, Connect, Heard, Report, Select, Takes, Write
-from peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
-from peers.pipelined_producer.intake import Intake
-from peers.pipelined_producer.loop import Loop
-from peers.pipelined_producer.selecting import wake, wants_write
-from peers.pipelined_producer.serializing import PLAIN
-from peers.pipelined_producer.settings import Settings
-from peers.pipelined_producer.steps import STEPS
-from specs.frames import Frame, decode_frame, encode_frame, request_head
-from specs.keys import API_VERSIONS, PRODUCE
-from specs.keys import METADATA as METADATA_KEY
-from specs.records import read
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.actions import (
+    Close,
+    Connect,
+    Heard,
+    Report,
+    Select,
+    Takes,
+    Write,
+)
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Event, Outcome
+from barnabas.peers.pipelined_producer.intake import Intake
+from barnabas.peers.pipelined_producer.loop import Loop
+from barnabas.peers.pipelined_producer.selecting import wake, wants_write
+from barnabas.peers.pipelined_producer.serializing import PLAIN
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.steps import STEPS
+from barnabas.specs.frames import Frame, decode_frame, encode_frame, request_head
+from barnabas.specs.keys import API_VERSIONS, PRODUCE
+from barnabas.specs.keys import METADATA as METADATA_KEY
+from barnabas.specs.records import read
 
 
 class Broker:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.pipelined_producer.actions import METADATA
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.actions import METADATA
+from barnabas.peers.pipelined_producer.settings import Settings
 from tests.peers.pipelined_producer.stage import Broker, Cluster, Stage, numbered
 
 LIMITS = Settings(answer_timeout_ms=500, expiry_ms=2000, retries=2, retry_backoff_ms=50)

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peers.dialogue import Dialogue
-from peers.leaders import Place
-from peers.pipelined_producer.batch import collate
-from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.serializing import PLAIN
-from peers.pipelined_producer.settings import Settings
-from specs.keys import PRODUCE
-from specs.records import read
+from barnabas.peers.dialogue import Dialogue
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.batch import collate
+from barnabas.peers.pipelined_producer.event import Event
+from barnabas.peers.pipelined_producer.serializing import PLAIN
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.keys import PRODUCE
+from barnabas.specs.records import read
 
 
 def event(value: object, key: object = None) -> Event:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from peers.pipelined_producer.loop import Loop
-from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
-from specs.keys import METADATA as METADATA_KEY
+from barnabas.peers.pipelined_producer.loop import Loop
+from barnabas.peers.pipelined_producer.settings import BLOCKING_0_8, Settings
+from barnabas.specs.keys import METADATA as METADATA_KEY
 from tests.peers.pipelined_producer.stage import Cluster, Stage, numbered
 
 both = pytest.mark.parametrize("queueing", ["partition", "one"])

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.intake import Intake, QueueFull, TooLarge
-from peers.pipelined_producer.serializing import PLAIN
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.event import Event
+from barnabas.peers.pipelined_producer.intake import Intake, QueueFull, TooLarge
+from barnabas.peers.pipelined_producer.serializing import PLAIN
+from barnabas.peers.pipelined_producer.settings import Settings
 
 
 def event(key: Any = None, topic: str = "t") -> Event:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from peers.pipelined_producer.actions import METADATA
-from peers.pipelined_producer.link import State
-from peers.pipelined_producer.loop import Loop
-from peers.pipelined_producer.selecting import wake
-from peers.pipelined_producer.serializing import Serializers, plain
-from peers.pipelined_producer.settings import BLOCKING_0_8, Settings
-from specs.frames import Frame, encode_frame
-from specs.keys import API_VERSIONS, PRODUCE
-from specs.keys import METADATA as METADATA_KEY
-from specs.records import read
+from barnabas.peers.pipelined_producer.actions import METADATA
+from barnabas.peers.pipelined_producer.link import State
+from barnabas.peers.pipelined_producer.loop import Loop
+from barnabas.peers.pipelined_producer.selecting import wake
+from barnabas.peers.pipelined_producer.serializing import Serializers, plain
+from barnabas.peers.pipelined_producer.settings import BLOCKING_0_8, Settings
+from barnabas.specs.frames import Frame, encode_frame
+from barnabas.specs.keys import API_VERSIONS, PRODUCE
+from barnabas.specs.keys import METADATA as METADATA_KEY
+from barnabas.specs.records import read
 from tests.peers.pipelined_producer.stage import Cluster, Stage, numbered, parts
 
 ONE_QUEUE = Settings(queueing="one")

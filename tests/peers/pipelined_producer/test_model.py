@@ -14,9 +14,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.intake import QueueFull
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.event import Event
+from barnabas.peers.pipelined_producer.intake import QueueFull
+from barnabas.peers.pipelined_producer.settings import Settings
 from tests.peers.pipelined_producer.stage import Cluster, Stage
 
 ROOM, MOST = 6, 15

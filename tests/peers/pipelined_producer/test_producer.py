@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from barnabas.harness import Harness
-from peers.client_0_8 import Client
-from peers.embedded import EmbeddedCluster
-from peers.leaders import Address
-from peers.pipelined_producer import (
+from barnabas.peers.client_0_8 import Client
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer import (
     BLOCKING_0_8,
     Outcome,
     PipelinedProducer,
@@ -26,14 +26,14 @@ from peers.pipelined_producer import (
     Stopped,
     TooLarge,
 )
-from peers.pipelined_producer import producer as producing
-from peers.pipelined_producer.resolver import Endpoint
-from peers.pipelined_producer.sockets import Sockets
-from peers.pipelined_producer.steps import STEPS
-from proxy.scenario import loads
-from specs.frames import Frame, decode_frame, encode_frame
-from specs.keys import METADATA
-from specs.records import Record, read
+from barnabas.peers.pipelined_producer import producer as producing
+from barnabas.peers.pipelined_producer.resolver import Endpoint
+from barnabas.peers.pipelined_producer.sockets import Sockets
+from barnabas.peers.pipelined_producer.steps import STEPS
+from barnabas.proxy.scenario import loads
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.keys import METADATA
+from barnabas.specs.records import Record, read
 from tests.peers.scripted import ScriptedBroker
 
 pytest.importorskip("confluent_kafka")

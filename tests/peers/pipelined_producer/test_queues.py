@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peers.leaders import Place
-from peers.pipelined_producer.event import UNDESIGNATED, Event
-from peers.pipelined_producer.queues import OneQueue, PartitionQueues, Queues
+from barnabas.peers.leaders import Place
+from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Event
+from barnabas.peers.pipelined_producer.queues import OneQueue, PartitionQueues, Queues
 
 Make = Callable[[int, int], Queues]
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from barnabas.harness import Harness
-from peers.apache import ApacheCluster
-from peers.client_0_8 import Client
-from peers.leaders import Address
-from peers.pipelined_producer import BLOCKING_0_8, Outcome, PipelinedProducer, Settings
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.client_0_8 import Client
+from barnabas.peers.leaders import Address
+from barnabas.peers.pipelined_producer import BLOCKING_0_8, Outcome, PipelinedProducer, Settings
 
 VERSIONS = {
     "0.8.2.2": 0,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from peers.pipelined_producer.selecting import wants_write
-from peers.pipelined_producer.settings import Settings
-from specs.keys import METADATA
+from barnabas.peers.pipelined_producer.selecting import wants_write
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.specs.keys import METADATA
 from tests.peers.pipelined_producer.stage import Cluster, Stage
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from peers.pipelined_producer.resolver import Endpoint, Resolver, literal, look_up
+from barnabas.peers.pipelined_producer.resolver import Endpoint, Resolver, literal, look_up
 
 HERE = Endpoint(socket.AF_INET, ("127.0.0.1", 9))
 

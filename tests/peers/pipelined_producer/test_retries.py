@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from peers.pipelined_producer.event import Event
-from peers.pipelined_producer.retries import Retries
+from barnabas.peers.pipelined_producer.event import Event
+from barnabas.peers.pipelined_producer.retries import Retries
 
 FIRST, SECOND = ("t", 0), ("t", 1)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from peers.dialogue import Dialogue
-from peers.pipelined_producer.serializing import (
+from barnabas.peers.dialogue import Dialogue
+from barnabas.peers.pipelined_producer.serializing import (
     BATCH,
     PARTITION,
     PLAIN,
@@ -16,8 +16,8 @@ from peers.pipelined_producer.serializing import (
     known_size,
     record_size,
 )
-from specs.keys import PRODUCE
-from specs.records import Record, build
+from barnabas.specs.keys import PRODUCE
+from barnabas.specs.records import Record, build
 
 VERSIONS = range(13)
 

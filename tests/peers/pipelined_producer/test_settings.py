@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.settings import Settings
 
 
 @pytest.mark.parametrize(

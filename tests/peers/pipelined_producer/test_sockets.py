@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from peers.pipelined_producer.actions import Heard, Takes
-from peers.pipelined_producer.resolver import Endpoint, Lookup
-from peers.pipelined_producer.sockets import Sockets
+from barnabas.peers.pipelined_producer.actions import Heard, Takes
+from barnabas.peers.pipelined_producer.resolver import Endpoint, Lookup
+from barnabas.peers.pipelined_producer.sockets import Sockets
 
 PATIENCE = 20.0
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from peers.pipelined_producer.settings import Settings
-from peers.pipelined_producer.steps import STEPS
+from barnabas.peers.pipelined_producer.settings import Settings
+from barnabas.peers.pipelined_producer.steps import STEPS
 from tests.peers.pipelined_producer.stage import Cluster, Stage
 
 DOCUMENT = """

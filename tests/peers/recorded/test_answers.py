@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from captures.exchange import Exchange
-from peers.recorded.answers import Answers
-from specs import api
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.recorded.answers import Answers
+from barnabas.specs import api
 
 
 def commit(offset: int, *, generation: int = 1, topic: str = "t") -> bytes:

@@ -3,10 +3,10 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from captures.exchange import Exchange
-from peers.recorded.log import RecordedLog
-from specs import api, records
-from specs.records import Record
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.recorded.log import RecordedLog
+from barnabas.specs import api, records
+from barnabas.specs.records import Record
 
 ID = uuid.UUID(int=5)
 

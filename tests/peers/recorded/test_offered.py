@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from peers.recorded.offered import offered
-from specs import api
+from barnabas.peers.recorded.offered import offered
+from barnabas.specs import api
 
 
 def test_what_was_recorded_is_offered_in_each_version() -> None:

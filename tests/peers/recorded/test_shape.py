@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from peers.recorded.shape import about, shape
-from specs import api, records
-from specs.records import Record
+from barnabas.peers.recorded.shape import about, shape
+from barnabas.specs import api, records
+from barnabas.specs.records import Record
 
 
 def produce(value: bytes, *, timestamp: int = 1, producer_id: int = -1, topic: str = "t") -> bytes:

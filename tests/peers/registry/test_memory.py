@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from peers.registry import Entry, Leader, MemoryElector, MemoryRegistry
-from peers.registry.interface import ABSENT
+from barnabas.peers.registry import Entry, Leader, MemoryElector, MemoryRegistry
+from barnabas.peers.registry.interface import ABSENT
 
 
 def test_a_write_depends_on_the_version_that_was_read() -> None:

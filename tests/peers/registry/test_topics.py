@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from peers.registry import MemoryRegistry
-from peers.registry.interface import ABSENT
-from peers.registry.topics import Topics, path_of
+from barnabas.peers.registry import MemoryRegistry
+from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.topics import Topics, path_of
 
 
 def test_partitions_are_added_once_and_stay() -> None:

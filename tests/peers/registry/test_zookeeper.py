@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from peers.apache.keeper import ZooKeeper
-from peers.central_coordination import client as central_client
-from peers.central_coordination.server import Cluster as CentralCluster
-from peers.central_coordination.settings import ConsumerSettings as CentralConsumer
-from peers.consumer_rewrite.client import Client
-from peers.consumer_rewrite.record import decode, path_of
-from peers.consumer_rewrite.server import Cluster
-from peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
-from peers.registry import Entry
-from peers.registry.interface import ABSENT
-from peers.registry.topics import Topics
-from peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+from barnabas.peers.apache.keeper import ZooKeeper
+from barnabas.peers.central_coordination import client as central_client
+from barnabas.peers.central_coordination.server import Cluster as CentralCluster
+from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralConsumer
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.server import Cluster
+from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.registry import Entry
+from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.topics import Topics
+from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
 
 kazoo_client = pytest.importorskip(
     "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from peers.replay.authentication import Credentials, Refused, authenticate, tokens_of
-from peers.replay.connection import LiveConnection
-from specs.contents import api
-from specs.frames import RequestHead
+from barnabas.peers.replay.authentication import Credentials, Refused, authenticate, tokens_of
+from barnabas.peers.replay.connection import LiveConnection
+from barnabas.specs.contents import api
+from barnabas.specs.frames import RequestHead
 from tests.peers.replay.test_player import Broker
 
 # RFC 7677, section 3: an exchange of SCRAM-SHA-256

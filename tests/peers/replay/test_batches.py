@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from peers.replay.batches import Sequences, renewed
-from peers.replay.identities import Identities
-from specs import records
-from specs.malformed import Malformed
-from specs.records import Record
+from barnabas.peers.replay.batches import Sequences, renewed
+from barnabas.peers.replay.identities import Identities
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Record
 
 PLACE = ("t", 0)
 

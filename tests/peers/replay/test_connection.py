@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from peers.replay.connection import LiveConnection
+from barnabas.peers.replay.connection import LiveConnection
 from tests.peers.replay.test_player import Broker, fine
 
 

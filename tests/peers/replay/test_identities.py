@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from peers.replay.identities import Identities, replaced, scope_of
+from barnabas.peers.replay.identities import Identities, replaced, scope_of
 
 ONE, OTHER = uuid.UUID(int=1), uuid.UUID(int=2)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from peers.replay.joining import Joined
+from barnabas.peers.replay.joining import Joined
 
 
 def test_the_latest_generation_of_each_group() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from peers.replay.leading import Leading
+from barnabas.peers.replay.leading import Leading
 
 GIVEN = [{"member_id": "a", "assignment": b"1"}, {"member_id": "b", "assignment": b"2"}]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from peers.replay.offsets import Offsets, partitions
+from barnabas.peers.replay.offsets import Offsets, partitions
 
 ID, LIVE = uuid.UUID(int=1), uuid.UUID(int=2)
 

@@ -4,9 +4,9 @@ import uuid
 
 import pytest
 
-from captures.exchange import Exchange
-from peers.replay.order import TooLarge, in_order, index
-from specs import api
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.replay.order import TooLarge, in_order, index
+from barnabas.specs import api
 
 
 def exchange(ts: int, connection: int = 1, size: int = 10) -> Exchange:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from peers.replay.identities import Identities
-from peers.replay.offsets import Offsets
-from peers.replay.outcome import compared, expected
-from specs import records
-from specs.records import Record
+from barnabas.peers.replay.identities import Identities
+from barnabas.peers.replay.offsets import Offsets
+from barnabas.peers.replay.outcome import compared, expected
+from barnabas.specs import records
+from barnabas.specs.records import Record
 
 ID, LIVE = uuid.UUID(int=1), uuid.UUID(int=2)
 

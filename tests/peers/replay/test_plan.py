@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from captures.exchange import SASL_TOKEN, Exchange
-from peers.replay.plan import NEVER, SENT, SHARING, left_out
-from specs import api
-from specs.contents import NAMES, key_of
+from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.peers.replay.plan import NEVER, SENT, SHARING, left_out
+from barnabas.specs import api
+from barnabas.specs.contents import NAMES, key_of
 
 
 def asked(name: str, version: int, **values: Any) -> Exchange:

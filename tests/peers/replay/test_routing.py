@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split
-from specs import api
-from specs.contents import key_of
+from barnabas.peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split
+from barnabas.specs import api
+from barnabas.specs.contents import key_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from peers.replay.sessions import FetchSessions
+from barnabas.peers.replay.sessions import FetchSessions
 
 
 def asked(

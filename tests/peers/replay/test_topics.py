@@ -3,10 +3,10 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from captures.exchange import Exchange
-from peers.replay.topics import Needed, lacking
-from specs import api
-from specs.contents import key_of
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.replay.topics import Needed, lacking
+from barnabas.specs import api
+from barnabas.specs.contents import key_of
 
 ID = uuid.UUID(int=7)
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from captures.exchange import Exchange
-from peers.replay.order import Index
-from peers.replay.translation import Translation
-from peers.replay.versions import NotReplayable
-from specs import api
-from specs.contents import key_of
+from barnabas.captures.exchange import Exchange
+from barnabas.peers.replay.order import Index
+from barnabas.peers.replay.translation import Translation
+from barnabas.peers.replay.versions import NotReplayable
+from barnabas.specs import api
+from barnabas.specs.contents import key_of
 
 OFFERED = dict.fromkeys(range(100), (0, 13))
 RECORDED, LIVE = (uuid.UUID(int=number) for number in (7, 8))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from peers.replay.plan import SENT
-from peers.replay.versions import NotReplayable, converted, pruned, version_for
-from specs import api, records
-from specs.records import Record
+from barnabas.peers.replay.plan import SENT
+from barnabas.peers.replay.versions import NotReplayable, converted, pruned, version_for
+from barnabas.specs import api, records
+from barnabas.specs.records import Record
 
 ID = uuid.UUID(int=4)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from captures.exchange import Exchange
-from specs.records import Record, build
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.records import Record, build
 from tests.captures.checks.given import exchange
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from captures.context import Context
-from captures.conversations import Conversations
-from captures.events import Event
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from pipeline.columns import EXCHANGES, Column, arrow
-from pipeline.rows import batch, row, software_of
+from barnabas.captures.context import Context
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.events import Event
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.columns import EXCHANGES, Column, arrow
+from barnabas.pipeline.rows import batch, row, software_of
 from tests.pipeline.given import SAMPLES, body_text
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.analyses.analysis import Analysis
-from pipeline.analyses.contents import ANALYSES
-from pipeline.columns import ddl
+from barnabas.pipeline.analyses.analysis import Analysis
+from barnabas.pipeline.analyses.contents import ANALYSES
+from barnabas.pipeline.columns import ddl
 from tests.pipeline.analyses.tables import table
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.analyses.buckets import MOST, WIDTHS_MS, bucketed
+from barnabas.pipeline.analyses.buckets import MOST, WIDTHS_MS, bucketed
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows, table
 

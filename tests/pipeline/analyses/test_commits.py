@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.analyses.commits import commits
+from barnabas.pipeline.analyses.commits import commits
 from tests.captures.checks.groups import transact
 from tests.pipeline.analyses.made import commit, fetch, numbered
 from tests.pipeline.analyses.tables import rows, table

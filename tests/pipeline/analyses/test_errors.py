@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.errors import errors
+from barnabas.pipeline.analyses.errors import errors
 from tests.pipeline.analyses.made import commit, greeting, metadata
 from tests.pipeline.analyses.tables import rows, table
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from captures.checks import CHECKS
-from captures.checks.finding import program
-from captures.checks.running import run
-from captures.exchange import Exchange
-from pipeline.analyses.findings import PRODUCER, PROGRAM, SCOPES, findings
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.finding import program
+from barnabas.captures.checks.running import run
+from barnabas.captures.exchange import Exchange
+from barnabas.pipeline.analyses.findings import PRODUCER, PROGRAM, SCOPES, findings
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import beat, join, sync
 from tests.pipeline.analyses.made import group_beat, metadata, numbered

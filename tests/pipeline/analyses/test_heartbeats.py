@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.heartbeats import heartbeats
+from barnabas.pipeline.analyses.heartbeats import heartbeats
 from tests.captures.checks.groups import beat, commit, join, sync
 from tests.pipeline.analyses.made import group_beat
 from tests.pipeline.analyses.tables import rows, table

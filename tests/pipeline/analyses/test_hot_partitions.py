@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.hot_partitions import hot_partitions
+from barnabas.pipeline.analyses.hot_partitions import hot_partitions
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import fetch
 from tests.pipeline.analyses.tables import rows, table

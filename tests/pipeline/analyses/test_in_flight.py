@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.in_flight import in_flight
-from pipeline.rows import NO_RESPONSE
+from barnabas.pipeline.analyses.in_flight import in_flight
+from barnabas.pipeline.rows import NO_RESPONSE
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import metadata, numbered
 from tests.pipeline.analyses.tables import rows, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.latency import latency
+from barnabas.pipeline.analyses.latency import latency
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows, table
 

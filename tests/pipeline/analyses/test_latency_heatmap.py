@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.latency_heatmap import latency_heatmap
+from barnabas.pipeline.analyses.latency_heatmap import latency_heatmap
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows, table
 

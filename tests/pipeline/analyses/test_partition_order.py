@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipeline.analyses.partition_order import partition_order
+from barnabas.pipeline.analyses.partition_order import partition_order
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import numbered
 from tests.pipeline.analyses.tables import rows, table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from captures.exchange import Exchange
-from pipeline.analyses.rebalances import rebalances
+from barnabas.captures.exchange import Exchange
+from barnabas.pipeline.analyses.rebalances import rebalances
 from tests.captures.checks import test_generations as reasons
 from tests.captures.checks.groups import beat, join, leave, sync
 from tests.pipeline.analyses.made import group_beat

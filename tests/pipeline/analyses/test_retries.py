@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipeline.analyses.retries import APART_MS, LEAST, retries
+from barnabas.pipeline.analyses.retries import APART_MS, LEAST, retries
 from tests.pipeline.analyses.made import greeting, metadata
 from tests.pipeline.analyses.tables import rows, table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from captures.conversation import CUT_OFF
-from pipeline.analyses.rules import rules
+from barnabas.captures.conversation import CUT_OFF
+from barnabas.pipeline.analyses.rules import rules
 from tests.pipeline.analyses.made import commit, metadata
 from tests.pipeline.analyses.tables import rows, table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from captures.exchange import Exchange
-from pipeline.analyses.versions import removed, versions
+from barnabas.captures.exchange import Exchange
+from barnabas.pipeline.analyses.versions import removed, versions
 from tests.pipeline.analyses.tables import rows, table
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from specs.inside import message
+from barnabas.captures.context import Context
+from barnabas.specs.inside import message
 from tests.captures.context.exchanges import ORDERS, metadata
 from tests.pipeline.given import hot, said
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
+from barnabas.captures.context import Context
 from tests.captures.context.exchanges import ORDERS, metadata
 from tests.pipeline.given import hot, said
 

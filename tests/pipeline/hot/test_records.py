@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from captures.exchange import Exchange
-from specs.records import Record, build
+from barnabas.captures.context import Context
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.records import Record, build
 from tests.captures.context.exchanges import CLICKS, ORDERS, metadata
 from tests.pipeline.given import hot, said
 

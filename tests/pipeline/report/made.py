@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipeline.report.parts import Overview, Result, Row
+from barnabas.pipeline.report.parts import Overview, Result, Row
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)><a href='http://evil.test/'>%{x}"
 """What a client may call itself."""

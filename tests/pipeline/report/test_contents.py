@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import pytest
 
-from pipeline.report.contents import SECTIONS
-from pipeline.report.parts import Drawn, Result, Section
+from barnabas.pipeline.report.contents import SECTIONS
+from barnabas.pipeline.report.parts import Drawn, Result, Section
 from tests.pipeline.report.made import at, results
 
 BY_NAME = {section.name: section for section in SECTIONS}

@@ -9,8 +9,8 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-from pipeline.report.page import page
-from pipeline.report.parts import Overview, Result
+from barnabas.pipeline.report.page import page
+from barnabas.pipeline.report.parts import Overview, Result
 from tests.pipeline.report.made import HOSTILE, OVERVIEW, results
 
 PLOTLY = "window.Plotly = {};"

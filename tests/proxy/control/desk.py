@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from captures.exchange import Exchange
-from proxy.control.api import application
-from proxy.control.guard import new_token
-from proxy.control.serving import Serving, serve
-from proxy.history import History
+from barnabas.captures.exchange import Exchange
+from barnabas.proxy.control.api import application
+from barnabas.proxy.control.guard import new_token
+from barnabas.proxy.control.serving import Serving, serve
+from barnabas.proxy.history import History
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from barnabas.loop import run
-from proxy.yaml_lines import MAX_BYTES
+from barnabas.proxy.yaml_lines import MAX_BYTES
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, read_frame
@@ -196,7 +196,7 @@ def test_the_last_exchanges_that_pass_oldest_first() -> None:
 def test_the_oldest_exchanges_are_left_out_of_an_answer_that_grows_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proxy.control.api.LISTED", 1000)
+    monkeypatch.setattr("barnabas.proxy.control.api.LISTED", 1000)
 
     async def main() -> None:
         async with desk(observed=True) as it:

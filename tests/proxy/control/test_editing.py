@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.control.editing import EMPTY, with_rule, without_rule
-from proxy.scenario import loads
-from proxy.scenario_errors import ScenarioError
+from barnabas.proxy.control.editing import EMPTY, with_rule, without_rule
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario_errors import ScenarioError
 
 FULL = """\
 version: 1

@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from barnabas.loop import run
-from proxy.control.guard import guard, hosts, new_token
+from barnabas.proxy.control.guard import guard, hosts, new_token
 from tests.proxy.control.desk import desk
 
 HOST = "Host: {where}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxy.control import lines
+from barnabas.proxy.control import lines
 
 WAY: dict[str, Any] = {"frames": 3, "queued": 0, "held": 0, "lost": False}
 CONNECTION: dict[str, Any] = {

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from barnabas.loop import run
-from proxy.control.reload import ScenarioFile
-from proxy.scenario import Scenario
+from barnabas.proxy.control.reload import ScenarioFile
+from barnabas.proxy.scenario import Scenario
 
 OLD = "version: 1\nrules: [{name: old, do: close}]\n"
 NEW = "version: 1\nrules: [{name: new, do: close}]\n"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from proxy.control.selection import selection
+from barnabas.proxy.control.selection import selection
 
 
 def test_only_what_is_given_is_said() -> None:

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from barnabas.loop import run
-from proxy.control.serving import Serving, serve
+from barnabas.proxy.control.serving import Serving, serve
 from tests.proxy.control.desk import Answer, answered
 from tests.proxy.servers import SOON
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from proxy.dice import Roll
-from proxy.faults import Act
-from proxy.message import Message
-from specs import api
-from specs.frames import Direction
+from barnabas.proxy.dice import Roll
+from barnabas.proxy.faults import Act
+from barnabas.proxy.message import Message
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage, bytewise, request, response, whole
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from proxy.faults import CONNECTIONS, FAULTS
-from specs.frames import Direction
-from specs.records import Record, build
+from barnabas.proxy.faults import CONNECTIONS, FAULTS
+from barnabas.specs.frames import Direction
+from barnabas.specs.records import Record, build
 from tests.proxy.faults.given import ask, beat, produce, slicings
 from tests.proxy.playbook import Actor, Chunks, Stage, response
 
@@ -232,5 +232,5 @@ def test_every_fault_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", [name for name, _, _ in FAULTS])
 def test_every_fault_says_what_it_does_to_them(name: str) -> None:
-    text: Any = importlib.import_module(f"proxy.faults.{name}").__doc__
+    text: Any = importlib.import_module(f"barnabas.proxy.faults.{name}").__doc__
     assert [word for word in ("acks=0:", "Order:", "In flight:") if word not in text] == []

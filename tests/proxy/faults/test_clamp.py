@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.effects import Become
-from proxy.faults.clamp import Clamp, clamp
-from proxy.message import Unable
-from specs import api
+from barnabas.proxy.effects import Become
+from barnabas.proxy.faults.clamp import Clamp, clamp
+from barnabas.proxy.message import Unable
+from barnabas.specs import api
 from tests.proxy.faults.given import message
 
 OFFERED = [

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from proxy.effects import HangUp
-from proxy.faults.close import Close, close
+from barnabas.proxy.effects import HangUp
+from barnabas.proxy.faults.close import Close, close
 from tests.proxy.faults.given import only
 
 

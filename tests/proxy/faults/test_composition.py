@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.frames import frames
+from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from captures.frames import frames
-from captures.reader import CaptureReader
-from specs import api
+from barnabas.specs import api
 from tests.proxy.faults.given import ask, beat, produce, slicings, stage
 from tests.proxy.playbook import Actor, Chunks, Stage, request
 from tests.proxy.test_rehearsal import live

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dice import Dice
-from proxy.effects import Become
-from proxy.faults.corrupt import Corrupt, corrupt
-from proxy.message import MOST_RECORDS, Message, Unable
-from specs import api, records
-from specs.records import Record
+from barnabas.proxy.dice import Dice
+from barnabas.proxy.effects import Become
+from barnabas.proxy.faults.corrupt import Corrupt, corrupt
+from barnabas.proxy.message import MOST_RECORDS, Message, Unable
+from barnabas.specs import api, records
+from barnabas.specs.records import Record
 from tests.proxy.faults.given import ask, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from proxy.effects import Lose
-from proxy.faults.drop import Drop, drop
+from barnabas.proxy.effects import Lose
+from barnabas.proxy.faults.drop import Drop, drop
 from tests.proxy.faults.given import only
 
 

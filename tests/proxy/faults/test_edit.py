@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from proxy.effects import Become
-from proxy.faults.edit import Edit, edit
-from proxy.message import Unable
-from proxy.scenario import ScenarioError
-from specs import api
+from barnabas.proxy.effects import Become
+from barnabas.proxy.faults.edit import Edit, edit
+from barnabas.proxy.message import Unable
+from barnabas.proxy.scenario import ScenarioError
+from barnabas.specs import api
 from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks, request, response
 

@@ -8,10 +8,10 @@ from typing import get_args
 
 import pytest
 
-from proxy.dice import Dice
-from proxy.effects import Effect
-from proxy.faults import FAULTS, Fault
-from proxy.wording import describe
+from barnabas.proxy.dice import Dice
+from barnabas.proxy.effects import Effect
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.wording import describe
 from tests.proxy.faults.given import message
 
 SETTINGS = {
@@ -57,7 +57,7 @@ MESSAGES = {
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault[0]))
 def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
     name, model, act = fault
-    module = importlib.import_module(f"proxy.faults.{name}")
+    module = importlib.import_module(f"barnabas.proxy.faults.{name}")
     assert getattr(module, name) is act
     assert model.model_config["frozen"]
     assert model.model_config["extra"] == "forbid"

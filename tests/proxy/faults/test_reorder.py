@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dice import Dice
-from proxy.effects import Aside, Shuffle
-from proxy.faults.reorder import Reorder, reorder
-from proxy.matching import Until
-from proxy.message import Unable
+from barnabas.proxy.dice import Dice
+from barnabas.proxy.effects import Aside, Shuffle
+from barnabas.proxy.faults.reorder import Reorder, reorder
+from barnabas.proxy.matching import Until
+from barnabas.proxy.message import Unable
 from tests.proxy.faults.given import ask, beat, message, only, slicings
 from tests.proxy.playbook import Actor, Chunks, Stage, request
 

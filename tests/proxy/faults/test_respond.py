@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from proxy.effects import Answer
-from proxy.faults.respond import Respond, respond
-from proxy.message import Unable
-from proxy.scenario import ScenarioError
-from specs import api
+from barnabas.proxy.effects import Answer
+from barnabas.proxy.faults.respond import Respond, respond
+from barnabas.proxy.message import Unable
+from barnabas.proxy.scenario import ScenarioError
+from barnabas.specs import api
 from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks, Stage, request, response
 

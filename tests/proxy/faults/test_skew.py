@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from proxy.effects import Become
-from proxy.faults.skew import Skew, skew
-from proxy.message import MOST_RECORDS, Message, Unable
-from specs import api, records
-from specs.records import Record
+from barnabas.proxy.effects import Become
+from barnabas.proxy.faults.skew import Skew, skew
+from barnabas.proxy.message import MOST_RECORDS, Message, Unable
+from barnabas.specs import api, records
+from barnabas.specs.records import Record
 from tests.proxy.faults.given import message
 
 HOUR = 3_600_000

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from proxy.effects import Become
-from proxy.faults.steer import Steer, steer
-from proxy.message import Message, Unable
-from specs import api
+from barnabas.proxy.effects import Become
+from barnabas.proxy.faults.steer import Steer, steer
+from barnabas.proxy.message import Message, Unable
+from barnabas.specs import api
 from tests.proxy.faults.given import message
 
 TOPICS = [

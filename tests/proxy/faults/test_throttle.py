@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from proxy.effects import Pace
-from proxy.faults.throttle import Throttle, throttle
+from barnabas.proxy.effects import Pace
+from barnabas.proxy.faults.throttle import Throttle, throttle
 from tests.proxy.faults.given import ask, message, only, slicings, stage
 from tests.proxy.playbook import Chunks, Stage
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.effects import Break
-from proxy.faults.truncate import Truncate, truncate
+from barnabas.proxy.effects import Break
+from barnabas.proxy.faults.truncate import Truncate, truncate
 from tests.proxy.faults.given import ask, beat, message, only, slicings, stage
 from tests.proxy.playbook import Chunks
 

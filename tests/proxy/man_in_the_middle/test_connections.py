@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from proxy.options import Options
-from proxy.rules import Rules
-from proxy.scenario import loads
-from proxy.server import Proxy
-from proxy.sockets import dial
+from barnabas.proxy.options import Options
+from barnabas.proxy.rules import Rules
+from barnabas.proxy.scenario import loads
+from barnabas.proxy.server import Proxy
+from barnabas.proxy.sockets import dial
 from tests.proxy.playbook import (
     Actor,
     Chunks,
@@ -115,7 +115,7 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
         await reached.wait()
         return await dial(*arguments)
 
-    monkeypatch.setattr("proxy.server.dial", slow)
+    monkeypatch.setattr("barnabas.proxy.server.dial", slow)
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 20):

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from captures.context import Context
-from captures.summary import details
+from barnabas.captures.context import Context
+from barnabas.captures.summary import details
 from tests.proxy.playbook import (
     Actor,
     Chunks,

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from proxy.offer import NEWEST_API_VERSIONS
-from specs import api
-from specs.addresses import LEAKING
-from specs.drafts.rewrite_0_8_2 import ConsumerMetadata
+from barnabas.proxy.offer import NEWEST_API_VERSIONS
+from barnabas.specs import api
+from barnabas.specs.addresses import LEAKING
+from barnabas.specs.drafts.rewrite_0_8_2 import ConsumerMetadata
 from tests.proxy.playbook import (
     Actor,
     Chunks,

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
-from proxy.options import Options
-from proxy.server import Proxy
-from specs import NAMES
-from specs.addresses import LEAKING, PLACES
+from barnabas.proxy.options import Options
+from barnabas.proxy.server import Proxy
+from barnabas.specs import NAMES
+from barnabas.specs.addresses import LEAKING, PLACES
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, running
 
@@ -156,7 +156,7 @@ def test_16_acks_0_with_an_immediate_close_arrives_whole(
 
 
 def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
-    """Those of `proxy.edits`, which is where all of them are made."""
+    """Those of `barnabas.proxy.edits`, which is where all of them are made."""
     said: list[str] = []
 
     async def main() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from captures.conversations import Conversations
-from captures.reader import CaptureReader
 from tests.proxy.playbook import (
     Actor,
     Chunks,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from specs.drafts import Draft, DraftFrame, decode_frame, encode_frame
-from specs.frames import Direction
+from barnabas.specs.drafts import Draft, DraftFrame, decode_frame, encode_frame
+from barnabas.specs.frames import Direction
 
 
 class ByHand(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specs.drafts import DraftFrame, encode_frame
-from specs.drafts.central_coordination import CENTRAL_COORDINATION, stop_fetcher_response
+from barnabas.specs.drafts import DraftFrame, encode_frame
+from barnabas.specs.drafts.central_coordination import CENTRAL_COORDINATION, stop_fetcher_response
 from tests.specs.drafts.by_hand import ByHand, agrees
 
 FRAMES = (

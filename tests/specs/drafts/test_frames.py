@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 
-from specs.codec import Unfit
-from specs.drafts import DRAFTS, Draft, DraftApi, DraftFrame, decode_frame, draft, encode_frame
-from specs.malformed import Malformed
+from barnabas.specs.codec import Unfit
+from barnabas.specs.drafts import (
+    DRAFTS,
+    Draft,
+    DraftApi,
+    DraftFrame,
+    decode_frame,
+    draft,
+    encode_frame,
+)
+from barnabas.specs.malformed import Malformed
 from tests.specs.drafts import (
     test_central_coordination,
     test_rewrite_0_8_2,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas import specs
+from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
 from tests.specs.drafts.by_hand import ByHand, agrees
 
 FRAMES = (

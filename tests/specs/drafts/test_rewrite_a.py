@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specs.drafts.rewrite_a import REWRITE_A
+from barnabas.specs.drafts.rewrite_a import REWRITE_A
 from tests.specs.drafts.by_hand import ByHand, agrees
 
 T0 = {"topic": "t", "partition": 0}

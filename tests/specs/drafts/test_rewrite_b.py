@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specs.drafts.rewrite_b import REWRITE_B
+from barnabas.specs.drafts.rewrite_b import REWRITE_B
 from tests.specs.drafts.by_hand import ByHand, agrees
 
 FRAMES = (

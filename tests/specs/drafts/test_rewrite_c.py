@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specs.drafts.rewrite_c import REWRITE_C
+from barnabas.specs.drafts.rewrite_c import REWRITE_C
 from tests.specs.drafts.by_hand import ByHand, agrees
 
 T0 = {"topic": "t", "partition": 0}

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from specs.drafts import Draft
-from specs.drafts.central_coordination import CENTRAL_COORDINATION
-from specs.drafts.central_states import (
+from barnabas.specs.drafts import Draft
+from barnabas.specs.drafts.central_coordination import CENTRAL_COORDINATION
+from barnabas.specs.drafts.central_states import (
     CENTRAL_CONSUMER,
     CENTRAL_GROUP,
     GROUP_EVENTS,
 )
-from specs.drafts.central_states import CONSUMER_EVENTS as CENTRAL_EVENTS
-from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
-from specs.drafts.rewrite_states import (
+from barnabas.specs.drafts.central_states import CONSUMER_EVENTS as CENTRAL_EVENTS
+from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.specs.drafts.rewrite_states import (
     CONSUMER_EVENTS,
     COORDINATOR_EVENTS,
     REWRITE_CONSUMER,
     REWRITE_COORDINATOR,
 )
-from specs.groups import ANY, NONE, OTHER, Table
+from barnabas.specs.groups import ANY, NONE, OTHER, Table
 
 TABLES = [
     pytest.param(REWRITE_CONSUMER, REWRITE_0_8_2, CONSUMER_EVENTS, id="rewrite, consumer"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specs.contents import CONTENTS
-from specs.error_codes import ERROR_CODES
-from specs.groups import ANY, CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, OTHER, Table
-from specs.groups.consumer import BEAT, JOIN, LEAVE
+from barnabas.specs.contents import CONTENTS
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.groups import ANY, CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, OTHER, Table
+from barnabas.specs.groups.consumer import BEAT, JOIN, LEAVE
 
 TABLES = (CLASSIC_MEMBER, CONSUMER_MEMBER)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from specs import inside
-from specs.declaration import FOREVER
-from specs.inside.control_records import VALUES
-from specs.inside.topics import COORDINATORS, METADATA_RECORDS
+from barnabas.specs import inside
+from barnabas.specs.declaration import FOREVER
+from barnabas.specs.inside.control_records import VALUES
+from barnabas.specs.inside.topics import COORDINATORS, METADATA_RECORDS
 from tests.specs.test_declarations import (
     DEFINITIONS,
     UNION,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from specs import inside
-from specs.codec.build import build
+from barnabas.specs import inside
+from barnabas.specs.codec.build import build
 from tests.specs.test_golden import GOLDEN, from_kafka_json
 
 with gzip.open(GOLDEN, "rt") as lines:

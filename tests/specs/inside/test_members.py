@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from specs import Malformed, inside
-from specs.codec import Oddity
+from barnabas.specs import Malformed, inside
+from barnabas.specs.codec import Oddity
 from tests.specs.inside.real import MESSAGES, Line, name
 
 ERR_CODE, NEXT_REBALANCE = 3, 1700000000123

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from specs import Malformed, inside, records
-from specs.inside import Inside
-from specs.inside.record_sets import MAX_OUTPUT, look
-from specs.inside.topics import COORDINATORS, METADATA_RECORDS
-from specs.records import Record
+from barnabas.specs import Malformed, inside, records
+from barnabas.specs.inside import Inside
+from barnabas.specs.inside.record_sets import MAX_OUTPUT, look
+from barnabas.specs.inside.topics import COORDINATORS, METADATA_RECORDS
+from barnabas.specs.records import Record
 from tests.specs.inside.real import BATCHES, Line, batches, name
 from tests.specs.test_golden import from_kafka_json
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs import inside
-from specs.inside.reveal import MAX_BYTES
-from specs.jsonform import to_json
-from specs.layout import Layout
+from barnabas import specs
+from barnabas.specs import inside
+from barnabas.specs.inside.reveal import MAX_BYTES
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.layout import Layout
 from tests.specs.inside.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
 
 

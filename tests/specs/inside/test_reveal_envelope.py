@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import specs
-from specs import inside
-from specs.frames import Frame
-from specs.inside.reveal import MAX_DEPTH
+from barnabas import specs
+from barnabas.specs import inside
+from barnabas.specs.frames import Frame
+from barnabas.specs.inside.reveal import MAX_DEPTH
 from tests.specs.inside.real import SUBSCRIPTION
 
 ENVELOPE = 58

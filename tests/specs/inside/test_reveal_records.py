@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import specs
-from specs import inside
-from specs.jsonform import to_json
+from barnabas import specs
+from barnabas.specs import inside
+from barnabas.specs.jsonform import to_json
 from tests.specs.inside.real import SUBSCRIPTION, batches, topics
 
 FETCH = 1

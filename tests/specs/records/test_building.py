@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from specs import records
-from specs.codec import Malformed, Unfit
-from specs.records import Record, build, rebuild, with_crc
+from barnabas.specs import records
+from barnabas.specs.codec import Malformed, Unfit
+from barnabas.specs.records import Record, build, rebuild, with_crc
 
 
 def test_an_idempotent_producers_batch() -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import cramjam
 import pytest
 
-from specs import records
-from specs.malformed import Malformed
-from specs.records import lz4
-from specs.records.compression import CODECS, decompress
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import lz4
+from barnabas.specs.records.compression import CODECS, decompress
 
 MIB = 1 << 20
 
@@ -85,8 +85,8 @@ def test_bombs_are_bounded(codec: str, data: bytes) -> None:
 # ru_maxrss begins at its parent's. VmHWM is the peak of this process alone, in KiB.
 PEAK = """
 import sys
-from specs.malformed import Malformed
-from specs.records.compression import decompress
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.compression import decompress
 
 def peak():
     with open("/proc/self/status") as lines:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from specs import records
-from specs.records import Batch, compress, decompress, rebuild
+from barnabas.specs import records
+from barnabas.specs.records import Batch, compress, decompress, rebuild
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from specs.codec import Unfit
-from specs.malformed import Malformed
-from specs.records import (
+from barnabas.specs.codec import Unfit
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import (
     Record,
     control_key,
     control_type,
     coordinator_epoch,
     marker_value,
 )
-from specs.records.control import CONTROL_TYPES
+from barnabas.specs.records.control import CONTROL_TYPES
 
 
 @pytest.mark.parametrize(

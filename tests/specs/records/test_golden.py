@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from specs import records
-from specs.records import Batch, Record
+from barnabas.specs import records
+from barnabas.specs.records import Batch, Record
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:

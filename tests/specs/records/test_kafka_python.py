@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from specs import records
+from barnabas.specs import records
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of its imports

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from specs import records
-from specs.malformed import Malformed
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "malformed.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:

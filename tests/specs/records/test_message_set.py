@@ -7,9 +7,9 @@ import zlib
 
 import pytest
 
-from specs import records
-from specs.malformed import Malformed
-from specs.records import Record
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Record
 
 
 def _message(body: bytes, offset: int = 7) -> bytes:

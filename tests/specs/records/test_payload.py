@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from specs.records import Record, build, compress, read
-from specs.records.batch import Batch
-from specs.records.payload import payload
+from barnabas.specs.records import Record, build, compress, read
+from barnabas.specs.records.batch import Batch
+from barnabas.specs.records.payload import payload
 
 RECORDS = [
     Record(0, 1000, b"k" * 200, b"v" * 70_000, (("header", b"x"), ("none", None), ("", b""))),

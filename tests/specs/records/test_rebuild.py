@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from specs import records
-from specs.records import Batch, rebuild
-from specs.records.message_set import read_message
+from barnabas.specs import records
+from barnabas.specs.records import Batch, rebuild
+from barnabas.specs.records.message_set import read_message
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of its imports

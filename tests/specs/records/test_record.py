@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specs.malformed import Malformed
-from specs.records.record import Record, add_sequence, int64, read_records, varint
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.record import Record, add_sequence, int64, read_records, varint
 
 
 @pytest.mark.parametrize(

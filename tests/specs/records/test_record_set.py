@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specs import records
-from specs.malformed import Malformed
+from barnabas.specs import records
+from barnabas.specs.malformed import Malformed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specs import records
-from specs.codec import Malformed, Unfit
-from specs.records import Record, build
-from specs.records.record import read_records
-from specs.records.record_writer import write_records
+from barnabas.specs import records
+from barnabas.specs.codec import Malformed, Unfit
+from barnabas.specs.records import Record, build
+from barnabas.specs.records.record import read_records
+from barnabas.specs.records.record_writer import write_records
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of its imports

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.checks.running import run
+from barnabas.captures.dialects import Dialects
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
-from captures.checks.drafts import DRAFT_CHECKS
-from captures.checks.running import run
-from captures.dialects import Dialects
-from captures.exchange import Exchange
-from captures.reader import CaptureReader
-from peers.central_coordination import group, interest
-from peers.central_coordination.client import Client
-from peers.central_coordination.server import Cluster
-from peers.central_coordination.settings import ConsumerSettings
-from proxy.scenario import loads
-from specs.drafts import draft
-from specs.drafts.central_states import STOPPING
+from barnabas.peers.central_coordination import group, interest
+from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.proxy.scenario import loads
+from barnabas.specs.drafts import draft
+from barnabas.specs.drafts.central_states import STOPPING
 from tests.peers.mutants import Mutant, mutated
 
 pytestmark = pytest.mark.timeout(90)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from captures.checks.drafts import DRAFT_CHECKS
-from captures.checks.drafts.rewrite_states import reachable
-from captures.checks.finding import MS, Finding
-from captures.checks.running import run
-from captures.exchange import Exchange
-from specs.drafts.keys import own_key
-from specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
-from specs.drafts.rewrite_states import DISCOVER, PART_OF_GROUP, STOPPED
+from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.checks.drafts.rewrite_states import reachable
+from barnabas.captures.checks.finding import MS, Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.exchange import Exchange
+from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.specs.drafts.rewrite_states import DISCOVER, PART_OF_GROUP, STOPPED
 
 ILLEGAL_GENERATION = 22
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.explore.checks import CHECKS, check
-from experiments.explore.history import Event, History
-from experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.checks import CHECKS, check
+from barnabas.experiments.explore.history import Event, History
+from barnabas.experiments.explore.log import Log, Logged
 from tests.experiments.explore.checks.told import (
     CAREFUL,
     T,

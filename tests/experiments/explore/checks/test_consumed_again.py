@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from experiments.explore.checks.consumed_again import consumed_again
-from experiments.explore.history import History
+from barnabas.experiments.explore.checks.consumed_again import consumed_again
+from barnabas.experiments.explore.history import History
 from tests.experiments.explore.checks.told import (
     OTHER,
     READER,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
+from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
 from tests.experiments.explore.checks.told import assigned, consumed, found, log
 
 KIND = "consumed out of order"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from experiments.explore.checks.duplicated import duplicated
+from barnabas.experiments.explore.checks.duplicated import duplicated
 from tests.experiments.explore.checks.told import found, log, sent
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from experiments.explore.checks.failed_yet_written import failed_yet_written
+from barnabas.experiments.explore.checks.failed_yet_written import failed_yet_written
 from tests.experiments.explore.checks.told import (
     aborted,
     acknowledged,

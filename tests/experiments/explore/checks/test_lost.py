@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from experiments.explore.checks.lost import lost
+from barnabas.experiments.explore.checks.lost import lost
 from tests.experiments.explore.checks.told import (
     aborted,
     acknowledged,

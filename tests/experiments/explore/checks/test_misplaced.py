@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from experiments.explore.checks.misplaced import misplaced
-from experiments.explore.log import Log
+from barnabas.experiments.explore.checks.misplaced import misplaced
+from barnabas.experiments.explore.log import Log
 from tests.experiments.explore.checks.told import T, acknowledged, consumed, found, log, sent
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from experiments.explore.checks.phantom import phantom
-from experiments.explore.log import Log
+from barnabas.experiments.explore.checks.phantom import phantom
+from barnabas.experiments.explore.log import Log
 from tests.experiments.explore.checks.told import T, consumed, found, log, sent
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from experiments.explore.checks.read_uncommitted import read_uncommitted
+from barnabas.experiments.explore.checks.read_uncommitted import read_uncommitted
 from tests.experiments.explore.checks.told import (
     CAREFUL,
     READER,

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.explore.checks.reordered import reordered
-from experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.checks.reordered import reordered
+from barnabas.experiments.explore.log import Log, Logged
 from tests.experiments.explore.checks.told import T, aborted, found, log, sent
 
 

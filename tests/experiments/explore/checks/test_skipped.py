@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from experiments.explore.checks.skipped import skipped
-from experiments.explore.history import History
+from barnabas.experiments.explore.checks.skipped import skipped
+from barnabas.experiments.explore.history import History
 from tests.experiments.explore.checks.told import (
     CAREFUL,
     FROM_THE_START,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.explore.checks import Check
-from experiments.explore.history import (
+from barnabas.experiments.explore.checks import Check
+from barnabas.experiments.explore.history import (
     Acknowledged,
     Assigned,
     Consumed,
@@ -17,7 +17,7 @@ from experiments.explore.history import (
     Sent,
     Transaction,
 )
-from experiments.explore.log import Log, Logged
+from barnabas.experiments.explore.log import Log, Logged
 
 T = "orders"
 

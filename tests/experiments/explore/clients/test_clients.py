@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.explore.checks import check
-from experiments.explore.history import (
+from barnabas.experiments.explore.checks import check
+from barnabas.experiments.explore.history import (
     Acknowledged,
     Assigned,
     Consumed,
@@ -20,8 +20,8 @@ from experiments.explore.history import (
     Sent,
     read,
 )
-from experiments.explore.read_log import id_of, read_log
-from peers.embedded import EmbeddedCluster
+from barnabas.experiments.explore.read_log import id_of, read_log
+from barnabas.peers.embedded import EmbeddedCluster
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,14 @@ def test_a_round(client: str, bootstrap: str, tmp_path: Path) -> None:
         "BARNABAS_HISTORY": str(tmp_path / "history.jsonl"),
         "BARNABAS_RUN": client,
     }
-    command = [sys.executable, "-m", "experiments.explore.clients", client, "--records", "12"]
+    command = [
+        sys.executable,
+        "-m",
+        "barnabas.experiments.explore.clients",
+        client,
+        "--records",
+        "12",
+    ]
     ended = subprocess.run(
         command, env={**os.environ, **told}, timeout=60, check=False, capture_output=True, text=True
     )

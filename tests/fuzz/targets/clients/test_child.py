@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.targets.clients.child import Child
-from peers.apache.guard import Guard
+from barnabas.fuzz.targets.clients.child import Child
+from barnabas.peers.apache.guard import Guard
 
 SAYS_WHY_AND_THEN_DIES = """
 import os, sys

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.errors import CannotRun, Misuse
-from fuzz.targets.clients import golang
-from fuzz.targets.clients.cache import run
-from fuzz.targets.clients.contents import CLIENTS, find
-from fuzz.targets.clients.workloads import WORKLOADS
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.targets.clients import golang
+from barnabas.fuzz.targets.clients.cache import run
+from barnabas.fuzz.targets.clients.contents import CLIENTS, find
+from barnabas.fuzz.targets.clients.workloads import WORKLOADS
 
 PROGRAMS = Path(golang.__file__).parent
 

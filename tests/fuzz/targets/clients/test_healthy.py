@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.answering.seeds import seeds
-from fuzz.case import Case, Recipe
-from fuzz.oracles.contents import ORACLES
-from fuzz.targets.clients.client import Client, Limits
-from fuzz.targets.clients.contents import client
-from fuzz.targets.clients.python import program
-from fuzz.targets.clients.target import ClientTarget
-from specs import keys
-from specs.contents import NAMES
+from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.case import Case, Recipe
+from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.targets.clients.client import Client, Limits
+from barnabas.fuzz.targets.clients.contents import client
+from barnabas.fuzz.targets.clients.python import program
+from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.specs import keys
+from barnabas.specs.contents import NAMES
 
 PATIENT = Limits(hung_s=60.0, starts_s=90.0)
 """Nothing is timed here: a busy machine may take long."""

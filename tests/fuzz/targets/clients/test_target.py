@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from fuzz.answering.seeds import seeds
-from fuzz.case import Case, Recipe
-from fuzz.errors import CannotRun
-from fuzz.observation import Observation
-from fuzz.oracles.client_died import CLIENT_DIED
-from fuzz.oracles.client_hung import CLIENT_HUNG
-from fuzz.oracles.client_raised import CLIENT_RAISED
-from fuzz.tally import SET_ASIDE
-from fuzz.targets.clients.client import Client, Limits, Program
-from fuzz.targets.clients.target import ClientTarget
+from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.case import Case, Recipe
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.oracles.client_died import CLIENT_DIED
+from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
+from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
+from barnabas.fuzz.tally import SET_ASIDE
+from barnabas.fuzz.targets.clients.client import Client, Limits, Program
+from barnabas.fuzz.targets.clients.target import ClientTarget
 
 OWN = Path(__file__).with_name("own_client.py")
 (SEED,) = seeds([(3, 0)])
@@ -171,8 +171,8 @@ def test_a_command_is_run_for_each_case() -> None:
 
 KILLED = """
 import os, signal, sys
-from fuzz.targets.clients.client import Client, Program
-from fuzz.targets.clients.target import ClientTarget
+from barnabas.fuzz.targets.clients.client import Client, Program
+from barnabas.fuzz.targets.clients.target import ClientTarget
 own = Client("own", "own", lambda: Program([sys.executable, sys.argv[1]]))
 with ClientTarget(own, side_by_side=1) as target:
     target.newest()
