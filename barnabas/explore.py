@@ -33,7 +33,7 @@ from barnabas.explore_report import Report
 from barnabas.harness import Harness
 from barnabas.output import Output
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.scenario import Scenario, ScenarioError
+from barnabas.proxy.scenario.file import Scenario, ScenarioError
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from barnabas.fuzz.mutators.contents import MUTATORS
 from barnabas.fuzz.oracles.contents import ORACLES
 from barnabas.fuzz.sessions.contents import SESSIONS
 from barnabas.fuzz_targets import KINDS
-from barnabas.proxy.scenario_errors import explain
-from barnabas.proxy.yaml_lines import read
+from barnabas.proxy.scenario.errors import explain
+from barnabas.proxy.scenario.yaml_lines import read
 from barnabas.trouble import Trouble
 
 READY: Final = Path(fuzz.__file__).parent / "campaigns"

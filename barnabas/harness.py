@@ -18,13 +18,13 @@ from barnabas.captures.exchange import Exchange
 from barnabas.captures.tally import Tally
 from barnabas.captures.writer import CaptureWriter
 from barnabas.loop import run
-from barnabas.proxy.offer import Offer
-from barnabas.proxy.options import Options
-from barnabas.proxy.relay import clock
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import Scenario
-from barnabas.proxy.server import Proxy
-from barnabas.proxy.state import Limits
+from barnabas.proxy.connection.state import Limits
+from barnabas.proxy.edits.version_ranges import Offer
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import Scenario
 
 
 class Harness:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from typing import Final
 
-from barnabas.proxy.units import parse_duration
+from barnabas.proxy.matching.units import parse_duration
 from barnabas.trouble import Trouble
 
 Moment = Callable[[int], int]

@@ -21,8 +21,8 @@ from barnabas.specs import NAMES
 from barnabas.terminal import Terminal
 
 if TYPE_CHECKING:
-    from barnabas.proxy.rules import Rules
-    from barnabas.proxy.server import Proxy
+    from barnabas.proxy.network.server import Proxy
+    from barnabas.proxy.rules.rules import Rules
 
 
 @dataclass(slots=True)

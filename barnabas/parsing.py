@@ -9,8 +9,8 @@ from typing import Final
 
 from barnabas.captures.filters import Filter, exchange_filter
 from barnabas.captures.rotation import Rotation
-from barnabas.proxy.offer import Offer, parse_newest
-from barnabas.proxy.units import TIMES, parse_duration, parse_size
+from barnabas.proxy.edits.version_ranges import Offer, parse_newest
+from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
 from barnabas.trouble import Trouble
 
 SMALLEST_SEGMENT: Final = 1 << 16

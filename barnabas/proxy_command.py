@@ -15,7 +15,7 @@ from barnabas.trouble import Trouble
 if TYPE_CHECKING:
     from barnabas.captures.rotation import Rotation
     from barnabas.proxy.faults import Fault
-    from barnabas.proxy.scenario import Scenario
+    from barnabas.proxy.scenario.file import Scenario
 
 PROXY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -171,10 +171,10 @@ def proxy_command(
     from barnabas.output import Output
     from barnabas.own_faults import own_faults
     from barnabas.parsing import parse_filter, parse_offer, parse_seconds
+    from barnabas.proxy.connection.state import Limits
     from barnabas.proxy.control.reload import ScenarioFile
-    from barnabas.proxy.options import Options
-    from barnabas.proxy.state import Limits
-    from barnabas.proxy.topic_names import TopicNames
+    from barnabas.proxy.network.options import Options
+    from barnabas.proxy.topic_names.names import TopicNames
     from barnabas.run_proxy import Control, Job, run_proxy
     from barnabas.tls_options import TlsOptions, check_name, make_tls
 
@@ -268,7 +268,7 @@ def scenario_file(given: Path) -> Path:
 
 def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
     """A scenario, by path or name, that may name these faults. Raises Trouble."""
-    from barnabas.proxy.scenario import ScenarioError, load
+    from barnabas.proxy.scenario.file import ScenarioError, load
 
     path = scenario_file(path)
     try:
@@ -293,7 +293,7 @@ def _rotation(rotate: str | None, keep: int | None, capture: Path | None) -> Rot
 
 
 def _size(text: str, option: str) -> int:
-    from barnabas.proxy.units import parse_size
+    from barnabas.proxy.matching.units import parse_size
 
     try:
         return parse_size(text)

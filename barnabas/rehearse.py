@@ -16,7 +16,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.output import Output
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
-from barnabas.proxy.scenario import Scenario, ScenarioError, loads
+from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
 NONE: Final = "version: 1\nrules: []\n"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from barnabas.addresses import format_address, parse_servers
 from barnabas.loop import run
 from barnabas.output import Output
-from barnabas.proxy.passthrough import Passthrough, Route
+from barnabas.proxy.network.passthrough import Passthrough, Route
 from barnabas.trouble import FINE, Trouble
 
 

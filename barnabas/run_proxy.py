@@ -22,14 +22,14 @@ from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.peers.ownership import is_loopback
+from barnabas.proxy.control.history import History
 from barnabas.proxy.control.reload import ScenarioFile
-from barnabas.proxy.history import History
-from barnabas.proxy.options import Options
-from barnabas.proxy.relay import clock
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import Scenario
-from barnabas.proxy.server import Proxy
-from barnabas.proxy.topic_names import TopicNames
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import Scenario
+from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 Log = Literal["pretty", "json", "off"]

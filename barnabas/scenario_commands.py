@@ -29,8 +29,8 @@ def scenario_check(
     """Say whether scenario files are right; every problem with its line."""
     from barnabas.captures.wording import plural
     from barnabas.own_faults import own_faults
-    from barnabas.proxy.never import warnings
-    from barnabas.proxy.remarks import remarks
+    from barnabas.proxy.scenario.lint.dead_rules import warnings
+    from barnabas.proxy.scenario.lint.notes import remarks
 
     known = own_faults(faults)
     code = FINE
@@ -73,6 +73,6 @@ def scenario_schema_command() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     import json
 
-    from barnabas.proxy.scenario import scenario_schema
+    from barnabas.proxy.scenario.file import scenario_schema
 
     typer.echo(json.dumps(scenario_schema(), indent=2))

@@ -7,7 +7,7 @@ import json
 from rich.table import Table
 
 from barnabas.experiments.library import FOLDER, names
-from barnabas.proxy.scenario import Scenario, load
+from barnabas.proxy.scenario.file import Scenario, load
 from barnabas.terminal import Terminal
 
 

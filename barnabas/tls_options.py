@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.proxy.tls import Mint, Tls, broker_context, fixed, reason
+from barnabas.proxy.network.tls import Mint, Tls, broker_context, fixed, reason
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _own(options: TlsOptions, certificate: Path) -> Mint:
 
 def _minted(options: TlsOptions) -> tuple[Mint, Path]:
     try:
-        from barnabas.proxy.authority import CERTIFICATE, authority, minted
+        from barnabas.proxy.network.certificate_authority import CERTIFICATE, authority, minted
     except ImportError as problem:
         line = f"--client-tls needs the package {problem.name}: pip install 'barnabas[tls]'"
         raise Trouble(line, COULD_NOT_RUN) from None
@@ -113,7 +113,7 @@ def _minted(options: TlsOptions) -> tuple[Mint, Path]:
 
 def check_name(option: str, host: str) -> None:
     """Raises Trouble if no certificate that --client-tls makes can be for the host of an option."""
-    from barnabas.proxy.authority import certifiable
+    from barnabas.proxy.network.certificate_authority import certifiable
 
     if not certifiable(host.partition("%")[0]):
         raise Trouble(

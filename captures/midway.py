@@ -3,7 +3,7 @@
 `goes_on` in the comment of a flow has `seq`: the sequence numbers with which it goes on, of both ends.
 The arrived flow may have `frames`, by direction: [number, bytes]: the frame of that number begins behind so
 many bytes more, and those end one that began before. And `waiting`: [correlation id, key, version] of
-requests that wait for their responses. See `barnabas.proxy.standing`.
+requests that wait for their responses. See `barnabas.proxy.connection.snapshot`.
 """
 
 from __future__ import annotations

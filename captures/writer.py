@@ -180,7 +180,7 @@ class FlowWriter:
 
     def go_on(self, ts_ns: int, standing: Comment) -> None:
         """What is known of the connection before its first bytes in another segment: who reads that
-        one alone knows no more. See `barnabas.proxy.standing` for what may be said."""
+        one alone knows no more. See `barnabas.proxy.connection.snapshot` for what may be said."""
         self._arrived.introduce(ts_ns, standing)
 
     def arrived(

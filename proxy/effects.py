@@ -1,4 +1,4 @@
-"""What a fault may ask for. The connection (`barnabas.proxy.connection`) knows how to do each of these.
+"""What a fault may ask for. The connection (`proxy.connection.connection`) knows how to do each of these.
 
 A fault is a frozen configuration and one pure function that returns one of these; it never touches a
 socket, a clock or a queue. Times are in ns.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
-    from barnabas.proxy.matching import Match
+    from barnabas.proxy.matching.match import Match
 
 Same = Literal["connection", "client", "group", "any"]
 """Whose other message counts: on the same connection, of the same client id, of the same group."""

@@ -16,15 +16,15 @@ from barnabas.captures.events import Chunk, Closed, Event, Note, Opened
 from barnabas.captures.exchange import iso
 from barnabas.captures.frames import SeenFrame, frames
 from barnabas.captures.tally import Tally
-from barnabas.proxy.actions import Actions, Cut
-from barnabas.proxy.connection import Connection
-from barnabas.proxy.crossing import Crossing
-from barnabas.proxy.plan import Plan
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario_model import Scenario
-from barnabas.proxy.state import State
-from barnabas.proxy.topology import Address, Node, Topology
-from barnabas.proxy.totals import Totals
+from barnabas.proxy.connection.actions import Actions, Cut
+from barnabas.proxy.connection.connection import Connection
+from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.totals import Totals
+from barnabas.proxy.edits.topology import Address, Node, Topology
+from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs.frames import Direction
 
 Decision = tuple[tuple[str, ...], tuple[str, ...]]

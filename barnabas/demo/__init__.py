@@ -25,7 +25,7 @@ from barnabas.demo.clients import (
 from barnabas.harness import Harness
 from barnabas.live import Live
 from barnabas.output import Output, capture_line
-from barnabas.proxy.scenario import load
+from barnabas.proxy.scenario.file import load
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 HOLD: Final = "a commit behind a heartbeat"

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.experiments.explore.recording import Step
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.scenario import ScenarioError, loads
-from barnabas.proxy.yaml_lines import dump, plain, read
+from barnabas.proxy.scenario.file import ScenarioError, loads
+from barnabas.proxy.scenario.yaml_lines import dump, plain, read
 from barnabas.specs.frames import Direction
 
 CUTS: Final = """\
@@ -38,7 +38,7 @@ class Cut(NamedTuple):
 def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut, ...]:
     """The faults of a template.
 
-    Raises barnabas.proxy.scenario.ScenarioError for what is no scenario, ValueError for one that is no
+    Raises barnabas.proxy.scenario.file.ScenarioError for what is no scenario, ValueError for one that is no
     template.
 
     >>> [cut.name for cut in cuts(CUTS, "default")]

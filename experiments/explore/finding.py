@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.settings import Settings
 
 SHOWN: Final = 5
 """So many ids stand in a sentence ..."""

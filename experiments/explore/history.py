@@ -20,7 +20,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.settings import Settings
 
 Topic = Annotated[str, Field(min_length=1)]
 Partition = Annotated[int, Field(ge=0)]

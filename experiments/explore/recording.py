@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from barnabas.captures.exchange import SASL_TOKEN, Exchange
-from barnabas.proxy.requests import ANSWERED, REFUSED
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.connection.requests import ANSWERED, REFUSED
+from barnabas.proxy.matching.settings import Settings
 
 
 class Seen(Settings):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.experiments.explore.finding import Finding
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.settings import Settings
 
 
 class Result(Settings):

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.scenario import Scenario, loads
+from barnabas.proxy.scenario.file import Scenario, loads
 from barnabas.specs import NAMES
 from barnabas.specs.frames import Direction
 

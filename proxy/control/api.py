@@ -22,14 +22,14 @@ from barnabas.captures.filters import Filter, exchange_filter
 from barnabas.captures.wording import shorten
 from barnabas.proxy.control import views
 from barnabas.proxy.control.editing import with_rule, without_rule
+from barnabas.proxy.control.history import MOST, History, TooMany
+from barnabas.proxy.control.metrics import exposition
 from barnabas.proxy.control.selection import selection
 from barnabas.proxy.control.stream import events
-from barnabas.proxy.history import MOST, History, TooMany
-from barnabas.proxy.metrics import exposition
-from barnabas.proxy.relay import Link
-from barnabas.proxy.scenario import Scenario, ScenarioError, loads
-from barnabas.proxy.server import Proxy
-from barnabas.proxy.yaml_lines import MAX_BYTES
+from barnabas.proxy.network.relay import Link
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
+from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from barnabas.specs.frames import Direction
 
 BY: Final = "the control port"

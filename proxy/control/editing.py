@@ -7,9 +7,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.scenario_errors import ScenarioError, explain
-from barnabas.proxy.scenario_model import Scenario
-from barnabas.proxy.yaml_lines import Document, dump, plain, read
+from barnabas.proxy.scenario.errors import ScenarioError, explain
+from barnabas.proxy.scenario.model import Scenario
+from barnabas.proxy.scenario.yaml_lines import Document, dump, plain, read
 
 EMPTY: Final = "version: 1\nrules: []\n"
 """A scenario without rules."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.scenario import Scenario, ScenarioError, load
+from barnabas.proxy.scenario.file import Scenario, ScenarioError, load
 
 LOOK: Final = 0.25
 """Seconds between two looks at the file."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from barnabas.captures.expression import quote
 from barnabas.captures.filters import exchange_filter
-from barnabas.proxy.matching import error_code
+from barnabas.proxy.matching.match import error_code
 from barnabas.specs.contents import NAMES, key_of
 from barnabas.specs.error_codes import error_name
 

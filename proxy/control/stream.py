@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from barnabas.captures.filters import Filter
 from barnabas.proxy.control import views
-from barnabas.proxy.history import History
+from barnabas.proxy.control.history import History
 
 ALIVE: Final = 15.0
 """Seconds between two comments where nothing happens."""

@@ -10,10 +10,10 @@ from barnabas.captures.exchange import Exchange, iso
 from barnabas.captures.summary import details
 from barnabas.captures.tcp import endpoint_text
 from barnabas.proxy.control.editing import EMPTY
-from barnabas.proxy.history import History
-from barnabas.proxy.relay import Link
-from barnabas.proxy.rules import Rule, Rules
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.control.history import History
+from barnabas.proxy.network.relay import Link
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rule, Rules
 
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Each file says what the fault does to a Produce request with acks=0 (which nobody answers), to the order
 of responses, and from when on a request is in flight: among those that wait for a response.
 
-A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.load`.
+A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects
 from barnabas.proxy.faults.blackhole import Blackhole, blackhole
 from barnabas.proxy.faults.clamp import Clamp, clamp
@@ -40,10 +39,11 @@ from barnabas.proxy.faults.stall import Stall, stall
 from barnabas.proxy.faults.steer import Steer, steer
 from barnabas.proxy.faults.throttle import Throttle, throttle
 from barnabas.proxy.faults.truncate import Truncate, truncate
-from barnabas.proxy.message import Message
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
 
 Act = Callable[[Any, Message, Roll], Effects]
-"""What a fault does: (configuration, message, chance) -> effects. Raises barnabas.proxy.message.Unable."""
+"""What a fault does: (configuration, message, chance) -> effects. Raises proxy.matching.message.Unable."""
 
 Fault = tuple[str, type[BaseModel], Act]
 """A name, its settings, what it does."""

@@ -7,11 +7,11 @@ In flight: what is has no response; it is told so when both sides are closed.
 
 from __future__ import annotations
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Silence
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import TIMES, Duration
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Blackhole(Settings):

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.matching import VERSION_SCHEMA, Versions, api_key, version_range
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.match import VERSION_SCHEMA, Versions, api_key, version_range
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 
 
 def _ranges(value: Any) -> Any:

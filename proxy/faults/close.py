@@ -7,10 +7,10 @@ In flight: what is has no response, since the connection ends.
 
 from __future__ import annotations
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, HangUp
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 
 
 class Close(Settings):

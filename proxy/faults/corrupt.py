@@ -14,12 +14,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.message import MOST_RECORDS, Message, Unable
-from barnabas.proxy.paths import node_at, parse_path, places
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.field_paths import node_at, parse_path, places
+from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
 

@@ -12,11 +12,11 @@ from typing import Final, Literal, Self
 
 from pydantic import model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Wait
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import Duration
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import Duration
 
 TAIL: Final = 100
 """`pareto` never adds more than this many times `jitter`; one draw in 10,000 would."""

@@ -7,10 +7,10 @@ In flight: a request that is dropped never is, that of a dropped response no lon
 
 from __future__ import annotations
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Lose
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 
 
 class Drop(Settings):

@@ -11,10 +11,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Repeat
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 
 
 class Duplicate(Settings):

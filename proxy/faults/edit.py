@@ -13,11 +13,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.paths import Steps, fitting, node_at, parse_path, places, set_at
-from barnabas.proxy.settings import Settings, some_of
+from barnabas.proxy.matching.field_paths import Steps, fitting, node_at, parse_path, places, set_at
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings, some_of
 
 
 def _path(text: str) -> str:

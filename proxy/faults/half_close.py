@@ -8,10 +8,10 @@ In flight: what left before is still answered, what comes behind is not.
 from __future__ import annotations
 
 from barnabas.proxy import effects
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 
 
 class HalfClose(Settings):

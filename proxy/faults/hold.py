@@ -12,12 +12,12 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Aside, Effects, Same
-from barnabas.proxy.matching import Until
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings, one_of
-from barnabas.proxy.units import TIMES, Duration
+from barnabas.proxy.matching.match import Until
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings, one_of
+from barnabas.proxy.matching.units import TIMES, Duration
 from barnabas.specs.frames import Direction
 
 OTHERS: Final = {"client": "the same client", "group": "the same group", "any": "any client"}

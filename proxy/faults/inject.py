@@ -12,12 +12,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Insert
-from barnabas.proxy.matching import API_SCHEMA, api_key
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.paths import fitting, node_at
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.field_paths import fitting, node_at
+from barnabas.proxy.matching.match import API_SCHEMA, api_key
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import Direction, Frame, encode_frame

@@ -11,12 +11,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Partition
-from barnabas.proxy.matching import Globs, listed, one_or_more
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import Duration
+from barnabas.proxy.matching.match import Globs, listed, one_or_more
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import Duration
 from barnabas.specs.frames import Direction
 
 

@@ -8,10 +8,10 @@ In flight: until the response comes, and the connection ends with it.
 from __future__ import annotations
 
 from barnabas.proxy import effects
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, HangUp
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 
 
 class LoseReply(Settings):

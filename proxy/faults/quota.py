@@ -7,11 +7,11 @@ In flight: as without it.
 
 from __future__ import annotations
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Become, Effects, Stall
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import TIMES, Duration
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Quota(Settings):

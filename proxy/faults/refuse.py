@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Reject
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import TIMES, Duration
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Refuse(Settings):

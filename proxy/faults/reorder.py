@@ -12,12 +12,12 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Same, Shuffle
 from barnabas.proxy.faults.hold import OTHERS, behind
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.settings import Settings, one_of
-from barnabas.proxy.units import TIMES, Duration
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings, one_of
+from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):

@@ -12,14 +12,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Answer, Become, Effects
+from barnabas.proxy.error_response import refusal
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.matching import error_code
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.paths import fitting, node_at, set_at
-from barnabas.proxy.refusal import refusal
-from barnabas.proxy.settings import Settings
+from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
+from barnabas.proxy.matching.match import error_code
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
 from barnabas.specs.codec import Unfit
 

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.message import MOST_RECORDS, Message, Unable
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import TIMES, parse_duration
+from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import TIMES, parse_duration
 from barnabas.specs import records
 from barnabas.specs.codec import Unfit
 from barnabas.specs.layout import Layout, Node

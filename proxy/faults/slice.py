@@ -11,11 +11,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Pieces
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import TIMES, Duration, Size
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import TIMES, Duration, Size
 
 
 class Slice(Settings):

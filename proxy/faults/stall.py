@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Literal
 
 from barnabas.proxy import effects
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import Duration
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import Duration
 
 
 class Stall(Settings):

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.message import Message, Unable
-from barnabas.proxy.settings import Settings, some_of
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings, some_of
 
 LEADER_NOT_AVAILABLE: Final = 5
 

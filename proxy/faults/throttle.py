@@ -11,11 +11,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Effects, Pace
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings, some_of
-from barnabas.proxy.units import Size
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings, some_of
+from barnabas.proxy.matching.units import Size
 
 
 class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):

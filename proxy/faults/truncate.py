@@ -7,11 +7,11 @@ In flight: never, and what is has no response, since the connection ends.
 
 from __future__ import annotations
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.effects import Break, Effects
-from barnabas.proxy.message import Message
-from barnabas.proxy.settings import Settings
-from barnabas.proxy.units import Size
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.units import Size
 
 
 class Truncate(Settings):

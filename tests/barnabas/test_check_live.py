@@ -24,7 +24,7 @@ from barnabas.harness import Harness
 from barnabas.own_checks import chosen
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 
 PATIENCE = 20.0
 RECORDS = 30

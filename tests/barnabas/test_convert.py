@@ -19,7 +19,7 @@ from barnabas.cli import app
 from barnabas.convert import Wanted
 from barnabas.loop import run
 from barnabas.proxy.rehearsal import Rehearsal
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs.records import Record, build
 from barnabas.trouble import Trouble
 from tests.captures.conversion.given import converted, rows

@@ -16,7 +16,7 @@ from barnabas.harness import Harness
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.trouble import Trouble
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"

@@ -22,7 +22,7 @@ from barnabas.explore_report import Report
 from barnabas.output import Output
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.proxy.scenario import load
+from barnabas.proxy.scenario.file import load
 from barnabas.trouble import Trouble
 
 PROGRAM = str(Path(__file__).with_name("explored.py"))

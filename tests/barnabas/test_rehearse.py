@@ -13,11 +13,11 @@ from barnabas.captures.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS
-from barnabas.proxy.options import Options
-from barnabas.proxy.relay import clock
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from barnabas.trouble import Trouble
 from tests.proxy.faults.given import ask
 from tests.proxy.faults.test_faults import MESSAGES, SETTINGS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from barnabas.proxy.scenario import loads as scenario
+from barnabas.proxy.scenario.file import loads as scenario
 from tests.bench import accuracy, load, rule_cost, server
 from tests.bench.accuracy import Accuracy, Delays
 from tests.proxy.playbook import Stage

@@ -72,7 +72,7 @@ def test_loads_are_frames_in_the_order_of_their_ids() -> None:
 
 
 def test_the_scenario_of_the_bench_is_one(tmp_path: Path) -> None:
-    from barnabas.proxy.scenario import load as load_scenario
+    from barnabas.proxy.scenario.file import load as load_scenario
 
     path = tmp_path / "decoding.yaml"
     path.write_text(DECODING)

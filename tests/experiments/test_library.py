@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from barnabas.experiments.library import FOLDER, find, names
-from barnabas.proxy.never import warnings
-from barnabas.proxy.scenario import load
+from barnabas.proxy.scenario.file import load
+from barnabas.proxy.scenario.lint.dead_rules import warnings
 
 TESTS = Path(__file__).parent / "scenarios"
 

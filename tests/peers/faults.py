@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from barnabas.peers.listener import Address
 from barnabas.proxy.faults import FAULTS
-from barnabas.proxy.options import Options
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import Scenario, loads
-from barnabas.proxy.scenario_model import KAFKAS
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import Scenario, loads
+from barnabas.proxy.scenario.model import KAFKAS
 
 LIMIT = 30
 """Seconds."""

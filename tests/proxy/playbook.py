@@ -8,7 +8,7 @@ from typing import Any
 
 from barnabas.captures.exchange import Exchange
 from barnabas.captures.tally import Tally
-from barnabas.proxy.actions import (
+from barnabas.proxy.connection.actions import (
     PASS,
     Abort,
     Actions,
@@ -21,13 +21,13 @@ from barnabas.proxy.actions import (
     Say,
     Send,
 )
-from barnabas.proxy.connection import Connection
-from barnabas.proxy.crossing import Crossing
-from barnabas.proxy.plan import Plan
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.state import Limits
-from barnabas.proxy.totals import Totals
+from barnabas.proxy.connection.connection import Connection
+from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.state import Limits
+from barnabas.proxy.connection.totals import Totals
+from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.addresses import Kind
 from barnabas.specs.frames import Direction, Frame, encode_frame
@@ -127,7 +127,7 @@ class Stage:
         self.now = until
 
     def replace(self, scenario: str) -> None:
-        """Go on under another scenario, as `barnabas.proxy.server.Proxy.replace` does."""
+        """Go on under another scenario, as `barnabas.proxy.network.server.Proxy.replace` does."""
         self.rules = Rules(loads(scenario) if scenario else None, self.rules)
         self.plan = Plan(self.rules)
         for actor in self.actors:
@@ -135,13 +135,13 @@ class Stage:
             self.wake_ready()
 
     def release(self, rule: str) -> None:
-        """Let go what a rule holds, as `barnabas.proxy.server.Proxy.release` does."""
+        """Let go what a rule holds, as `barnabas.proxy.network.server.Proxy.release` does."""
         for actor in self.actors:
             actor.perform(actor.connection.release(rule, self.now))
             self.wake_ready()
 
     def observe(self, wanted: bool) -> None:
-        """Whether exchanges are reported from now on, as `barnabas.proxy.server.Proxy.observe` does."""
+        """Whether exchanges are reported from now on, as `proxy.network.server.Proxy.observe` does."""
         self.observed = wanted
         for actor in self.actors:
             actor.connection.state.observed = wanted

@@ -13,10 +13,10 @@ from typing import Any
 
 from barnabas.captures.exchange import Exchange
 from barnabas.captures.writer import CaptureWriter
-from barnabas.proxy.options import Options
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from tests.proxy.playbook import request, response
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

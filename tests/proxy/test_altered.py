@@ -21,11 +21,11 @@ from barnabas.captures.framing import Framing
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writer import CaptureWriter
 from barnabas.loop import run
-from barnabas.proxy.options import Options
-from barnabas.proxy.relay import clock
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.frames import Direction, request_head
 from tests.proxy.faults.given import ask, produce

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.captures.expression import expression
-from barnabas.proxy.message import Message
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from tests.specs.test_golden import BY_API
 

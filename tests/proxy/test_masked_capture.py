@@ -16,8 +16,8 @@ from barnabas.captures.masked_flow import MaskedFlow
 from barnabas.captures.masking import Masking
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writer import CaptureWriter
-from barnabas.proxy.actions import NOTHING, PASS, Actions, Cut, Hide, Left
-from barnabas.proxy.plan import Plan
+from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Hide, Left
+from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record, build
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole

@@ -13,7 +13,7 @@ from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.proxy.offer import Offer
+from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs.releases import offered
 
 COUNT = 20

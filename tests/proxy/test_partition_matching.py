@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from barnabas.captures.expression import Unclear
-from barnabas.proxy.matching import Match
-from barnabas.proxy.message import Message, Unnamed, Unseen
-from barnabas.proxy.never import warnings
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.matching.match import Match
+from barnabas.proxy.matching.message import Message, Unnamed, Unseen
+from barnabas.proxy.scenario.file import loads
+from barnabas.proxy.scenario.lint.dead_rules import warnings
 from barnabas.specs import NAMES, api
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout

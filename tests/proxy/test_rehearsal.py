@@ -16,12 +16,12 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.faults import CONNECTIONS, FAULTS
-from barnabas.proxy.options import Options
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rehearsal import NONE, Rehearsal
-from barnabas.proxy.relay import clock
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import Record, build

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from tests.proxy.playbook import MS, START, Chunks, Stage, bytewise, request, response, whole
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise])

@@ -15,11 +15,11 @@ from barnabas.cli import app
 from barnabas.harness import Harness
 from barnabas.loop import run
 from barnabas.peers.embedded import EmbeddedCluster
-from barnabas.proxy.options import Options
-from barnabas.proxy.relay import clock
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from tests.proxy.playbook import request, response
 from tests.proxy.servers import SOON, read_frame

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.experiments.library import FOLDER, names
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.testing.scenario import LIBRARY, Source, WrongScenario, written
 
 TEXT = "version: 1\nrules: [{name: a, do: close}]\n"

@@ -5,7 +5,7 @@ import pytest
 from barnabas.experiments.explore.cuts import CUTS, cuts, file_name, fits, scenario_text
 from barnabas.experiments.explore.recording import Step
 from barnabas.experiments.explore.target import target
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 
 STEP = Step(12, "orders-*", "Produce", 4, 3)
 

@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.experiments.rebalances import plots, report
 from barnabas.experiments.rebalances.arms import ARMS, groups, scenario
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 
 HOW = {"cases": [], "each": 10, "awaited": 3.0, "at_once": 25}
 

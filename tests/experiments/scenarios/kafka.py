@@ -22,7 +22,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from barnabas.captures.exchange import Exchange
 from barnabas.experiments.library import find
 from barnabas.harness import Harness
-from barnabas.proxy.scenario import load
+from barnabas.proxy.scenario.file import load
 
 VERSION: Final = "4.3.1"
 

@@ -29,7 +29,7 @@ from barnabas.peers.client_0_8 import Client, Message, requests
 from barnabas.peers.client_0_8.errors import ERRORS
 from barnabas.peers.client_0_8.message_sets import write
 from barnabas.peers.leaders import Place, cluster, metadata
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, METADATA, PRODUCE
 from barnabas.specs.records import Record, build, compress

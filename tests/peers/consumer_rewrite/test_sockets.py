@@ -24,7 +24,7 @@ from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSet
 from barnabas.peers.consumer_rewrite.strategies import Partition, by_range
 from barnabas.peers.listener import Address, Send
 from barnabas.peers.registry.topics import Topics
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs.drafts.rewrite_states import DOWN, PART_OF_GROUP
 
 LIMIT = 30

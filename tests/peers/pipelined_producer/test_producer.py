@@ -30,7 +30,7 @@ from barnabas.peers.pipelined_producer import producer as producing
 from barnabas.peers.pipelined_producer.resolver import Endpoint
 from barnabas.peers.pipelined_producer.sockets import Sockets
 from barnabas.peers.pipelined_producer.steps import STEPS
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.keys import METADATA
 from barnabas.specs.records import Record, read

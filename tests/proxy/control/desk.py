@@ -13,8 +13,8 @@ from typing import Any
 from barnabas.captures.exchange import Exchange
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
+from barnabas.proxy.control.history import History
 from barnabas.proxy.control.serving import Serving, serve
-from barnabas.proxy.history import History
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from barnabas.loop import run
-from barnabas.proxy.yaml_lines import MAX_BYTES
+from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, read_frame

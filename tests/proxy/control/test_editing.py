@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.control.editing import EMPTY, with_rule, without_rule
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.scenario_errors import ScenarioError
+from barnabas.proxy.scenario.errors import ScenarioError
+from barnabas.proxy.scenario.file import loads
 
 FULL = """\
 version: 1

@@ -11,7 +11,7 @@ import pytest
 
 from barnabas.loop import run
 from barnabas.proxy.control.reload import ScenarioFile
-from barnabas.proxy.scenario import Scenario
+from barnabas.proxy.scenario.file import Scenario
 
 OLD = "version: 1\nrules: [{name: old, do: close}]\n"
 NEW = "version: 1\nrules: [{name: new, do: close}]\n"

@@ -10,8 +10,8 @@ import pytest
 
 from barnabas.captures.exchange import Exchange
 from barnabas.loop import run
+from barnabas.proxy.control.history import FOLLOWERS, History, TooMany
 from barnabas.proxy.control.stream import events
-from barnabas.proxy.history import FOLLOWERS, History, TooMany
 from tests.proxy.control.desk import desk
 from tests.proxy.servers import SOON
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.dice import Roll
 from barnabas.proxy.faults import Act
-from barnabas.proxy.message import Message
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage, bytewise, request, response, whole

@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.clamp import Clamp, clamp
-from barnabas.proxy.message import Unable
+from barnabas.proxy.matching.message import Unable
 from barnabas.specs import api
 from tests.proxy.faults.given import message
 

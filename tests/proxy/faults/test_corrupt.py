@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.proxy.dice import Dice
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.corrupt import Corrupt, corrupt
-from barnabas.proxy.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.matching.seeded_random import Dice
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 from tests.proxy.faults.given import ask, message, produce, slicings, stage

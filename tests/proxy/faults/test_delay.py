@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from barnabas.proxy.dice import Dice
 from barnabas.proxy.faults.delay import TAIL, Delay, delay
+from barnabas.proxy.matching.seeded_random import Dice
 from tests.proxy.faults.given import only
 
 MS = 1_000_000

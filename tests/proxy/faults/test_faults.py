@@ -8,10 +8,10 @@ from typing import get_args
 
 import pytest
 
-from barnabas.proxy.dice import Dice
 from barnabas.proxy.effects import Effect
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.wording import describe
+from barnabas.proxy.matching.seeded_random import Dice
+from barnabas.proxy.rules.wording import describe
 from tests.proxy.faults.given import message
 
 SETTINGS = {

@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.proxy.effects import Aside, Same
 from barnabas.proxy.faults.hold import Hold, hold
-from barnabas.proxy.matching import Until
+from barnabas.proxy.matching.match import Until
 from tests.proxy.faults.given import ask, beat, only, produce, slicings, stage
 from tests.proxy.playbook import Chunks, Stage, request
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.scenario import ScenarioError
+from barnabas.proxy.scenario.file import ScenarioError
 from tests.proxy.faults.given import ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks, request, response
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.proxy.dice import Dice
 from barnabas.proxy.effects import Aside, Shuffle
 from barnabas.proxy.faults.reorder import Reorder, reorder
-from barnabas.proxy.matching import Until
-from barnabas.proxy.message import Unable
+from barnabas.proxy.matching.match import Until
+from barnabas.proxy.matching.message import Unable
+from barnabas.proxy.matching.seeded_random import Dice
 from tests.proxy.faults.given import ask, beat, message, only, slicings
 from tests.proxy.playbook import Actor, Chunks, Stage, request
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from barnabas.proxy.actions import Abort
+from barnabas.proxy.connection.actions import Abort
 from tests.proxy.faults.given import ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks
 

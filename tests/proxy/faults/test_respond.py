@@ -6,8 +6,8 @@ import pytest
 
 from barnabas.proxy.effects import Answer
 from barnabas.proxy.faults.respond import Respond, respond
-from barnabas.proxy.message import Unable
-from barnabas.proxy.scenario import ScenarioError
+from barnabas.proxy.matching.message import Unable
+from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.specs import api
 from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks, Stage, request, response

@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.skew import Skew, skew
-from barnabas.proxy.message import MOST_RECORDS, Message, Unable
+from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 from tests.proxy.faults.given import message

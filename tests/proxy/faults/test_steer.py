@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.steer import Steer, steer
-from barnabas.proxy.message import Message, Unable
+from barnabas.proxy.matching.message import Message, Unable
 from barnabas.specs import api
 from tests.proxy.faults.given import message
 

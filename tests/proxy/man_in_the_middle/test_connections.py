@@ -1,7 +1,8 @@
 """What goes wrong between a client and a broker, 7, 8, 10, 11 and 14: connections and their bounds.
 
 Elsewhere already: each broker keeps its listener, and the same broker behind it
-(tests/proxy/test_topology.py, tests/proxy/test_server.py); TLS on either side (tests/proxy/test_tls.py).
+(tests/proxy/edits/test_topology.py, tests/proxy/network/test_server.py); TLS on either side
+(tests/proxy/network/test_tls.py).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from barnabas.proxy.options import Options
-from barnabas.proxy.rules import Rules
-from barnabas.proxy.scenario import loads
-from barnabas.proxy.server import Proxy
-from barnabas.proxy.sockets import dial
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.sockets import dial
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
 from tests.proxy.playbook import (
     Actor,
     Chunks,
@@ -115,7 +116,7 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
         await reached.wait()
         return await dial(*arguments)
 
-    monkeypatch.setattr("barnabas.proxy.server.dial", slow)
+    monkeypatch.setattr("barnabas.proxy.network.server.dial", slow)
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 20):

@@ -1,9 +1,9 @@
 """What goes wrong between a client and a broker, 5, 6 and 12: versions, addresses, odd layouts.
 
-Elsewhere already: every version of every response with addresses (tests/proxy/test_edits.py) and that
+Elsewhere already: every version of every response with addresses (tests/proxy/edits/test_edits.py) and that
 no declaration has one that is not listed (tests/specs/test_addresses.py); versions narrowed by option
-(tests/proxy/test_offer.py). Of the drafts only ConsumerMetadata came to be, as FindCoordinator v0. The
-proxy speaks Kafka's own framing, so the ClusterMetadata of central coordination does not pass it.
+(tests/proxy/edits/test_version_ranges.py). Of the drafts only ConsumerMetadata came to be, as FindCoordinator
+v0. The proxy speaks Kafka's own framing, so the ClusterMetadata of central coordination does not pass it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.offer import NEWEST_API_VERSIONS
+from barnabas.proxy.edits.version_ranges import NEWEST_API_VERSIONS
 from barnabas.specs import api
 from barnabas.specs.addresses import LEAKING
 from barnabas.specs.drafts.rewrite_0_8_2 import ConsumerMetadata

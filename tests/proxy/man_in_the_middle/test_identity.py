@@ -1,7 +1,7 @@
 """What goes wrong between a client and a broker, 16: what comes out is what went in.
 
 Through real sockets: SHA-256 of what each side sent is that of what the other side received, but for
-the edits that are printed at the start. On a virtual clock: tests/proxy/test_connection.py,
+the edits that are printed at the start. On a virtual clock: tests/proxy/connection/test_connection.py,
 tests/proxy/test_any_traffic.py.
 """
 
@@ -20,8 +20,8 @@ import pytest
 from barnabas.captures.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from barnabas.proxy.options import Options
-from barnabas.proxy.server import Proxy
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.server import Proxy
 from barnabas.specs import NAMES
 from barnabas.specs.addresses import LEAKING, PLACES
 from tests.proxy.playbook import raw, request, response
@@ -156,7 +156,7 @@ def test_16_acks_0_with_an_immediate_close_arrives_whole(
 
 
 def test_16_every_edit_without_a_rule_is_printed_at_the_start() -> None:
-    """Those of `barnabas.proxy.edits`, which is where all of them are made."""
+    """Those of `barnabas.proxy.edits.edits`, which is where all of them are made."""
     said: list[str] = []
 
     async def main() -> None:

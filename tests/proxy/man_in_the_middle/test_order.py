@@ -1,7 +1,7 @@
 """What goes wrong between a client and a broker, 1 to 4: order, losses and correlation ids.
 
 Elsewhere already: the proxy's own reply behind delayed requests, and what is lost behind a dropped
-one (tests/proxy/test_departures.py); every fault by itself (tests/proxy/faults).
+one (tests/proxy/connection/test_egress.py); every fault by itself (tests/proxy/faults).
 """
 
 from __future__ import annotations

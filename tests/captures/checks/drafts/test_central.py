@@ -18,7 +18,7 @@ from barnabas.peers.central_coordination import group, interest
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import ConsumerSettings
-from barnabas.proxy.scenario import loads
+from barnabas.proxy.scenario.file import loads
 from barnabas.specs.drafts import draft
 from barnabas.specs.drafts.central_states import STOPPING
 from tests.peers.mutants import Mutant, mutated

@@ -1,0 +1,1 @@
+"""One connection between a client and a broker, sans-IO: bytes and times in, actions out."""

@@ -1,0 +1,58 @@
+"""What a connection learns of its client's authentication from the frames that pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from barnabas.captures.exchange import Pending
+from barnabas.captures.wording import arrow
+from barnabas.proxy.matching.message import known
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import SASL_HANDSHAKE
+from barnabas.specs.malformed import Malformed
+
+if TYPE_CHECKING:
+    from barnabas.captures.sasl import Sasl
+
+
+def heard(sasl: Sasl, pending: Pending, body: bytes) -> None:
+    """A request of SASL came: a handshake, or a token (`opaque`: one without a header)."""
+    if pending.opaque:
+        pending.sasl = sasl.asks(body)
+        return
+    fields = _fields(pending, "request", body)
+    if pending.key == SASL_HANDSHAKE:
+        sasl.handshake(fields.get("mechanism", ""))
+    elif "auth_bytes" in fields:
+        pending.sasl = sasl.asks(fields["auth_bytes"])
+
+
+def answered(sasl: Sasl, pending: Pending, body: bytes) -> str:
+    """Its response came: what came of it, as the capture shall say."""
+    if pending.opaque:
+        found = sasl.answered(body)
+    else:
+        fields = _fields(pending, "response", body)
+        if "error_code" not in fields:
+            return ""
+        if pending.key == SASL_HANDSHAKE:
+            sasl.agreed(fields["error_code"])
+            return ""
+        found = sasl.answered(
+            fields["auth_bytes"],
+            error=fields["error_code"],
+            message=fields["error_message"],
+            lifetime_ms=fields.get("session_lifetime_ms", 0),
+        )
+    pending.sasl = arrow(pending.sasl, found)
+    return found
+
+
+def _fields(pending: Pending, direction: Direction, body: bytes) -> dict[str, Any]:
+    if not known(pending.key, pending.version):
+        return {}
+    try:
+        return api(pending.key).message(direction).codec(pending.version).decode(body)
+    except Malformed:
+        return {}

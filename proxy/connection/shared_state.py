@@ -1,0 +1,146 @@
+"""What connections know of each other: which frames wait for a message somewhere else."""
+
+from __future__ import annotations
+
+import hashlib
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+from barnabas.captures.context.memory import Memory
+from barnabas.captures.expression import Unclear
+from barnabas.proxy.connection.send_queue import Held
+from barnabas.proxy.connection.shared_windows import Windows
+from barnabas.proxy.effects import Partition
+from barnabas.proxy.matching.message import Message, Unnamed
+from barnabas.proxy.topic_names.names import TopicNames
+from barnabas.proxy.topic_names.questions import Questions
+from barnabas.specs.frames import Direction
+
+if TYPE_CHECKING:
+    from barnabas.proxy.connection.state import State
+
+
+SHORT: Final = 64
+"""Characters of a client id that is kept as it is where clients are told apart."""
+
+
+class Crossing:
+    """Holds of all connections of a proxy, how many connections each client made to a broker, and the
+    names of topics."""
+
+    def __init__(self, topics: TopicNames | None = None) -> None:
+        self._waiting: list[tuple[State, Held]] = []
+        self._ordinals: Memory[tuple[str | bytes | None, int | None], int] = Memory()
+        self.states: set[State] = set()
+        """All connections."""
+        self.partitions: list[tuple[int, Partition]] = []
+        """What is isolated, and until when (ns)."""
+        self.ready: set[State] = set()
+        """Connections with frames that have become due: `tick` them."""
+        self.windows = Windows(self.ready)
+        """Frames that are gathered over several connections."""
+        self.topics = TopicNames() if topics is None else topics
+        """Names of topics by id, of all that has passed."""
+        self.questions = Questions()
+        """Which of them rules lack."""
+
+    def ordinal(self, client_id: str | None, broker: int | None) -> int:
+        """The number of a new connection among that client's to that broker, from 0.
+
+        Exact for the last 100,000 clients, a client counted once for each broker: one that was forgotten
+        begins anew, in a rehearsal of the capture as it did live.
+        """
+        who = named_shortly(client_id), broker
+        number = self._ordinals.get(who, 0)
+        self._ordinals[who] = number + 1
+        return number
+
+    def wait(self, connection: State, held: Held) -> None:
+        """A frame stands aside until some message passes."""
+        self._waiting.append((connection, held))
+
+    def passed(self, message: Message) -> None:
+        """A message has left: frames that waited for it are due, their connections `ready`."""
+        still = []
+        for connection, held in self._waiting:
+            if held.due or held.over:
+                continue
+            if not self._meets(held, message):
+                still.append((connection, held))
+                continue
+            held.left = max(held.left - 1, 0)
+            if held.left:
+                still.append((connection, held))
+            else:
+                held.due = True
+                self.ready.add(connection)
+        self._waiting = still
+
+    def _meets(self, held: Held, message: Message) -> bool:
+        """What can't be told is not what it waits for."""
+        try:
+            return _awaits(held, message)
+        except Unclear as unclear:
+            if isinstance(unclear, Unnamed):
+                self.questions.want(unclear.ids, message.arrived)
+            return False
+
+    def isolate(self, partition: Partition, now: int) -> None:
+        """No byte passes between some clients and brokers for a time."""
+        self.partitions.append((now + partition.ns, partition))
+        self.ready |= self.states
+
+    def isolated(self, client_id: str | None, broker: int | None, now: int) -> dict[Direction, int]:
+        """Until when no byte may pass between these, for each direction in which none may."""
+        if not self.partitions:
+            return {}
+        self.partitions = [(until, other) for until, other in self.partitions if until > now]
+        found: dict[Direction, int] = {}
+        for until, partition in self.partitions:
+            if _between(partition, client_id, broker):
+                for way in partition.ways:
+                    found[way] = max(found.get(way, 0), until)
+        return found
+
+    def forget(self, connection: State) -> None:
+        """A connection is over."""
+        self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
+        self.ready.discard(connection)
+        self.states.discard(connection)
+        self.windows.forget()
+
+
+def named_shortly(client_id: str | None) -> str | bytes | None:
+    """A client id to tell clients apart by: itself, or of a long one a hash (they may have 32 KiB).
+
+    >>> named_shortly("app"), len(named_shortly("x" * 30_000) or "")
+    ('app', 16)
+    """
+    if client_id is None or len(client_id) <= SHORT:
+        return client_id
+    return hashlib.blake2b(client_id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _between(partition: Partition, client_id: str | None, broker: int | None) -> bool:
+    if partition.brokers is not None and broker not in partition.brokers:
+        return False
+    if partition.clients is None:
+        return True
+    return any(fnmatchcase(client_id or "", glob) for glob in partition.clients)
+
+
+def _awaits(held: Held, message: Message) -> bool:
+    """Whether a message is what a frame waits for, and passes where it waits for it."""
+    own = held.item.message
+    assert own is not None  # noqa: S101
+    if message is own or held.aside.until is None or not held.aside.until.matches(message):
+        return False
+    match held.aside.same:
+        case "connection":
+            return message.connection == own.connection
+        case "client":
+            return message.client_id == own.client_id
+        case "group":
+            return own.group is not None and message.group == own.group
+        case _:
+            return True

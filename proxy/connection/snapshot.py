@@ -1,0 +1,48 @@
+"""What is under way on a connection, for a capture that goes on in another segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from barnabas.proxy.connection.connection import Connection
+from barnabas.specs.frames import Direction
+
+MOST: Final = 1000
+"""Requests that are listed at most."""
+
+_SIZE: Final = 4
+"""Bytes of a frame's size."""
+
+
+def standing(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
+    """`frames` and `waiting`, as `barnabas.captures.midway` reads them. `kept`: bytes that came and are not
+    written yet."""
+    frames = {way: _next(connection, way, size) for way, size in kept.items()}
+    waiting = connection.state.pairing.waiting
+    listed = [
+        [pending.correlation_id, pending.key, pending.version]
+        for pending, _ in zip(waiting, range(MOST), strict=False)
+        if not pending.opaque
+    ]
+    return {
+        "frames": {way: place for way, place in frames.items() if place is not None},
+        "waiting": listed,
+    }
+
+
+def _next(connection: Connection, direction: Direction, kept: int) -> list[int] | None:
+    """[number of the next frame to begin in what is to be written, bytes in front of it]; None: nobody
+    takes frames out of this direction any more, or its beginning is not known yet."""
+    state = connection.state
+    if state.over or state.silent:
+        return None
+    inbound = state.inbound[direction]
+    if inbound.between:
+        return [inbound.frames, 0]
+    counted = 0 if inbound.start else 1
+    if kept:  # what is kept back begins with a frame
+        return [inbound.frames - counted, 0]
+    if 0 < len(inbound.start) < _SIZE:
+        return None
+    return [inbound.frames - counted + 1, connection.missing(direction)]

@@ -1,0 +1,210 @@
+"""What Prometheus sees: made of counts that exist anyway, when it asks. Nothing is counted for it.
+
+Times are in seconds, sizes in bytes. https://prometheus.io/docs/practices/naming/
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from prometheus_client import generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+
+from barnabas.captures.exchange import SASL_TOKEN
+from barnabas.captures.tally import PER_OCTAVE, Tally
+from barnabas.captures.writer import CaptureWriter
+from barnabas.proxy.control.history import History
+from barnabas.proxy.network.server import Proxy
+from barnabas.specs.contents import NAMES
+
+OCTAVES: Final = range(16, 37)
+"""Bounds of the latency histogram, as powers of two in ns (65.5 µs to 68.7 s): there the tally's
+buckets end too, so that the counts are exact."""
+
+Row = tuple[tuple[str, ...], float]
+"""Values of labels, and the value."""
+
+
+def exposition(proxy: Proxy, history: History) -> bytes:
+    """The metrics in Prometheus' text format."""
+    return generate_latest(_Collector(proxy, history))
+
+
+class _Collector:
+    """What `generate_latest` takes: anything that has metrics to collect."""
+
+    def __init__(self, proxy: Proxy, history: History) -> None:
+        self.proxy = proxy
+        self.history = history
+
+    def collect(self) -> Iterator[Metric]:
+        yield from _exchanges(self.proxy.tally, self.history)
+        yield from _connections(self.proxy)
+        yield from _rules(self.proxy)
+        if self.proxy.capture is not None:
+            yield from _capture(self.proxy.capture)
+
+
+def _exchanges(tally: Tally, history: History) -> Iterator[Metric]:
+    counts: Counter[str] = Counter()
+    buckets: dict[str, Counter[int]] = {}
+    for key, count, latencies in tally.latencies():
+        counts[_api(key)] += count
+        buckets.setdefault(_api(key), Counter()).update(latencies)
+    yield _counter(
+        "exchanges",
+        "Exchanges that are over, with or without a response.",
+        ("api",),
+        (((api,), count) for api, count in counts.items()),
+    )
+    yield _counter(
+        "errors",
+        "Responses that say an error; only of those that were read.",
+        ("api", "error"),
+        ((row[:2], row[2]) for row in tally.errors()),
+    )
+    yield _counter(
+        "observed_exchanges",
+        "Exchanges that the log or the control port were shown.",
+        ("api", "version", "error"),
+        history.kinds.items(),
+    )
+    latency = HistogramMetricFamily(
+        "barnabas_latency_seconds",
+        "From the request's arrival to the response's departure; the sum is exact to 1 %.",
+        labels=("api",),
+    )
+    for api, found in buckets.items():
+        if found:
+            latency.add_metric((api,), histogram(found), _sum(found))
+    yield latency
+    yield _counter(
+        "stream_lost_exchanges",
+        "Exchanges that followers of the stream were too slow for.",
+        (),
+        [((), history.lost)],
+    )
+
+
+def histogram(buckets: dict[int, int]) -> list[tuple[str, float]]:
+    """Cumulative counts below each bound in seconds, of latencies by the tally's buckets.
+
+    >>> dict(histogram({16 * PER_OCTAVE - 1: 2, 16 * PER_OCTAVE: 1}))["6.5536e-05"]
+    2
+    """
+    bounds: list[tuple[str, float]] = []
+    for octave in OCTAVES:
+        below = sum(count for bucket, count in buckets.items() if bucket < octave * PER_OCTAVE)
+        bounds.append((repr(2**octave / 1e9), below))
+    return [*bounds, ("+Inf", sum(buckets.values()))]
+
+
+def _sum(buckets: dict[int, int]) -> float:
+    return (
+        sum(count * 2 ** ((bucket + 0.5) / PER_OCTAVE) for bucket, count in buckets.items()) / 1e9
+    )
+
+
+def _connections(proxy: Proxy) -> Iterator[Metric]:
+    totals, links = proxy.totals, proxy.links
+    yield _counter("connections", "Connections accepted.", (), [((), totals.connections)])
+    yield _counter(
+        "refused_connections",
+        "Connections closed because the broker could not be reached.",
+        (),
+        [((), totals.refused)],
+    )
+    yield _gauge("open_connections", "Connections that are open.", (), [((), len(links))])
+    received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))
+    queued: Counter[str] = Counter(request=0, response=0)
+    queued_bytes: Counter[str] = Counter(request=0, response=0)
+    for link in links:
+        requests, responses = link.received()
+        received.update(request=requests, response=responses)
+        for direction, outlet in link.connection.state.outlet.items():
+            queued_bytes[direction] += outlet.bytes
+            queued[direction] += len(outlet.queue) + len(outlet.aside)
+            queued[direction] += sum(len(window.items) for window in outlet.windows.values())
+    yield _counter(
+        "received_bytes",
+        "Bytes that came in, as Linux counts them: an end of stream is one; with TLS, as they came.",
+        ("direction",),
+        _by_direction(received),
+    )
+    yield _counter(
+        "undecodable_frames",
+        "Frames passed on that no schema reads, or that nobody asked for.",
+        (),
+        [((), totals.undecoded)],
+    )
+    yield _gauge(
+        "queued_frames", "Frames that rules hold back.", ("direction",), _by_direction(queued)
+    )
+    yield _gauge(
+        "queued_bytes",
+        "What the frames that rules hold back cost in memory.",
+        ("direction",),
+        _by_direction(queued_bytes),
+    )
+    waiting = sum(len(link.connection.state.pairing.waiting) for link in links)
+    yield _gauge("waiting_requests", "Requests that wait for a response.", (), [((), waiting)])
+
+
+def _rules(proxy: Proxy) -> Iterator[Metric]:
+    struck = Counter(proxy.past)
+    for rule in proxy.rules.rules:
+        struck.update({fault.name: rule.fired for fault in rule.faults})
+    yield _counter(
+        "faults",
+        "Messages that a fault was done to: delay, hold, reorder, drop, close.",
+        ("fault",),
+        (((fault,), count) for fault, count in struck.items()),
+    )
+    for name, text in (("matched", "matched"), ("fired", "fired on")):
+        yield _counter(
+            f"rule_{name}",
+            f"Messages that a rule {text}, since it is as it is.",
+            ("rule",),
+            (((rule.name,), getattr(rule, name)) for rule in proxy.rules.rules),
+        )
+
+
+def _capture(capture: CaptureWriter) -> Iterator[Metric]:
+    stats = capture.stats
+    stopped = stats.stopped is not None
+    yield _counter("capture_bytes", "Bytes of the capture file.", (), [((), stats.bytes)])
+    yield _counter("capture_lost_packets", "Packets not written.", (), [((), stats.lost_packets)])
+    yield _counter("capture_lost_bytes", "Payload not written.", (), [((), stats.lost_bytes)])
+    yield _gauge("capture_stopped", "1 if nothing more is written.", (), [((), stopped)])
+
+
+def _counter(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
+    return _filled(CounterMetricFamily(f"barnabas_{name}", text, labels=labels), rows)
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
+    return _filled(GaugeMetricFamily(f"barnabas_{name}", text, labels=labels), rows)
+
+
+def _filled(
+    family: CounterMetricFamily | GaugeMetricFamily, rows: Iterable[Row]
+) -> CounterMetricFamily | GaugeMetricFamily:
+    for labels, value in rows:
+        family.add_metric(labels, value)
+    return family
+
+
+def _by_direction(counts: Counter[str]) -> Iterator[Row]:
+    return (((direction,), count) for direction, count in counts.items())
+
+
+def _api(key: int) -> str:
+    """As the tally's rows name it; a key that nobody knows is not told apart from others."""
+    return "SASL token" if key == SASL_TOKEN else NAMES.get(key, "unknown")

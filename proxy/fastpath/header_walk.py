@@ -1,0 +1,91 @@
+"""The hot path: over the frames of a chunk that pass unread, by arithmetic on their sizes.
+
+Each function returns how far into the chunk everything may pass as it is; what stands behind that
+(a frame that somebody wants whole, a head cut in two, anything odd) is left to the careful path in
+`barnabas.proxy.connection.connection`. Nothing is copied, no object is made but the entry of a request that
+waits.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from barnabas.captures.exchange import Pending
+
+if TYPE_CHECKING:
+    from barnabas.proxy.connection.state import State
+
+_REQUEST = struct.Struct(">iIi").unpack_from
+"""The size; key and version as one number, see `plan.code`; the correlation id."""
+_RESPONSE = struct.Struct(">ii").unpack_from
+
+
+def skim_requests(state: State, data: memoryview, now: int) -> int:
+    """Pass requests; each that expects a response is entered among those that wait."""
+    inbound = state.inbound["request"]
+    end = len(data)
+    at = inbound.passing
+    if at >= end:
+        inbound.passing = at - end
+        return end
+    inbound.passing = 0
+    find = state.familiar.get
+    waiting = state.pairing.waiting
+    room = state.limits.waiting - len(waiting)
+    while at + 12 <= end:
+        size, kind, correlation_id = _REQUEST(data, at)
+        familiar = find(kind)
+        if familiar is None or room <= 0:
+            return at
+        key, version, head, behind, sizes, answered = familiar
+        if size not in sizes or (head and data[at + 12 : at + behind] != head):
+            return at
+        if answered:
+            waiting.append(Pending(correlation_id, key, version, state.client_id, size, now, now))
+            room -= 1
+        else:
+            state.tally.note(key, None)
+        inbound.frames += 1
+        at += 4 + size
+        if at >= end:
+            inbound.passing = at - end
+            return end
+    return at
+
+
+def skim_responses(state: State, data: memoryview, now: int) -> int:
+    """Pass responses that come in the order of their requests."""
+    inbound = state.inbound["response"]
+    end = len(data)
+    at = inbound.passing
+    if at >= end:
+        inbound.passing = at - end
+        return end
+    inbound.passing = 0
+    find = state.quiet.get
+    waiting = state.pairing.waiting
+    key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
+    while at + 8 <= end:
+        size, correlation_id = _RESPONSE(data, at)
+        if not waiting:
+            break
+        pending = waiting[0]
+        sizes = find(pending.key << 16 | pending.version)
+        if sizes is None or size not in sizes or pending.correlation_id != correlation_id:
+            break
+        waiting.popleft()
+        if pending.arrived != arrived or pending.key != key:
+            if count:
+                state.tally.note(key, now - arrived, count)
+            key, arrived, count = pending.key, pending.arrived, 0
+        count += 1
+        at += 4 + size
+        inbound.frames += 1
+        if at >= end:
+            inbound.passing = at - end
+            at = end
+            break
+    if count:
+        state.tally.note(key, now - arrived, count)
+    return at

@@ -1,0 +1,170 @@
+"""`where:`, a rule's condition: whether it can ever hold on the messages that the rule is about.
+
+The condition's syntax tree is walked along the layouts, which know what fields there are.
+
+What can't be told (literals, results of most functions) is accepted: a rule is refused only if it
+can't ever work.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+from jmespath.functions import Functions
+
+from barnabas.captures.context.completing import gaps
+from barnabas.captures.expression import Expression
+from barnabas.proxy.matching.match import Match
+from barnabas.specs import api
+from barnabas.specs.layout import Node
+
+Tree = dict[str, Any]
+"""A node of JMESPath's syntax tree: `type`, `children`, `value`."""
+
+
+class Shape(NamedTuple):
+    """What a part of the condition may be, over all versions; `nodes` None: can't be told."""
+
+    nodes: tuple[Node, ...] | None
+    path: str = ""
+
+    def over(self, found: list[Node | None]) -> Shape:
+        """The same path with these nodes; unknown if there are none."""
+        return Shape(tuple(node for node in found if node is not None) or None, self.path)
+
+    def elements(self) -> Shape:
+        """The elements of an array."""
+        return self.over([node.element for node in self.nodes or ()])
+
+    def arrays(self) -> Shape:
+        """Arrays of this."""
+        return self.over([Node("array", False, False, node) for node in self.nodes or ()])
+
+
+UNKNOWN: Final = Shape(None)
+_FUNCTIONS: Final[dict[str, Any]] = Functions.FUNCTION_TABLE
+_SAME: Final = ("sort", "sort_by", "reverse")
+_ELEMENT: Final = ("max_by", "min_by")
+
+
+def check(condition: Expression, match: Match) -> list[str]:
+    """What is wrong with a condition on these messages: fields that no version of any of them has,
+    functions that JMESPath does not have."""
+    try:
+        return _check_fields(condition.text, condition.compiled.parsed, match)
+    except RecursionError:  # a || a || ... is parsed in a loop and walked in depth
+        return ["is nested too deeply"]
+
+
+def _check_fields(text: str, tree: Tree, match: Match) -> list[str]:
+    """The problems of a condition on the messages that match."""
+    roots = []
+    for key, direction, version in match.kinds():
+        message = api(key).message(direction)
+        # where it has a topic's id alone, the name is put back as the newest version with it has it
+        shown = [version]
+        if gaps(key, version, direction):
+            shown.append(max(v for v in range(version) if not gaps(key, v, direction)))
+        roots += [Node("struct", False, False, struct=message.layout(v)) for v in shown]
+    problems: list[str] = []
+    _Walk(text, f"the body of {match.describe()}", problems).visit(
+        tree, Shape(tuple(roots) or None)
+    )
+    return list(dict.fromkeys(problems))
+
+
+class _Walk(NamedTuple):
+    text: str
+    context: str
+    problems: list[str]
+
+    def visit(self, tree: Tree, at: Shape) -> Shape:
+        """The shape of a part of the condition where `@` has the shape `at`."""
+        children = tree.get("children", [])
+        match tree["type"]:
+            case "field":
+                return self.field(tree["value"], at)
+            case "current" | "identity":
+                return at
+            case "subexpression" | "index_expression" | "pipe":
+                for child in children:
+                    at = self.visit(child, at)
+                return at
+            case "index":
+                return at.elements()
+            case "slice":  # its children are numbers
+                return at
+            case "projection":
+                return self.visit(children[1], self.visit(children[0], at).elements()).arrays()
+            case "filter_projection":
+                element = self.visit(children[0], at).elements()
+                self.visit(children[2], element)
+                return self.visit(children[1], element).arrays()
+            case "flatten":
+                array = self.visit(children[0], at)
+                nested = [node.element for node in array.nodes or ()]
+                return array.over(
+                    [
+                        inner if inner is not None and inner.kind == "array" else node
+                        for node, inner in zip(array.nodes or (), nested, strict=True)
+                    ]
+                )
+            case "value_projection":
+                self.visit(children[0], at)
+                return UNKNOWN
+            case "function_expression":
+                return self.function(tree["value"], children, at)
+        for child in children:  # comparisons, and/or/not, multi-selects
+            self.visit(child, at)
+        return UNKNOWN
+
+    def field(self, name: str, at: Shape) -> Shape:
+        """A field of a structure, in whichever version has it."""
+        if at.nodes is None or name == "_tags":
+            return UNKNOWN
+        path = f"{at.path}.{name}" if at.path else name
+        known: dict[str, list[Node | None]] = {}
+        for node in at.nodes:
+            for slot in node.struct.slots if node.struct is not None else ():
+                known.setdefault(slot.name, []).append(slot.node)
+        if name in known:
+            return Shape(None, path).over(known[name])
+        if known:
+            near = get_close_matches(name, known, 1, cutoff=0)[0]
+            problem = f"no field {path!r} in {self.context}; did you mean {near!r}?"
+            if f'"{name}"' in self.text:
+                problem += f" Text is written in single quotes: '{name}'"
+        elif any(node.kind == "array" for node in at.nodes):
+            problem = f"{at.path!r} is an array; write {at.path}[].{name}"
+        else:
+            problem = f"no field {path!r} in {self.context}; {at.path!r} is a {at.nodes[0].kind}"
+        self.problems.append(problem)
+        return UNKNOWN
+
+    def function(self, name: str, children: list[Tree], at: Shape) -> Shape:
+        """A function's arguments; `&expression` is about the elements of the array beside it."""
+        if name not in _FUNCTIONS:
+            near = get_close_matches(name, _FUNCTIONS, 1, cutoff=0)[0]
+            self.problems.append(f"no function {name!r} in JMESPath; did you mean {near!r}?")
+            return UNKNOWN
+        takes = _FUNCTIONS[name]["signature"]
+        variadic = bool(takes) and bool(takes[-1].get("variadic"))
+        if len(children) < len(takes) or (len(children) > len(takes) and not variadic):
+            self.problems.append(
+                f"{name}() takes {len(takes)}{' or more' if variadic else ''}"
+                f" argument{'' if len(takes) == 1 else 's'}, not {len(children)}"
+            )
+        array = UNKNOWN
+        for child in children:
+            if child["type"] != "expref":
+                array = self.visit(child, at)
+        mapped = UNKNOWN
+        for child in children:
+            if child["type"] == "expref":
+                mapped = self.visit(child["children"][0], array.elements())
+        if name in _SAME:
+            return array
+        if name in _ELEMENT:
+            return array.elements()
+        return mapped.arrays() if name == "map" else UNKNOWN

@@ -1,0 +1,1 @@
+"""Sockets and processes' side: listening, relaying, TLS, asking brokers. Decisions are the connection's."""

@@ -1,0 +1,42 @@
+"""What a proxy is told when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from barnabas.captures.masking import Masking
+from barnabas.proxy.connection.state import Limits
+from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.edits.version_ranges import Offer
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.network.tls import Tls
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a proxy is made from."""
+
+    bootstrap: Sequence[Address]
+    listen: Address = ("127.0.0.1", 0)
+    broker_ports: range | None = None
+    """The ports for brokers; None lets the system choose."""
+    observed: bool = True
+    """Whether every exchange is handed to `done` (the log); if not, only headers are read."""
+    connect_timeout: float = 10.0
+    """Seconds to wait for a broker."""
+    drain: float = 5.0
+    """Seconds that exchanges under way get to finish when the proxy stops."""
+    linger: float = 30.0
+    """Seconds that a broker may stand still after its client has gone before both are closed; as
+    long as clients wait themselves (request.timeout.ms)."""
+    tls: Tls = field(default_factory=Tls)
+    offer: Offer = field(default_factory=Offer)
+    """The versions that clients are offered."""
+    advertise: str | None = None
+    """The host that clients are told for all listeners; None: the one that they listen on."""
+    masking: Masking = field(default_factory=Masking)
+    """What log and capture must not hold."""
+    limits: Limits = field(default_factory=Limits)
+    faults: tuple[Fault, ...] = FAULTS
+    """The faults that scenarios may name."""

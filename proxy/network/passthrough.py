@@ -1,0 +1,137 @@
+"""TLS that passes untouched: bytes from one socket to another, none of them read.
+
+Addresses can't be replaced in what is encrypted, so clients stay behind it only if the brokers tell
+them its listeners as their own: there is one for each broker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from barnabas.captures.tcp import endpoint_text
+from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of
+
+CHUNK: Final = 64 << 10
+"""Bytes read at once, and that wait for a slow reader."""
+
+
+class Route(NamedTuple):
+    """Where to listen, and for which broker."""
+
+    listen: Address
+    broker: Address
+
+
+class Passthrough:
+    """Listeners and the connections through them; all methods are for one loop."""
+
+    def __init__(
+        self, routes: Sequence[Route], *, say: Callable[[str], None], connect_timeout: float = 10.0
+    ) -> None:
+        self.listening: list[Address] = []
+        self.connections = 0
+        """How many were accepted."""
+        self.bytes = {"request": 0, "response": 0}
+        """What passed: from clients, from brokers."""
+        self._routes = routes
+        self._say = say
+        self._timeout = connect_timeout
+        self._servers: list[asyncio.Server] = []
+        self._open: set[asyncio.Task[None]] = set()
+
+    def explain(self) -> list[str]:
+        """What it does, and what must hold for it, in lines for the start."""
+        told = ", ".join(endpoint_text(route.listen) for route in self._routes)
+        return [
+            "tls: passes untouched and unread: no log, no capture, no rules",
+            f"tls: no address is replaced: the brokers' advertised.listeners must be {told}, or "
+            "clients go past the proxy, and their certificates are checked for those names",
+        ]
+
+    async def start(self) -> None:
+        """Listen. Raises OSError if an address can't be had; then nothing listens."""
+        for line in self.explain():
+            self._say(line)
+        try:
+            for route in self._routes:
+
+                async def serve(
+                    reader: asyncio.StreamReader,
+                    writer: asyncio.StreamWriter,
+                    broker: Address = route.broker,
+                ) -> None:
+                    await self._serve(reader, writer, broker)
+
+                listener = listen(route.listen)
+                server = await asyncio.start_server(serve, sock=listener, limit=CHUNK)
+                self._servers.append(server)
+                address = address_of(listener.getsockname())
+                self.listening.append(address)
+                self._say(
+                    f"listening on {endpoint_text(address)} for {endpoint_text(route.broker)}"
+                )
+        except OSError:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Listen no more and close everything: when an exchange is over can't be seen."""
+        for server in self._servers:
+            server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, broker: Address
+    ) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        self._open.add(task)
+        self.connections += 1
+        peer = endpoint_text(address_of(writer.get_extra_info("peername")))
+        name = f"connection {self.connections} ({peer})"
+        try:
+            try:
+                sock, _ = await dial([broker], self._timeout)
+                up, down = await asyncio.open_connection(sock=sock, limit=CHUNK)
+            except OSError as problem:
+                why = reason_of(problem)
+                self._say(f"{name}: {endpoint_text(broker)} can't be reached: {why}; closed")
+                return
+            with contextlib.closing(down):
+                await self._both(reader, down, up, writer)
+        except asyncio.CancelledError:
+            pass  # it stops
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _both(
+        self,
+        client: asyncio.StreamReader,
+        to_broker: asyncio.StreamWriter,
+        broker: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+    ) -> None:
+        """Both directions, until both have ended or one has failed."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._copy("request", client, to_broker))
+                group.create_task(self._copy("response", broker, to_client))
+        except* OSError:
+            pass
+
+    async def _copy(
+        self, direction: str, source: asyncio.StreamReader, target: asyncio.StreamWriter
+    ) -> None:
+        while data := await source.read(CHUNK):
+            self.bytes[direction] += len(data)
+            target.write(data)
+            await target.drain()
+        if target.can_write_eof():
+            target.write_eof()

@@ -1,0 +1,51 @@
+"""Finds connections whose client has gone and whose broker stands still: nothing would end them.
+
+The end of a client's stream is passed on, and the broker closes in turn. One that is stopped, or
+whose host has vanished, does not; and if it takes no more, the client is not read from, so its end
+is not even seen. Without the proxy the client's own close would free its descriptor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from barnabas.proxy.network.tcp_info import acknowledged, ended, received
+
+if TYPE_CHECKING:
+    from barnabas.proxy.network.relay import Link
+
+
+class Standstill:
+    """Looks at connections again and again; patience in seconds."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._seen: dict[Link, tuple[int, float]] = {}
+        """How many bytes the broker had sent and taken, and since when it has been as many."""
+
+    def find(self, links: Iterable[Link], now: float) -> Iterator[Link]:
+        """Those whose client has gone and whose broker has not moved a byte for that long."""
+        seen = {}
+        for link in links:
+            if not _deserted(link):
+                continue
+            broker = link.broker.transport.get_extra_info("socket")
+            moved = received(broker) + acknowledged(broker)
+            before, since = self._seen.get(link, (moved, now))
+            seen[link] = moved, since if before == moved else now
+            if now - seen[link][1] >= self._patience:
+                yield link
+        self._seen = seen
+
+
+def _deserted(link: Link) -> bool:
+    """Whether a client has gone, and no rule or person holds back what it has sent or asked for."""
+    client, broker = link.client, link.broker
+    if not client.open or not broker.open or link.paused:
+        return False
+    if any(not outlet.idle for outlet in link.connection.state.outlet.values()):
+        return False
+    # where the end may come it will be seen, and passed on, so only the others are looked at closely
+    unread = client.ended or not client.transport.is_reading()
+    return unread and ended(client.transport.get_extra_info("socket"))

@@ -1,0 +1,419 @@
+"""Moves the bytes of one connection between two sockets; all decisions are the connection's.
+
+One buffer serves all connections of a loop: it is read into, handed on and reused at once. Only if a
+peer does not take everything does its transport still refer to it; then that peer's sender stops
+reading, and the loop goes on with another buffer until the first is free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Final, cast
+
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.tcp import SEGMENT
+from barnabas.proxy.connection.actions import (
+    NOTHING,
+    PASS,
+    Abort,
+    Actions,
+    Cut,
+    Done,
+    Finish,
+    Hide,
+    Left,
+    Say,
+    Send,
+)
+from barnabas.proxy.connection.connection import Connection
+from barnabas.proxy.connection.snapshot import standing
+from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.network.stepping import OneFrame
+from barnabas.proxy.network.tcp_info import received
+from barnabas.proxy.network.timer import Alarm
+from barnabas.proxy.network.tls import HANDSHAKE, reason
+from barnabas.specs.frames import Direction
+
+if TYPE_CHECKING:
+    from barnabas.captures.masked_flow import MaskedFlow
+
+BUFFER: Final = 2 * SEGMENT
+"""Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
+here and back; and just two packets of a capture."""
+
+_EPOCH: Final = time.time_ns() - monotonic_ns()
+
+
+def clock() -> int:
+    """Now, in ns since the epoch; never goes back (a clock set during a run does not show)."""
+    return _EPOCH + monotonic_ns()
+
+
+class Buffers:
+    """The read buffer that all connections share, and spare ones for when it is still in use."""
+
+    def __init__(self) -> None:
+        self.current = memoryview(bytearray(BUFFER))
+        self._spare: list[memoryview] = []
+
+    def keep(self) -> memoryview:
+        """The present buffer is still referred to: give it away and go on with another."""
+        kept = self.current
+        self.current = self._spare.pop() if self._spare else memoryview(bytearray(BUFFER))
+        return kept
+
+    def release(self, buffer: memoryview) -> None:
+        """A buffer that was given away is free again."""
+        if len(self._spare) < 16:
+            self._spare.append(buffer)
+
+
+class TlsError(OSError):
+    """A TLS handshake failed: with whom and why."""
+
+
+@contextlib.contextmanager
+def _handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        if context is None:
+            raise
+        raise TlsError(f"TLS {whom} failed: {reason(problem)}") from None
+
+
+class Side(asyncio.BufferedProtocol):
+    """One of the two sockets: what it sends is one direction of the connection."""
+
+    transport: asyncio.Transport
+    peer: Side
+
+    def __init__(self, link: Link, direction: Direction) -> None:
+        self.link = link
+        self.direction: Direction = direction
+        self.buffers: Buffers | OneFrame = link.buffers
+        self.clogged = False
+        """Whether this socket does not take what is written to it as fast as it comes."""
+        self.kept: memoryview | None = None
+        """The buffer that this socket's transport may still refer to."""
+        self.open = False
+        self.ended = False
+        """Whether it sends no more: it is not read from again."""
+        self.finished = False
+        """Whether nothing more will be sent to it."""
+        self.tls = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is ours: never buffer silently in the transport."""
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
+        self.tls = self.transport.get_extra_info("ssl_object") is not None
+        # TLS transports pause at the limit, not above it: with 0 they would never go on
+        self.transport.set_write_buffer_limits(high=1 if self.tls else 0, low=0)
+        self.open = True
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to read into."""
+        return self.buffers.current
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """A chunk has come."""
+        link = self.link
+        data = self.buffers.current[:nbytes]
+        now = _EPOCH + monotonic_ns()  # `clock`, without the call
+        if link.flow is not None and link.flow.behind:
+            link.introduce(now)
+        actions = link.connection.receive(self.direction, data, now)
+        if actions is PASS:
+            if link.flow is not None:
+                link.flow.arrived(self.direction, data, now)
+            peer = self.peer
+            peer.transport.write(data)
+            if peer.clogged:
+                peer.kept = self.buffers.keep()
+                self.transport.pause_reading()
+            if link.throttled:
+                link.settle()
+            return
+        if link.flow is not None:
+            cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
+            hidden = [a.frame for a in actions if isinstance(a, Hide)]
+            if actions is NOTHING:
+                link.flow.unread(self.direction, nbytes, now)
+            else:
+                rest = link.connection.undecided(self.direction)
+                link.flow.took(self.direction, data, now, cuts, hidden, rest)
+        link.perform(actions, now)
+        if self.peer.clogged and self.peer.kept is None:
+            self.peer.kept = self.buffers.keep()
+        link.settle()
+
+    def eof_received(self) -> bool:
+        """The peer sends no more; the other direction stays open."""
+        if not self.ended:
+            self.ended = True
+            now = clock()
+            self.link.perform(self.link.connection.receive_eof(self.direction, now), now)
+            self.link.settle()
+        return not self.tls  # TLS knows no half that stays open: what it sent is all on its way
+
+    def pause_writing(self) -> None:
+        """Something written has not been taken: read no more from the other side."""
+        self.clogged = True
+
+    def resume_writing(self) -> None:
+        """All written has been taken."""
+        self.clogged = False
+        if self.kept is not None:
+            self.buffers.release(self.kept)
+            self.kept = None
+        self.link.settle()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is closed: so is the connection."""
+        self.open = False
+        if isinstance(exc, ssl.SSLError):
+            who = "client" if self.direction == "request" else "broker"
+            self.link.say(f"TLS: the {who} ended it: {reason(exc)}")
+        self.link.close(reset=isinstance(exc, ConnectionError))
+
+
+class Link:
+    """The two sides of a connection and its timer."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        buffers: Buffers,
+        flow: MaskedFlow | None,
+        done: Callable[[Exchange], None],
+        say: Callable[[str], None],
+        ready: Callable[[], None],
+        over: Callable[[Link], None],
+    ) -> None:
+        self.connection = connection
+        self.loop = loop
+        self.buffers = buffers
+        self.flow = flow
+        self._done = done
+        self.say = say
+        self._ready = ready
+        self._over = over
+        self._alarm = Alarm(loop, clock, self.tick)
+        self._closed = False
+        self.paused = False
+        self._received = 0, 0
+        self.throttled = False
+        """Whether a side is not read from because too much of what it sent waits already, or may
+        not be because the connection is paused."""
+        self.client = Side(self, "request")
+        self.broker = Side(self, "response")
+        self.client.peer, self.broker.peer = self.broker, self.client
+
+    async def attach(
+        self,
+        client: socket.socket,
+        broker: socket.socket,
+        client_tls: ssl.SSLContext | None = None,
+        broker_tls: tuple[ssl.SSLContext, str] | None = None,
+    ) -> None:
+        """Begin: the broker is reached, so what the client has sent meanwhile can be read.
+
+        With TLS: the context for the client; that for the broker, with the name it is to have.
+        Raises TlsError if a handshake fails, or another OSError.
+        """
+        for sock in (client, broker):  # as Kafka's clients and brokers do (Selector, SocketServer)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        context, name = broker_tls or (None, None)
+        with _handshake("to the broker", context):
+            await self.loop.create_connection(
+                lambda: self.broker,
+                sock=broker,
+                ssl=context,
+                server_hostname=name,
+                ssl_handshake_timeout=HANDSHAKE if context else None,
+            )
+        with _handshake("with the client", client_tls):
+            await self.loop.connect_accepted_socket(
+                lambda: self.client,
+                client,
+                ssl=client_tls,
+                ssl_handshake_timeout=HANDSHAKE if client_tls else None,
+            )
+        # a broker with too many connections closes new ones at once: perhaps before the client's
+        # side was there to be told
+        if self._closed:
+            self.client.transport.abort()
+        elif self.client.finished:
+            self._half_close(self.client)
+        elif self.paused:
+            self.settle()
+
+    def perform(self, actions: Actions, now: int) -> None:
+        """Carry out what the connection asks for; what ends a direction may end all, so it comes last."""
+        finished: list[Side] = []
+        for action in actions:
+            if isinstance(action, Send):
+                side = self.broker if action.direction == "request" else self.client
+                if side.open:
+                    side.transport.write(action.data)
+            elif isinstance(action, Done):
+                action.exchange.ended = now
+                self._done(action.exchange)
+            elif isinstance(action, Left):
+                if self.flow is not None:
+                    way, data, comment, key, version = action
+                    self.flow.left(way, data, now, comment, key, version)
+            elif isinstance(action, Finish):
+                finished.append(self.broker if action.direction == "request" else self.client)
+            elif isinstance(action, Say):
+                self.say(action.text)
+            elif isinstance(action, Abort):
+                self.close(action.reset)
+        for side in finished:
+            self._half_close(side)
+        self._ready()
+
+    def _half_close(self, side: Side) -> None:
+        """Nothing more will be sent to this side; if that holds for both, the connection is over.
+
+        It is over as well if nobody waits for anything: a peer that has vanished would never say so.
+        """
+        side.finished = True
+        if side.peer.finished or self.connection.idle:
+            self.close()
+        elif side.open and side.transport.can_write_eof():  # TLS has no half-close
+            with contextlib.suppress(OSError, RuntimeError):
+                side.transport.write_eof()
+
+    def settle(self) -> None:
+        """After anything that may change it: who may be read from, and when to wake up."""
+        if self._closed:
+            return
+        self.connection.state.begin()  # or it would keep what has left
+        self.throttled = self.paused
+        for side in (self.client, self.broker):
+            if not side.open:
+                continue
+            full = self.connection.full(side.direction)
+            self.throttled |= full
+            if side.ended:  # reading again would only find the end again
+                continue
+            if side.peer.clogged or full or self._rests(side):
+                side.transport.pause_reading()
+            elif not side.transport.is_reading():
+                side.transport.resume_reading()
+        self._alarm.set(self.connection.wake)
+
+    def introduce(self, now: int) -> None:
+        """The capture goes on in another segment, which knows nothing of this connection yet."""
+        if self.flow is not None:
+            self.flow.go_on(now, partial(standing, self.connection))
+
+    def tick(self) -> None:
+        """It is time, or a frame here has been waiting for one that passed elsewhere."""
+        if self._closed:
+            return
+        now = clock()
+        self.perform(self.connection.tick(now), now)
+        self.settle()
+
+    def replace(self, plan: Plan) -> None:
+        """Go on under other rules."""
+        now = clock()
+        self.perform(self.connection.replace(plan, now), now)
+        self.settle()
+
+    def release(self, rule: str) -> None:
+        """What a rule holds leaves."""
+        now = clock()
+        self.perform(self.connection.release(rule, now), now)
+        self.settle()
+
+    def pause(self) -> None:
+        """Read from neither side. What has been read goes its way, when a rule lets it."""
+        self.paused = True
+        self.settle()
+
+    def step(self, direction: Direction) -> None:
+        """While paused: read the next frame that goes in this direction, and no more."""
+        side = self.client if direction == "request" else self.broker
+        side.buffers = OneFrame(self.buffers, self.connection, direction)
+        self.settle()
+
+    def resume(self) -> None:
+        """Read from both sides again."""
+        self.paused = False
+        self.client.buffers = self.broker.buffers = self.buffers
+        self.settle()
+
+    def _rests(self, side: Side) -> bool:
+        """Whether a side is paused, and has no step to make."""
+        if not self.paused:
+            return False
+        step = side.buffers
+        if isinstance(step, OneFrame) and not step.done:
+            return False
+        side.buffers = self.buffers
+        return True
+
+    def received(self) -> tuple[int, int]:
+        """Bytes that came from the client and from the broker."""
+        if self._closed:
+            return self._received
+        client, broker = (
+            received(side.transport.get_extra_info("socket")) if side.open else 0
+            for side in (self.client, self.broker)
+        )
+        return client, broker
+
+    def close(self, reset: bool = False) -> None:
+        """Close both sides at once, and account for what was under way."""
+        if self._closed:
+            return
+        self._received = self.received()
+        self._closed = True
+        self._alarm.set(None)
+        now = clock()
+        if self.flow is not None and self.flow.behind:
+            self.introduce(now)
+        self.perform(self.connection.closed(now), now)
+        for side in (self.client, self.broker):
+            if side.open:
+                if reset:
+                    self._reset_on_close(side)
+                    side.transport.abort()
+                else:
+                    side.transport.close()
+        if self.flow is not None:
+            self.flow.close(now, reset=reset)
+        self._over(self)
+
+    @property
+    def open(self) -> bool:
+        """Whether a socket is not closed yet; after `close` it may still have something to send."""
+        return self.client.open or self.broker.open
+
+    def abort(self) -> None:
+        """Close what is still open, sent or not."""
+        for side in (self.client, self.broker):
+            if side.open:
+                side.transport.abort()
+
+    @staticmethod
+    def _reset_on_close(side: Side) -> None:
+        """A reset is passed on as a reset."""
+        sock = side.transport.get_extra_info("socket")
+        if sock is not None:
+            with contextlib.suppress(OSError):
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

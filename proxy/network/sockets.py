@@ -1,0 +1,140 @@
+"""Sockets on both sides: listening, reaching a broker, turning a client away."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any, Final
+
+from barnabas.captures.tcp import possible
+from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.effects import Reject
+
+_MAPPED: Final = "::ffff:"
+"""How an IPv6 socket shows an IPv4 address (RFC 4291, 2.5.5.2)."""
+
+BACKLOG: Final = 1024
+"""Connections that wait to be accepted."""
+
+
+async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.socket, str]:
+    """A connection to the first of these that takes one, and its host as certificates have it: without
+    a scope.
+
+    `patience`: seconds for each of them. Raises OSError, that of the last.
+    """
+    loop = asyncio.get_running_loop()
+    problem: OSError = ConnectionRefusedError("no address")
+    for host, port in addresses:
+        try:
+            async with asyncio.timeout(patience):
+                for family, address in await _resolved(loop, possible((host, port))):
+                    sock = socket.socket(family, socket.SOCK_STREAM)
+                    sock.setblocking(False)
+                    try:
+                        await _connected(loop, sock, address)
+                    except OSError as failure:
+                        sock.close()
+                        problem = failure
+                    except BaseException:
+                        sock.close()
+                        raise
+                    else:
+                        return sock, host.partition("%")[0]
+        except TimeoutError:
+            problem = TimeoutError(f"no answer in {patience:g} s")
+        except OSError as failure:
+            problem = failure
+    raise problem
+
+
+async def _resolved(
+    loop: asyncio.AbstractEventLoop, address: Address
+) -> list[tuple[int, tuple[Any, ...]]]:
+    """What a name stands for: families, and addresses as those have them. Raises OSError."""
+    host, port = address
+    if "%" in host:  # a scope of IPv6, which uvloop would drop; nobody needs to be asked
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    else:
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [(family, place) for family, _, _, _, place in found]
+
+
+async def _connected(
+    loop: asyncio.AbstractEventLoop, sock: socket.socket, address: tuple[Any, ...]
+) -> None:
+    """Connect. Raises OSError. As `sock_connect` of a loop; uvloop's drops the scope here, too."""
+    problem = sock.connect_ex(address)
+    if problem == errno.EINPROGRESS:
+        over = asyncio.Event()
+        loop.add_writer(sock, over.set)
+        try:
+            await over.wait()
+        finally:
+            loop.remove_writer(sock)
+        problem = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if problem:
+        raise OSError(problem, os.strerror(problem))
+
+
+async def turn_away(client: socket.socket, reject: Reject) -> None:
+    """Turn a client away."""
+    if reject.how == "hang":
+        await asyncio.sleep(reject.at_most / 1e9)
+    elif reject.how == "reset":
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def listen(address: Address) -> socket.socket:
+    """A socket that listens there, in the scope that an IPv6 host may name. Raises OSError."""
+    host, port = address
+    possible((host, port or 1))  # 0: the system chooses
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    place = socket.getaddrinfo(
+        host or None, port, family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0][4]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen(BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def address_of(name: tuple[Any, ...]) -> Address:
+    """Host and port of what a socket says of itself or its peer.
+
+    IPv4 on a socket of IPv6 is IPv4. A link-local address keeps its scope, by the interface's name
+    where it has one: without it nobody can listen or connect there (RFC 4007, 11).
+
+    >>> address_of(("::ffff:127.0.0.1", 9092, 0, 0)), address_of(("fe80::1", 9092, 0, 1))
+    (('127.0.0.1', 9092), ('fe80::1%lo', 9092))
+    """
+    host, port, *rest = name
+    scope = rest[1] if rest else 0
+    if host.startswith(_MAPPED) and "." in host:
+        return host.removeprefix(_MAPPED), port
+    if scope and "%" not in host:
+        host = f"{host}%{_interface(scope)}"
+    return host, port
+
+
+def _interface(scope: int) -> str:
+    try:
+        return socket.if_indextoname(scope)
+    except OSError:  # it is gone
+        return str(scope)
+
+
+def reason_of(problem: OSError) -> str:
+    """What went wrong, in the system's words."""
+    if isinstance(problem, ConnectionError) and problem.errno:
+        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
+    return problem.strerror or str(problem) or type(problem).__name__

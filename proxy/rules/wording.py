@@ -1,0 +1,92 @@
+"""What a rule decided, in words: for the log and the comments in a capture."""
+
+from __future__ import annotations
+
+from barnabas.proxy.effects import (
+    Answer,
+    Aside,
+    Become,
+    Break,
+    Effect,
+    Gather,
+    HalfClose,
+    HangUp,
+    Insert,
+    Lose,
+    LoseReply,
+    Pace,
+    Partition,
+    Pieces,
+    Reject,
+    Repeat,
+    Shuffle,
+    Silence,
+    Stall,
+    Wait,
+)
+from barnabas.proxy.matching.units import show_duration
+
+
+def describe(effect: Effect) -> str:
+    """An effect in a few words.
+
+    >>> describe(Wait(213_400_000)), describe(Aside(5_000_000_000, passing=2))
+    ('delay 213 ms', 'hold until 2 more have passed, at most 5 s')
+    """
+    match effect:
+        case Wait(ns):
+            return f"delay {show_duration(ns)}"
+        case Aside(at_most, until, same, passing, control=control):
+            whose = "anywhere" if same == "any" else f"same {same}"
+            if control:
+                what = "until released"
+            elif passing is not None:
+                where = "" if until is None else f" ({whose})"
+                what = f"until {passing} more have passed{where}"
+            elif until is not None:
+                what = f"until {until.describe()} ({whose})"
+            else:
+                return f"hold {show_duration(at_most)}"
+            return f"hold {what}, at most {show_duration(at_most)}"
+        case Shuffle(order, at_most, scope=scope):
+            among = f" of {scope}" if scope else ""
+            return f"shuffle {len(order)}{among}, at most {show_duration(at_most)}"
+        case Gather(size, at_most):
+            return f"gather {size}, at most {show_duration(at_most)}"
+        case Lose(selective):
+            return "drop this exchange" if selective else "drop"
+        case HangUp(forward, reset):
+            end = "reset" if reset else "close"
+            return f"{end} behind this message" if forward else end
+        case Break(keep):
+            return f"break off behind {keep} bytes"
+        case HalfClose():
+            return "half-close behind this message"
+        case Become(what=what):
+            return what
+        case Answer(body):
+            return f"answer with {len(body)} bytes"
+        case LoseReply():
+            return "lose the reply"
+        case Repeat(times):
+            return f"repeat {times} time{'s' if times != 1 else ''}"
+        case Insert(direction, frame):
+            return f"inject a {direction} of {len(frame)} bytes"
+        case Pace(ns, scope):
+            return f"throttle {show_duration(ns)}{f' on the line of {scope}' if scope else ''}"
+        case Pieces(size, every):
+            return f"slice into pieces of {size} bytes, {show_duration(every)} apart"
+        case Stall(direction, ns):
+            return f"stop reading {direction}s for {show_duration(ns)}"
+        case Partition(ns, clients, brokers, ways):
+            who = " or ".join(clients or ("all clients",))
+            where = " and ".join(map(str, sorted(brokers))) if brokers else "all"
+            way = "" if len(ways) == 2 else f", {ways[0]}s only"
+            return f"isolate {who} from brokers {where} for {show_duration(ns)}{way}"
+        case Reject(how, at_most):
+            return f"refuse the connection ({how})" + (
+                f" for {show_duration(at_most)}" if how == "hang" else ""
+            )
+        case Silence(at_most):
+            return f"blackhole for {show_duration(at_most)}"
+    raise AssertionError(effect)

@@ -1,0 +1,1 @@
+"""Scenario files: YAML in, rules with their conditions and faults out, or all that is wrong, with lines."""

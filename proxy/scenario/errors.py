@@ -1,0 +1,129 @@
+"""What is wrong with a scenario, in words: pydantic's errors with lines and the nearest name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from barnabas.proxy.faults import Fault
+from barnabas.proxy.matching.settings import SAID, Loc
+from barnabas.proxy.scenario.yaml_lines import Document
+
+_MUST: Final = {
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a number",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "frozen_set_type": "must be a list",
+    "model_type": "must be a mapping",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must not be empty",
+    "string_too_short": "must not be empty",
+}
+"""Wording by pydantic's type of error; its own message for any other."""
+
+
+class ScenarioError(ValueError):
+    """A scenario is wrong; `problems` has a line for everything that is."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+def explain(
+    error: ValidationError,
+    document: Document,
+    root: type[BaseModel],
+    faults: tuple[Fault, ...] = (),
+    whole: str = "the scenario",
+) -> Iterator[tuple[int, str]]:
+    """Each problem with its line. whole: what the document is called."""
+    for detail in error.errors(include_url=False):
+        loc = detail["loc"]
+        if detail["type"] == SAID:
+            text = detail["msg"]
+        elif detail["type"] == "missing":
+            text = f"{loc[-1]!r} is missing in {_place(loc[:-1], whole)}"
+        elif detail["type"] == "extra_forbidden":
+            text = unknown("key", str(loc[-1]), _names(loc, root, faults), _place(loc[:-1], whole))
+        else:
+            text = f"{_place(loc, whole)}: {_phrase(detail)}"
+        yield document.line(loc), text
+
+
+def unknown(what: str, name: str, known: tuple[str, ...], place: str) -> str:
+    """The wording for a name that does not exist.
+
+    >>> unknown("key", "delai", ("drop", "delay"), "do")
+    "unknown key 'delai' in do; did you mean 'delay'?"
+    """
+    near = get_close_matches(name, known, 1, cutoff=0)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown {what} {name!r} in {place}{hint}"
+
+
+def _place(loc: Loc, whole: str) -> str:
+    names = [step for step in loc if isinstance(step, str)]
+    if not names:
+        return whole
+    if names == ["rules"] and len(loc) > 1:
+        return "the rule"
+    return names[-1]
+
+
+def _phrase(detail: ErrorDetails) -> str:
+    context: dict[str, Any] = detail.get("ctx", {})
+    if detail["type"] == "value_error":
+        return str(context["error"])
+    text = _MUST.get(detail["type"])
+    if text is None:
+        return detail["msg"]
+    text = text.format_map(context)
+    return text if text.endswith("empty") else f"{text}, not {_shown(detail['input'])}"
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping"
+        case tuple() | list():
+            return "a list"
+    return repr(value) if isinstance(value, str | int | float) else str(value)
+
+
+def _names(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> tuple[str, ...]:
+    """The keys that are known where an unknown one stands."""
+    model: type[BaseModel] | None = root
+    settings = {name: model for name, model, _ in faults}
+    inside = False
+    for step in loc[:-1]:
+        if isinstance(step, int) or model is None:
+            continue
+        if step == "do" and not inside:
+            inside = True
+        elif inside and step in settings:
+            model = settings.pop(step)
+            settings = {}
+        else:
+            model = _model(model.model_fields[step].annotation)
+    return tuple(model.model_fields) if model is not None else ()
+
+
+def _model(annotation: Any) -> type[BaseModel] | None:
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model(part))), None)

@@ -1,0 +1,81 @@
+"""Reading scenario files: all that is wrong with one is said at once, with its lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.matching.when import When
+from barnabas.proxy.scenario.errors import ScenarioError, explain
+from barnabas.proxy.scenario.json_schema import scenario_schema
+from barnabas.proxy.scenario.model import DIALECTS, Planned, RuleConfig, Scenario, dialect
+from barnabas.proxy.scenario.yaml_lines import Document, read
+from barnabas.specs.drafts import Draft
+
+__all__ = [
+    "Planned",
+    "RuleConfig",
+    "Scenario",
+    "ScenarioError",
+    "When",
+    "load",
+    "loads",
+    "scenario_schema",
+]
+
+
+def load(path: Path, faults: tuple[Fault, ...] = FAULTS) -> Scenario:
+    """Read a scenario file. Raises ScenarioError with every problem in it, OSError."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ScenarioError((f"{path.name}:{line}: the file is not UTF-8",)) from None
+    return loads(text, path.name, faults)
+
+
+def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS) -> Scenario:
+    """Read a scenario. Raises ScenarioError with every problem in it; `name` stands in front.
+
+    >>> loads("version: 1\\nrules: [{name: cut, do: close}]").rules[0].do[0].name
+    'close'
+    """
+    document = read(text)
+    problems = list(document.problems)
+    scenario = None
+    if not document.broken:
+        problems += _same_names(document)
+        try:
+            context = {"faults": faults, "dialect": _dialect(document)}
+            scenario = Scenario.model_validate(document.value, context=context)
+        except ValidationError as error:
+            problems += explain(error, document, Scenario, faults)
+    if problems or scenario is None:
+        lines = sorted(dict.fromkeys(problems), key=lambda problem: problem[0])
+        raise ScenarioError(tuple(f"{name}:{line}: {said}" for line, said in lines))
+    scenario._source = text
+    return scenario
+
+
+def _dialect(document: Document) -> Draft | None:
+    """The dialect that is named; what is none is said when the whole is looked at."""
+    name = document.value.get("dialect") if isinstance(document.value, dict) else None
+    return dialect(name) if isinstance(name, str) and name in DIALECTS else None
+
+
+def _same_names(document: Document) -> list[tuple[int, str]]:
+    rules = document.value.get("rules") if isinstance(document.value, dict) else None
+    problems = []
+    first: dict[str, int] = {}
+    for place, rule in enumerate(rules if isinstance(rules, tuple) else ()):
+        name = rule.get("name") if isinstance(rule, dict) else None
+        if not isinstance(name, str):
+            continue
+        line = document.line(("rules", place, "name"))
+        if name in first:
+            text = f"two rules are called {name!r}; the other one in line {first[name]}"
+            problems.append((line, text))
+        first.setdefault(name, line)
+    return problems

@@ -1,0 +1,40 @@
+"""Which rules depend on other connections, and why: said when a scenario is loaded, marked in captures.
+
+What a rule does is decided by the messages of one connection, so that the same traffic gives the same
+run, but for what is listed here: which of two connections gets its turn first is chance. A capture
+has that order, so a rehearsal is exact; another live run need not be the same.
+
+What is learnt once (brokers' addresses, names of topic ids) is not meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from barnabas.proxy.scenario.model import RuleConfig, Scenario
+
+
+def reasons(rule: RuleConfig) -> Iterator[str]:
+    """What of other connections a rule depends on, in words; nothing for most."""
+    when = rule.when
+    if when.scope == "rule":
+        yield "it counts the matches of all of them"
+    for point in (when.after, when.until):
+        if point is not None and point.rule is not None:
+            yield f"it goes by what rule {point.rule!r} did on them"
+    for fault in rule.do:
+        across = getattr(fault.config, "across", "")
+        if across:
+            yield f"{fault.name}: {across}"
+
+
+def notes(scenario: Scenario | None) -> list[str]:
+    """A line for each rule that depends on other connections."""
+    return [
+        f"note: rule {rule.name!r} depends on other connections ({'; '.join(found)}): "
+        "exact in rehearsal only"
+        for rule in (scenario.rules if scenario is not None else ())
+        if (found := list(reasons(rule)))
+    ]

@@ -1,0 +1,244 @@
+"""What a scenario says: which messages, under which condition, how often, and what happens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+
+from pydantic import (
+    BaseModel,
+    Field,
+    PlainValidator,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails
+from pydantic_core.core_schema import ValidationInfo
+
+from barnabas.captures.expression import expression
+from barnabas.proxy.faults import CONNECTIONS, FAULTS, Act, Fault
+from barnabas.proxy.matching.match import Match
+from barnabas.proxy.matching.settings import Loc, Settings, again, refuse, said
+from barnabas.proxy.matching.when import When
+from barnabas.proxy.matching.where import check
+from barnabas.proxy.scenario.contradictions import clashes
+from barnabas.proxy.scenario.errors import unknown
+from barnabas.specs.drafts import Draft, draft
+
+DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
+"""The drafts that peers here speak."""
+
+KAFKAS: Final = ("respond", "inject", "duplicate", "lose_reply", "quota", "steer", "clamp", "skew")
+"""Faults that make frames, pair them or look for fields as only Kafka's own protocol has them."""
+
+
+def dialect(name: str) -> Draft:
+    """A draft that is spoken. Raises ValueError.
+
+    >>> dialect("rewrite-0.8.2").title
+    'Consumer rewrite, as its layouts reached 0.8.2'
+    """
+    if name not in DIALECTS:
+        raise ValueError(f"{name!r} is no dialect: {' or '.join(DIALECTS)}")
+    return draft(name)
+
+
+class Planned(NamedTuple):
+    """One fault of a rule: its name, its settings, and what it does."""
+
+    name: str
+    config: BaseModel
+    act: Act
+
+
+def required(model: type[BaseModel]) -> list[str]:
+    """The settings that a fault can't do without."""
+    return [name for name, field in model.model_fields.items() if field.is_required()]
+
+
+def alone(model: type[BaseModel]) -> str | None:
+    """The setting whose value may stand for all: the only one that is needed, or that there is.
+
+    `close: true` would say something else than it does, so none that is true or false.
+
+    >>> from barnabas.proxy.faults.delay import Delay
+    >>> alone(Delay)  # `delay: 200ms`
+    'by'
+    """
+    names = required(model) or list(model.model_fields)
+    one = len(names) == 1 and model.model_fields[names[0]].annotation is not bool
+    return names[0] if one else None
+
+
+def _plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
+    faults: tuple[Fault, ...] = (info.context or {}).get("faults", FAULTS)
+    known = {name: (model, act) for name, model, act in faults}
+    planned: list[Planned] = []
+    problems: list[InitErrorDetails] = []
+    for loc, name, settings in _entries(value, problems):
+        if name not in known:
+            what = "key" if loc[-1:] == (name,) else "fault"
+            problems.append(said(loc, unknown(what, name, tuple(known), "do")))
+            continue
+        model, act = known[name]
+        short = alone(model)
+        if settings is None:
+            settings = {}
+        elif not isinstance(settings, dict) and short is not None:
+            settings = {short: settings}  # delay: 200ms
+        try:
+            planned.append(Planned(name, model.model_validate(settings, context=info.context), act))
+        except ValidationError as error:
+            prefix = loc if loc[-1:] == (name,) else (*loc, name)
+            problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
+    if problems:
+        refuse(problems)
+    return tuple(planned)
+
+
+def _entries(value: Any, problems: list[InitErrorDetails]) -> list[tuple[Loc, str, Any]]:
+    """The faults of a `do`, in the order written: (place, name, settings)."""
+    found: list[tuple[Loc, str, Any]] = []
+    listed = isinstance(value, tuple | list)
+    for place, entry in enumerate(value if listed else (value,)):
+        loc: Loc = (place,) if listed else ()
+        match entry:
+            case str():
+                found.append((loc, entry, None))
+            case dict() if entry:
+                found += [((*loc, name), name, settings) for name, settings in entry.items()]
+            case _:
+                problems.append(said(loc, "do: must name a fault, or several, with settings"))
+    if not found and not problems:
+        problems.append(said((), "do: must not be empty"))
+    return found
+
+
+class RuleConfig(Settings):
+    """One rule: which messages, under which condition, how often, and what happens to them."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Names the rule in logs and captures; its chance depends on it. No two may be the same."""
+    match: Match = Match()
+    """Which messages. Any if absent."""
+    where: str | None = None
+    """A condition on the decoded body, in JMESPath: `group_id == 'orders'`."""
+    when: When = When()
+    """How often. Always if absent."""
+    do: Annotated[
+        tuple[Planned, ...],
+        PlainValidator(_plan, json_schema_input_type=Any),
+        WithJsonSchema({"description": "One or more faults, in the order written."}),
+    ]
+
+    @field_validator("do")
+    @classmethod
+    def _leads(cls, planned: tuple[Planned, ...], info: ValidationInfo) -> tuple[Planned, ...]:
+        match = info.data.get("match")
+        alone = [isinstance(fault.config, CONNECTIONS) for fault in planned]
+        if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
+            name = next(fault.name for fault in planned if isinstance(fault.config, CONNECTIONS))
+            text = f"{name} is about connections: a rule of its own, whose match names brokers only"
+            refuse([said((), text)])
+        problems = [
+            said((), f"{fault.name}: {problem}")
+            for fault in planned
+            for path in getattr(fault.config, "paths", ())
+            for problem in (check(expression(path), match.any_version) if match is not None else ())
+        ]
+        if match is not None:
+            faults = [(fault.name, fault.config) for fault in planned]
+            problems += [said((), problem) for problem in clashes(faults, match.direction)]
+        if problems:
+            refuse(problems)
+        return planned
+
+    @field_validator("where")
+    @classmethod
+    def _fits(cls, text: str | None, info: ValidationInfo) -> str | None:
+        if text is None:
+            return None
+        condition = expression(text)
+        if "match" in info.data:
+            problems = check(condition, info.data["match"].any_version)
+            if problems:
+                refuse(said((), f"where: {problem}") for problem in problems)
+        return text
+
+
+class About(Settings):
+    """What a scenario is for: nothing that happens depends on it."""
+
+    simulates: str
+    """What goes wrong, and where in the world it does."""
+    healthy: str
+    """What a client does that copes with it; anything else is worth a look."""
+    needs: str = ""
+    """What must be there for the rules to have something to do: a group, transactions, a version."""
+    sources: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """KIPs, documents, issues."""
+
+
+class Scenario(Settings):
+    """What a proxy does to traffic: rules, asked in their order."""
+
+    version: Literal[1]
+    """The version of this format."""
+    about: About | None = None
+    """What it is for."""
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 0
+    """Another seed, another chance; the same seed and traffic, the same decisions."""
+    dialect: str | None = None
+    """What clients and brokers speak, if it is a draft that never shipped: `central-coordination` or
+    `rewrite-0.8.2`. Then rules name its APIs, and some faults are not there."""
+    rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]
+    """Asked in this order."""
+
+    @field_validator("dialect")
+    @classmethod
+    def _is_spoken(cls, name: str | None) -> str | None:
+        if name is not None:
+            dialect(name)
+        return name
+
+    @model_validator(mode="after")
+    def _can(self) -> Self:
+        if self.dialect is not None:
+            refuse_all = [
+                said(
+                    ("rules", place, "do"),
+                    f"{fault.name} is for Kafka's own protocol: {self.dialect} is spoken here",
+                )
+                for place, rule in enumerate(self.rules)
+                for fault in rule.do
+                if fault.name in KAFKAS
+            ]
+            if refuse_all:
+                refuse(refuse_all)
+        return self
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        names = tuple(rule.name for rule in self.rules)
+        problems = [
+            said(
+                ("rules", place, "when", key, "rule"),
+                unknown("rule", point.rule, names, key),
+            )
+            for place, rule in enumerate(self.rules)
+            for key in ("after", "until")
+            if (point := getattr(rule.when, key)) is not None
+            and point.rule is not None
+            and point.rule not in names
+        ]
+        if problems:
+            refuse(problems)
+        return self
+
+    _source: str = PrivateAttr("")
+
+    def meta(self) -> dict[str, Any]:
+        """What a capture keeps of it: with this, the same traffic meets the same decisions."""
+        return {"scenario": self._source, "seed": self.seed}

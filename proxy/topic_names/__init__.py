@@ -1,0 +1,1 @@
+"""The names of topics that messages name by id: learnt from what passes, or asked for."""

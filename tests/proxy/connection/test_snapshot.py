@@ -1,0 +1,167 @@
+"""A capture that goes on in another segment says what is under way, and then reads as one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from barnabas.captures.conversations import Conversations
+from barnabas.captures.exchange import Exchange
+from barnabas.captures.frames import frames
+from barnabas.captures.masked_flow import MaskedFlow
+from barnabas.captures.masking import Masking
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.rotation import Rotation
+from barnabas.captures.writer import CaptureWriter
+from barnabas.proxy.connection.snapshot import standing
+from barnabas.specs.frames import Direction
+from tests.proxy.playbook import Chunks, Stage, request, response, trailing, whole
+from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded, pieces
+
+
+class Rotated(Recorded):
+    """Its capture has a new segment before the chunks of these numbers."""
+
+    def __init__(self, stage: Stage, folder: Path, points: Sequence[int]) -> None:
+        super().__init__(stage, folder.with_name("unused"), Masking())
+        self.points = set(points)
+        self.chunks = 0
+        if points:
+            self.writer.close()
+            self.path = folder
+            self.writer = CaptureWriter(
+                folder, limit=None, meta={}, rotation=Rotation(age=0), capture="5f"
+            )
+            here = ("127.0.0.1", 1)
+            comment = {"client": "client:1", "broker": 1}
+            flow = self.writer.open(1, here, ("127.0.0.1", 2), stage.now, comment)
+            self.flow = MaskedFlow(flow, Masking())
+            self.flow.upstream(here, ("127.0.0.1", 3))
+
+    def feed(self, direction: Direction, data: bytes, chunks: Chunks = whole) -> None:
+        def counted(data: bytes) -> Iterator[bytes]:
+            for chunk in chunks(data):
+                if self.chunks in self.points:
+                    self.writer.look(self.stage.now)
+                self.chunks += 1
+                if self.flow.behind:
+                    self.flow.go_on(self.stage.now, partial(standing, self.connection))
+                yield chunk
+
+        super().feed(direction, data, counted)
+
+
+def heartbeat(number: int) -> bytes:
+    return request("Heartbeat", number, group_id="g", generation_id=number, member_id="m" * 40)
+
+
+def play(actor: Recorded, chunks: Chunks) -> None:
+    """Pipelined requests, secrets, and what leaves late."""
+    actor.ask(request("SaslHandshake", 1, mechanism="PLAIN") + heartbeat(2), chunks)
+    actor.answer(response("SaslHandshake", 1, mechanisms=["PLAIN"]), chunks)
+    actor.ask(request("SaslAuthenticate", 3, auth_bytes=PLAIN) + heartbeat(4), chunks)
+    actor.stage.wait(6)
+    actor.answer(response("Heartbeat", 2), chunks)
+    actor.ask(heartbeat(5) + heartbeat(6), chunks)
+    actor.answer(response("SaslAuthenticate", 3) + response("Heartbeat", 4), chunks)
+    actor.stage.wait(12)
+    actor.answer(response("Heartbeat", 5) + response("Heartbeat", 6), chunks)
+    actor.ask(heartbeat(7), chunks)
+    actor.answer(response("Heartbeat", 7), chunks)
+    actor.finish = partial(_finish, actor)  # type: ignore[method-assign]
+    actor.finish()
+
+
+def _finish(actor: Recorded) -> bytes:
+    actor.close()
+    actor.flow.close(actor.stage.now)
+    actor.writer.close()
+    return b""
+
+
+def exchanges(*paths: Path) -> list[Exchange]:
+    return list(Conversations().exchanges(CaptureReader(*paths)))
+
+
+def mark(exchange: Exchange) -> tuple[int, int, bytes | None, bytes | None]:
+    return (
+        exchange.ordinal,
+        exchange.correlation_id,
+        exchange.request_body,
+        exchange.response_body,
+    )
+
+
+WAYS = pytest.mark.parametrize(
+    "chunks", [whole, trailing, pieces(23)], ids=["whole", "trailing", "23"]
+)
+SCENARIOS = pytest.mark.parametrize("scenario", ["", SLOW], ids=["", "late"])
+OBSERVED = pytest.mark.parametrize("observed", [True, False], ids=["log", "no log"])
+
+
+@WAYS
+@SCENARIOS
+@OBSERVED
+@settings(max_examples=10)
+@given(points=st.sets(st.integers(0, 60), min_size=1, max_size=8))
+def test_segments_tell_what_one_file_tells(
+    tmp_path_factory: pytest.TempPathFactory,
+    chunks: Chunks,
+    scenario: str,
+    observed: bool,
+    points: set[int],
+) -> None:
+    folder = tmp_path_factory.mktemp("run") / "f"
+    one = Recorded(Stage(scenario, observed=observed), folder.with_suffix(".pcapng"), Masking())
+    play(one, chunks)
+    several = Rotated(Stage(scenario, observed=observed), folder, sorted(points))
+    play(several, chunks)
+    assert several.sent == one.sent
+    expected = exchanges(one.path)
+    assert exchanges(folder) == expected
+    assert [seen.ordinal for seen in frames(CaptureReader(folder))] == [
+        seen.ordinal for seen in frames(CaptureReader(one.path))
+    ]
+    known = {mark(exchange) for exchange in expected}
+    for path in folder.iterdir():
+        for found in exchanges(path):
+            if found.response_body is not None:
+                assert mark(found) in known
+
+
+@WAYS
+@OBSERVED
+def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(
+    tmp_path: Path, chunks: Chunks, observed: bool
+) -> None:
+    actor = Rotated(Stage(observed=observed), tmp_path / "f", [1 << 30])
+    asked = 0
+    for _ in range(5):
+        for _ in range(3):
+            asked += 1
+            actor.ask(heartbeat(asked), chunks)
+        actor.answer(response("Heartbeat", asked - 2), chunks)
+        actor.writer.look(actor.stage.now)
+        actor.ask(heartbeat(asked + 1)[:50], chunks)
+        actor.writer.look(actor.stage.now)
+        actor.ask(heartbeat(asked + 1)[50:], chunks)
+        asked += 1
+        for number in range(asked - 2, asked + 1):
+            actor.answer(response("Heartbeat", number), chunks)
+    _finish(actor)
+    found = []
+    for path in sorted(actor.path.iterdir()):
+        conversations = Conversations()
+        reader = CaptureReader(path)
+        alone = list(conversations.exchanges(reader))
+        whole_here = [one.correlation_id for one in alone if one.response_size is not None]
+        found.append((whole_here, conversations.earlier, conversations.losses))
+        assert conversations.skipped == conversations.undecoded == 0
+    cut: tuple[list[int], int, int] = ([], 0, 0)
+    then = [each for number in (5, 9, 13, 17) for each in (([number], 3, 0), cut)]
+    assert found == [([1], 0, 0), cut, *then, ([], 3, 0)]

@@ -1,0 +1,293 @@
+"""What is changed without a rule, in every version: addresses, and the versions that are offered."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from barnabas.proxy.edits.edits import explain, refusal
+from barnabas.proxy.edits.version_ranges import NEWEST_API_VERSIONS, Offer, ceiling
+from barnabas.specs import NAMES, api
+from barnabas.specs.addresses import LEAKING, PLACES
+from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+
+PATCHED = [
+    (key, version)
+    for key, places in PLACES.items()
+    for version in range(api(key).versions[0], api(key).versions[1] + 1)
+    if any(place.first <= version <= place.last for place in places)
+]
+
+
+OWNER = {60: "broker_id"}
+
+
+def nodes(key: int, version: int, host: str, port: int) -> dict[str, Any]:
+    """A response that names node 3 there, and one without an address."""
+    owner = OWNER.get(key, "node_id")
+    found = [{owner: 3, "host": host, "port": port}, {owner: -1, "host": "", "port": -1}]
+    return held(key, version, found)
+
+
+def held(key: int, version: int, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """A response with these nodes; only the first, if there is room for one."""
+    match key:
+        case 0 | 1 | 78 | 79:
+            return {"node_endpoints": found}
+        case 10 if version < 4:
+            return found[0]
+        case 10:
+            return {"coordinators": found}
+        case _:
+            return {"brokers": found}
+
+
+def asked(key: int, version: int) -> bytes:
+    body: dict[str, Any] = {"acks": 1} if key == 0 else {}
+    return request(NAMES[key], 7, version=version, **body)
+
+
+@pytest.mark.parametrize(("key", "version"), PATCHED)
+@pytest.mark.parametrize("observed", [True, False])
+def test_addresses_in_every_version(key: int, version: int, observed: bool) -> None:
+    actor = Stage(observed=observed).actor()
+    for chunks in (whole, bytewise):
+        actor.ask(asked(key, version), chunks)
+        real = response(NAMES[key], 7, version=version, **nodes(key, version, "real", 9092))
+        actor.answer(real, chunks)
+        there = nodes(key, version, "proxy", 10_003)
+        assert actor.frames("response")[-1] == response(NAMES[key], 7, version=version, **there)
+    assert actor.stage.totals.undecoded == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "version"), [(0, 9), (0, 3), (1, 15), (1, 11), (12, 4), (8, 8), (11, 7)]
+)
+def test_other_responses_pass_in_the_pieces_that_they_come_in(key: int, version: int) -> None:
+    actor = Stage().actor()
+    actor.ask(asked(key, version))
+    frame = response(NAMES[key], 7, version=version)
+    actor.answer(frame[:10])
+    actor.answer(frame[10:])
+    assert [data for _, data in actor.times["response"]] == [frame[:10], frame[10:]]
+
+
+def test_a_node_without_a_host_stays_as_it_is() -> None:
+    actor = Stage().actor()
+    actor.ask(request("FindCoordinator", 1, version=2, key="g"))
+    nobody = response("FindCoordinator", 1, version=2, error_code=15, node_id=-1, host="", port=-1)
+    actor.answer(nobody)
+    assert actor.sent["response"] == nobody
+    assert actor.left == []
+
+
+def rewritten(data: bytes, old: bytes, new: bytes) -> bytes:
+    """A frame with other bytes in it, at all places, and the size that it has then."""
+    assert old in data
+    return raw(data[4:].replace(old, new))
+
+
+def with_host(data: bytes, compact: bool, length: bytes, host: bytes) -> bytes:
+    """A frame in which the second host is another, and its length is written as it says."""
+    before = b"\x07" if compact else b"\0\x06"
+    return rewritten(data, before + b"real-2", length + host)
+
+
+NULL_HOST = {True: (b"\0", b""), False: (b"\xff\xff", b"")}
+
+Odd = Callable[[bytes, bool], bytes]
+"""Makes a response with three addresses odd; whether its lengths are compact."""
+
+ODD: dict[str, Odd] = {
+    "as it should be": lambda data, compact: data,
+    "no UTF-8": lambda data, compact: rewritten(data, b"real-2", b"real-\xff"),
+    "half a surrogate pair": lambda data, compact: rewritten(data, b"eal-2", b"\xed\xa0\x80-2"),
+    "a null host": lambda data, compact: with_host(data, compact, *NULL_HOST[compact]),
+    "a null host of length -2": lambda data, compact: (
+        with_host(data, False, b"\xff\xfe", b"") if not compact else data
+    ),
+    "an overlong length": lambda data, compact: (
+        with_host(data, True, b"\x87\0", b"real-2") if compact else data
+    ),
+    "a length of more than 32 bits": lambda data, compact: (
+        with_host(data, True, b"\x87\x80\x80\x80\x70", b"real-2") if compact else data
+    ),
+    "a length that goes beyond the end": lambda data, compact: with_host(
+        data, compact, b"\xff\x7f" if compact else b"\x7f\xff", b"real-2"
+    ),
+    "a port that is none": lambda data, compact: rewritten(
+        data, b"real-2\0\0\x23\x84", b"real-2\xff\xff\x23\x84"
+    ),
+    "a node of negative id": lambda data, compact: rewritten(
+        data, (4711).to_bytes(4), (-7).to_bytes(4, signed=True)
+    ),
+    "the same node again": lambda data, compact: rewritten(
+        data, (4711).to_bytes(4), (4710).to_bytes(4)
+    ),
+    "bytes left over": lambda data, compact: raw(data[4:] + b"\xff\xff"),
+    "cut off": lambda data, compact: raw(data[4:-3]),
+    "cut off behind the first": lambda data, compact: raw(data[4 : data.index(b"real-2")]),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(("key", "version"), PATCHED)
+def test_no_address_passes_because_something_is_odd(key: int, version: int, odd: str) -> None:
+    actor = Stage().actor()
+    actor.ask(asked(key, version))
+    several = [
+        {OWNER.get(key, "node_id"): 4710 + n, "host": f"real-{n + 1}", "port": 9091 + n}
+        for n in range(3)
+    ]
+    if key == 10 and version < 4:
+        several = several[1:2]
+    real = response(NAMES[key], 7, version=version, **held(key, version, several))
+    actor.answer(ODD[odd](real, api(key).response.layout(version).flexible))
+    if actor.aborted:
+        assert not actor.sent["response"]
+        assert len(actor.said) == 1
+        assert actor.said[0].endswith("; connection closed")
+        assert odd not in ("as it should be", "no UTF-8")
+        assert [one.note for one in actor.done] == ["response not sent on: connection closed"]
+    else:
+        (sent,) = actor.frames("response")
+        assert b"real" not in sent
+        assert sent.count(b"proxy") == len(several)
+
+
+@pytest.mark.parametrize(("key", "version"), [(0, 10), (0, 13), (1, 16), (1, 18)])
+@pytest.mark.parametrize("size", [-1, 1, 7])
+def test_a_tag_whose_size_is_not_that_of_its_addresses(key: int, version: int, size: int) -> None:
+    actor = Stage().actor()
+    actor.ask(asked(key, version))
+    real = response(NAMES[key], 7, version=version, **nodes(key, version, "real", 9092))
+    start = real.index(b"\x03\0\0\0\x03\x05real") - 1  # the size, the count, node 3
+    actor.answer(real[:start] + bytes([real[start] + size]) + real[start + 1 :])
+    assert actor.aborted
+    assert "connection closed" in actor.said[0]
+
+
+def test_a_header_that_nobody_reads_hides_no_address() -> None:
+    actor = Stage().actor()
+    actor.ask(request("Metadata", 1, version=9))
+    real = response("Metadata", 1, version=9, **nodes(3, 9, "real", 9092))
+    assert real[8] == 0  # the number of tags
+    actor.answer(raw(real[4:8] + b"\xff\xff\xff\xff\xff\xff" + real[9:]))
+    assert actor.aborted
+    assert "connection closed" in actor.said[0]
+
+
+def test_a_response_whose_addresses_can_not_be_found_is_noted_by_its_number() -> None:
+    actor = Stage().actor()
+    actor.ask(request("ListGroups", 1, version=0) + request("Metadata", 2, version=9))
+    broken = response("Metadata", 2, version=9)[4:] + b"\xff"
+    frame = len(broken).to_bytes(4, "big") + broken[:5] + b"\xff" * (len(broken) - 5)
+    actor.answer(response("ListGroups", 1, version=0) + frame)
+    assert len(actor.frames("response")) == 1
+    assert actor.aborted
+    assert actor.cuts[0]["frame"] == 1
+    assert "Metadata v9" in actor.cuts[0]["undecodable"]
+    assert actor.stage.totals.undecoded == 1
+
+
+UNREPLACED = [
+    *((key, first) for key, first in LEAKING.items()),
+    *((key, api(key).versions[1] + 1) for key in PLACES),
+    *((key, -1) for key in PLACES),
+]
+
+
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize(("key", "version"), UNREPLACED)
+def test_no_answer_passes_that_could_hold_addresses_nobody_replaces(
+    key: int, version: int, observed: bool
+) -> None:
+    """No such version is offered; who asks for it all the same sees what the broker closes, at most."""
+    actor = Stage(observed=observed).actor()
+    for number in (6, 7):
+        tags = b"\0" if version >= api(key).flexible else b""
+        header = struct.pack(">hhih", key, version, number, -1) + tags
+        actor.ask(raw(header + b"\0\1" + bytes(20)))
+    assert actor.ids("request") == [6, 7]
+    actor.answer(raw(struct.pack(">i", 6) + b"\0real")[:-1])
+    assert not actor.sent["response"]
+    assert actor.aborted
+    assert f"{NAMES[key]} v{version}, which is not offered, can't be" in actor.said[-1]
+    assert actor.said[-1].endswith("connection closed")
+
+
+@pytest.mark.parametrize("key", [*PLACES, *LEAKING])
+def test_no_answer_passes_to_a_request_for_addresses_whose_header_nobody_could_read(
+    key: int,
+) -> None:
+    """Kafka reads a negative number of tags as none."""
+    actor = Stage().actor()
+    version = api(key).flexible
+    header = struct.pack(">hhih", key, version, 7, -1) + b"\xff\xff\xff\xff\x0f"
+    actor.ask(raw(header + bytes(20)))
+    assert actor.sent["request"] == raw(header + bytes(20))
+    actor.answer(response(NAMES[key], 7, version=version))
+    assert not actor.sent["response"]
+    assert actor.aborted
+    assert actor.said[-1].endswith("connection closed")
+
+
+def offer(actor: Actor, version: int, keys: list[tuple[int, int, int]]) -> dict[str, Any]:
+    """What the client gets when the broker offers these."""
+    named = [{"api_key": key, "min_version": low, "max_version": high} for key, low, high in keys]
+    actor.ask(request("ApiVersions", 1, version=version))
+    answer = response("ApiVersions", 1, version=version, api_keys=named, error_code=0)
+    actor.answer(answer)
+    return api("ApiVersions").response.codec(version).decode(actor.frames("response")[-1][8:])
+
+
+@pytest.mark.parametrize("version", range(NEWEST_API_VERSIONS + 1))
+def test_no_version_is_offered_that_is_unknown_or_leaks(version: int) -> None:
+    everything = [(key, 0, 99) for key in (*NAMES, 12_345)]
+    body = offer(Stage().actor(), version, everything)
+    offered = {x["api_key"]: (x["min_version"], x["max_version"]) for x in body["api_keys"]}
+    assert offered == {key: (0, newest) for key in NAMES if (newest := ceiling(key)) is not None}
+    assert offered[0][0] == 0  # librdkafka needs Produce v0
+    assert 12_345 not in offered
+    for key, first in LEAKING.items():
+        assert key not in offered or offered[key][1] < first
+
+
+@pytest.mark.parametrize("chunks", [whole, bytewise])
+def test_an_offer_that_needs_no_change_passes_byte_for_byte(chunks: Chunks) -> None:
+    actor = Stage().actor()
+    keys = [{"api_key": 3, "min_version": 0, "max_version": 9}]
+    answer = response("ApiVersions", 1, version=3, api_keys=keys)
+    actor.ask(request("ApiVersions", 1, version=3), chunks)
+    actor.answer(answer, chunks)
+    assert actor.sent["response"] == answer
+    assert actor.left == []
+
+
+def test_a_brokers_own_refusal_of_a_version_is_v0_and_is_read_so() -> None:
+    actor = Stage().actor()
+    actor.ask(request("ApiVersions", 1, version=4))
+    refused = response("ApiVersions", 1, version=0, error_code=35, api_keys=[
+        {"api_key": 18, "min_version": 0, "max_version": 99}
+    ])  # fmt: skip
+    actor.answer(refused)
+    body = api("ApiVersions").response.codec(0).decode(actor.frames("response")[0][8:])
+    assert body["api_keys"] == [
+        {"api_key": 18, "min_version": 0, "max_version": NEWEST_API_VERSIONS}
+    ]
+    assert actor.done[0].error == "UNSUPPORTED_VERSION"
+
+
+def test_our_own_refusal_is_the_bytes_of_kip_511() -> None:
+    assert refusal(Offer()) == bytes.fromhex("0023 00000001 0012 0000") + bytes(
+        [0, NEWEST_API_VERSIONS]
+    )
+
+
+def test_every_edit_is_explained() -> None:
+    text = "\n".join(explain(Offer()))
+    for key in (*PLACES, *LEAKING):
+        assert NAMES[key] in text

@@ -1,0 +1,210 @@
+"""The hot path does what the careful one does: same bytes, same pairing, same counts."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from barnabas.proxy.connection.actions import PASS
+from barnabas.specs.frames import Direction
+from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+
+HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+
+BROKERS = [{"node_id": 3, "host": "real", "port": 9092}]
+
+
+def heartbeat(number: int) -> bytes:
+    return request("Heartbeat", number, **HEARTBEAT)
+
+
+def beat(number: int) -> bytes:
+    return response("Heartbeat", number)
+
+
+def produce(number: int, acks: int) -> bytes:
+    topics = [{"name": "t" * 200, "partition_data": []}]
+    return request("Produce", number, version=9, acks=acks, topic_data=topics)
+
+
+def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
+    """A request and what the broker answers to it."""
+    match kind:
+        case "heartbeat":
+            return heartbeat(number), beat(number)
+        case "produce":
+            return produce(number, 1), response("Produce", number, version=9)
+        case "fire and forget":
+            return produce(number, 0), b""
+        case "metadata":
+            answer = response("Metadata", number, version=12, brokers=BROKERS)
+            return request("Metadata", number, version=12), answer
+        case "unknown":
+            asked = raw(struct.pack(">hhih", 999, 7, number, -1) + b"anything")
+            return asked, raw(struct.pack(">i", number) + b"z" * 300)
+        case "shutdown":
+            asked = request("ControlledShutdown", number, version=0, broker_id=1)
+            return asked, response("ControlledShutdown", number, version=0)
+        case _:
+            return raw(b"\0\x0c\0\0"), raw(b"not a frame that anybody reads")
+
+
+KINDS = ("heartbeat", "produce", "fire and forget", "metadata", "unknown", "shutdown", "odd")
+
+
+def in_slices(steps: list[int]) -> Chunks:
+    def sliced(data: bytes) -> Iterator[bytes]:
+        at = turn = 0
+        while at < len(data):
+            step = steps[turn % len(steps)]
+            yield data[at : at + step]
+            at, turn = at + step, turn + 1
+
+    return sliced
+
+
+def run(observed: bool, rounds: list[list[str]], chunks: Chunks) -> Actor:
+    """Each round is asked at once and answered 5 ms later than the one before it."""
+    actor = Stage(observed=observed).actor()
+    number = 0
+    for turn, kinds in enumerate(rounds):
+        frames = [exchange(kind, number + n) for n, kind in enumerate(kinds)]
+        number += len(kinds)
+        actor.ask(b"".join(asked for asked, _ in frames), chunks)
+        actor.stage.wait(5 + 5 * turn)
+        actor.answer(b"".join(answer for _, answer in frames), chunks)
+    return actor
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(st.lists(st.sampled_from(KINDS), max_size=8), min_size=1, max_size=6),
+    st.lists(st.integers(1, 400), min_size=1, max_size=5),
+)
+def test_both_paths_agree_on_any_traffic_in_any_slices(
+    rounds: list[list[str]], steps: list[int]
+) -> None:
+    rounds = [["heartbeat"], *rounds]  # what comes first is never skimmed
+    runs = [
+        run(observed, rounds, chunks)
+        for observed in (True, False)
+        for chunks in (whole, in_slices(steps))
+    ]
+    for actor in runs:
+        assert actor.sent == runs[0].sent
+        assert actor.stage.tally.rows() == runs[0].stage.tally.rows()
+        assert actor.stage.totals == runs[0].stage.totals
+        assert actor.connection.idle
+        for direction, inbound in actor.connection.state.inbound.items():
+            assert inbound.frames == runs[0].connection.state.inbound[direction].frames
+    assert sum(row.count for row in runs[0].stage.tally.rows()) == sum(map(len, rounds))
+
+
+def warm() -> Actor:
+    """A connection that skims both ways."""
+    actor = Stage(observed=False).actor()
+    for number in range(2):
+        actor.ask(heartbeat(number))
+        actor.answer(beat(number))
+    return actor
+
+
+def counted(actor: Actor) -> dict[str, int]:
+    return {row.api: row.count for row in actor.stage.tally.rows()}
+
+
+@pytest.mark.parametrize("cut", range(1, len(beat(2))))
+def test_a_frame_that_is_skimmed_in_part_is_counted_once(cut: int) -> None:
+    actor = warm()
+    actor.ask(heartbeat(2))
+    actor.answer(beat(2)[:cut])
+    actor.ask(raw(struct.pack(">hhih", 18, 77, 3, 2) + b"me\0"))  # ends the skimming
+    actor.answer(beat(2)[cut:])
+    assert actor.ids("response") == [0, 1, 2, 3]
+    assert counted(actor) == {"Heartbeat": 3, "ApiVersions": 1}
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+@pytest.mark.parametrize("cut", [5, 17, 22, 100])
+def test_a_request_that_is_skimmed_in_part_is_counted_once(cut: int, acks: int) -> None:
+    actor = warm()
+    actor.ask(produce(2, acks)[:cut])
+    actor.answer(raw(b"??"))  # not skimmed
+    actor.ask(produce(2, acks)[cut:] + produce(3, acks))
+    waiting = [pending.correlation_id for pending in actor.connection.state.pairing.waiting]
+    assert waiting == [2, 3] * acks
+    actor.close()
+    assert counted(actor) == {"Heartbeat": 2, "Produce": 2}
+
+
+def chunks_forwarded(actor: Actor, direction: Direction, data: bytes) -> bool:
+    """Whether a chunk passes untouched, as one."""
+    before = len(actor.times[direction])
+    actor.feed(direction, data)
+    return [frame for _, frame in actor.times[direction][before:]] == [data]
+
+
+def test_a_big_frame_passes_in_the_pieces_that_it_comes_in() -> None:
+    actor = warm()
+    big = request("Heartbeat", 5, group_id="g" * 30_000, generation_id=1, member_id="m")
+    for at in range(0, len(big), 1000):
+        assert chunks_forwarded(actor, "request", big[at : at + 1000])
+    assert chunks_forwarded(actor, "request", heartbeat(6) + heartbeat(7))
+    assert chunks_forwarded(actor, "response", beat(5) + beat(6) + beat(7))
+    assert actor.connection.idle
+
+
+@pytest.mark.parametrize("limit", [30, 100])
+def test_skimming_ends_at_a_frame_that_is_too_large(limit: int) -> None:
+    actor = Stage(observed=False, frame=limit).actor()
+    actor.ask(heartbeat(1))
+    large = request("Heartbeat", 2, group_id="g" * 200, generation_id=1, member_id="m")
+    actor.ask(heartbeat(2) + large)
+    assert actor.aborted
+    assert actor.sent["request"] == heartbeat(1) + heartbeat(2)
+    assert f"the most is {limit}" in actor.said[0]
+
+
+def test_skimming_ends_at_a_response_that_is_too_large() -> None:
+    actor = Stage(observed=False, frame=100).actor()
+    for number in range(2):
+        actor.ask(heartbeat(number))
+    actor.answer(beat(0))
+    actor.answer(raw(struct.pack(">i", 1) + bytes(100)))
+    assert actor.aborted
+    assert actor.sent["response"] == beat(0)
+    assert "broker 1 sent a frame of 104 bytes" in actor.said[0]
+
+
+def test_skimming_stops_reading_when_too_many_wait() -> None:
+    actor = Stage(observed=False, waiting=3).actor()
+    actor.ask(heartbeat(0))
+    actor.ask(heartbeat(1) + heartbeat(2))
+    assert actor.connection.full("request")
+    actor.answer(beat(0))
+    assert not actor.connection.full("request")
+    data = memoryview(heartbeat(3) + heartbeat(4))
+    assert actor.connection.receive("request", data, 0) is not PASS  # so the relay looks
+
+
+def test_a_response_out_of_turn_ends_skimming_but_loses_nothing() -> None:
+    actor = warm()
+    actor.ask(heartbeat(2) + heartbeat(3) + heartbeat(4))
+    actor.answer(beat(3) + beat(2) + beat(4))
+    assert actor.ids("response") == [0, 1, 3, 2, 4]
+    assert actor.stage.totals.undecoded == 1
+    assert actor.connection.idle
+
+
+@pytest.mark.parametrize("chunks", [whole, bytewise])
+def test_garbage_behind_frames_that_are_skimmed_is_named(chunks: Chunks) -> None:
+    actor = warm()
+    actor.ask(heartbeat(2) + b"GET / HTTP/1.1\r\n\r\n", chunks)
+    assert actor.aborted
+    assert actor.ids("request") == [0, 1, 2]
+    assert "speaks HTTP" in actor.said[0]

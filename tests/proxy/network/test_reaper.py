@@ -1,0 +1,233 @@
+"""Brokers that stand still, and clients that have given up on them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from barnabas.loop import run
+from barnabas.proxy.network.reaper import Standstill
+from barnabas.proxy.network.tcp_info import acknowledged
+from tests.proxy.playbook import raw, request
+from tests.proxy.servers import SOON, Running, read_frame, reset_on_close, running
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel is asked (tcp_info)")
+
+LINGER = 0.2
+
+SCENARIO = """\
+version: 1
+rules:
+  - name: for a while
+    match: {direction: request}
+    do: {delay: 600ms}
+"""
+
+
+class Stopped:
+    """A broker that accepts and then does nothing at all."""
+
+    def __init__(self) -> None:
+        self.writers: list[asyncio.StreamWriter] = []
+
+    async def __call__(self, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        self.writers.append(writer)
+
+    def end(self) -> None:
+        for writer in self.writers:
+            reset_on_close(writer)
+            writer.transport.abort()
+
+
+async def clog(it: Running, writer: asyncio.StreamWriter) -> int:
+    """Send until the broker takes no more; how many bytes. None of them waits in this process."""
+    sent = 0
+    while not any(link.broker.clogged for link in it.proxy.links):
+        frame = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(50_000))
+        sent += len(frame)
+        writer.write(frame)
+        await writer.drain()
+        await asyncio.sleep(0.001)
+    return sent
+
+
+@pytest.mark.parametrize("runner", [run, asyncio.run])
+@pytest.mark.parametrize("clogged", [False, True])
+def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
+    clogged: bool, runner: Callable[[Any], None]
+) -> None:
+    async def main() -> None:
+        broker = Stopped()
+        async with running(broker, linger=LINGER) as it:
+            for number in range(1, 4):
+                _, writer = await it.connect()
+                writer.write(request("Metadata", 1))
+                await it.until(lambda n=number: len(broker.writers) == n)  # type: ignore[misc]
+                if clogged:
+                    await clog(it, writer)
+                (link,) = it.proxy.links
+                writer.close()
+                await it.until(lambda x=link: not x.open)  # type: ignore[misc]
+                assert not it.proxy.connections
+            assert sum("the broker stands still; closed" in line for line in it.said) == 3
+            broker.end()
+
+    runner(main())
+
+
+def test_a_client_that_waits_is_left_alone() -> None:
+    async def main() -> None:
+        broker = Stopped()
+        async with running(broker, linger=LINGER) as it:
+            reader, writer = await it.connect()
+            writer.write(request("Heartbeat", 1))
+            await it.until(lambda: broker.writers)
+            await clog(it, writer)
+            await asyncio.sleep(3 * LINGER)
+            assert it.proxy.connections == 1
+            broker.writers[0].write(raw(struct.pack(">i", 1)))
+            assert await asyncio.wait_for(read_frame(reader), SOON) == struct.pack(">i", 1)
+            broker.end()
+            writer.close()
+
+    run(main())
+
+
+def test_a_broker_that_moves_is_waited_for() -> None:
+    """A client that has ended its stream and waits gets an answer that comes in pieces, slowly."""
+    answer = raw(struct.pack(">i", 1) + bytes(12))
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        for at in range(len(answer)):
+            await asyncio.sleep(LINGER / 4)
+            writer.write(answer[at : at + 1])
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, linger=LINGER) as it:
+            reader, writer = await it.connect()
+            writer.write(raw(struct.pack(">hhih", 999, 0, 1, -1)))
+            writer.write_eof()
+            assert await asyncio.wait_for(reader.read(), SOON) == answer
+            writer.close()
+
+    run(main())
+
+
+def test_a_broker_that_takes_slowly_gets_everything() -> None:
+    begin, end = asyncio.Event(), asyncio.Event()
+    took: list[int] = []
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        await begin.wait()
+        while data := await reader.read(1 << 18):
+            took.append(len(data))
+            await asyncio.sleep(0.05)
+        writer.close()
+        end.set()
+
+    async def main() -> None:
+        async with running(broker, linger=0.4) as it:
+            _, writer = await it.connect()
+            sent = await clog(it, writer)
+            writer.close()
+            begin.set()
+            await asyncio.wait_for(end.wait(), SOON)
+            assert sum(took) == sent
+            assert len(took) > 0.4 / 0.05  # it took longer than a broker may stand still
+            await it.until(lambda: not it.proxy.connections)
+
+    run(main())
+
+
+def test_one_that_a_person_has_paused_stays() -> None:
+    async def main() -> None:
+        broker = Stopped()
+        async with running(broker, linger=LINGER) as it:
+            _, writer = await it.connect()
+            writer.write(request("Metadata", 1))
+            await it.until(lambda: broker.writers)
+            (link,) = it.proxy.links
+            link.pause()
+            writer.close()
+            await asyncio.sleep(3 * LINGER)
+            assert it.proxy.connections == 1
+            link.resume()
+            await it.until(lambda: not it.proxy.connections)
+            broker.end()
+
+    run(main())
+
+
+def test_what_a_rule_holds_back_still_leaves() -> None:
+    came: list[bytes] = []
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(await reader.read())
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, SCENARIO, linger=LINGER) as it:
+            _, writer = await it.connect()
+            writer.write(request("Metadata", 1))
+            writer.close()
+            await it.until(lambda: came)
+            assert came == [request("Metadata", 1)]
+
+    run(main())
+
+
+class Stub:
+    """An object with these attributes."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__ |= attributes
+
+
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        return near, server.accept()[0]
+
+
+def side(sock: socket.socket, **attributes: Any) -> Any:
+    transport = Stub(get_extra_info=lambda _: sock, is_reading=lambda: False)
+    return Stub(transport=transport, open=True, ended=False, **attributes)
+
+
+@pytest.mark.parametrize("who", ["takes", "sends"])
+def test_a_byte_that_the_broker_takes_or_sends_begins_the_time_again(who: str) -> None:
+    to_client, client = tcp_pair()
+    to_broker, broker = tcp_pair()
+    link: Any = Stub(
+        client=side(to_client),
+        broker=side(to_broker),
+        paused=False,
+        connection=Stub(state=Stub(outlet={})),
+    )
+    standstill = Standstill(10.0)
+    with to_client, to_broker, broker:
+        assert list(standstill.find([link], 0.0)) == []
+        assert list(standstill.find([link], 20.0)) == []  # the client is there
+        client.close()
+        assert list(standstill.find([link], 30.0)) == []
+        assert list(standstill.find([link], 39.0)) == []
+        before = acknowledged(to_broker)
+        sender, receiver = (to_broker, broker) if who == "takes" else (broker, to_broker)
+        sender.sendall(b"x")
+        assert receiver.recv(1) == b"x"
+        while who == "takes" and acknowledged(to_broker) == before:
+            pass  # its system may take some ms to say so
+        assert list(standstill.find([link], 41.0)) == []
+        assert list(standstill.find([link], 50.0)) == []
+        assert list(standstill.find([link], 51.0)) == [link]

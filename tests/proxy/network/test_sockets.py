@@ -1,0 +1,129 @@
+"""Sockets: names that nobody has, ports that are none, IPv4 on IPv6, scopes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from barnabas.loop import run
+from barnabas.proxy.network.sockets import address_of, dial, listen
+
+LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
+
+NOBODYS = [
+    ("x" * 255, 9092),
+    ("a..b", 9092),
+    (".a", 9092),
+    ("xn--zz\u0378", 9092),
+    ("real-\ufffd", 9092),
+    ("a\0b", 9092),
+    ("", 9092),
+    ("fe80::1%nowhere", 9092),
+    ("127.0.0.1", 0),
+    ("127.0.0.1", -1),
+    ("127.0.0.1", 1 << 16),
+    ("127.0.0.1", -(1 << 31)),
+]
+"""What a response may name as a broker's address, and a person, too."""
+
+
+@LOOPS
+@pytest.mark.parametrize("address", NOBODYS)
+def test_an_address_that_nobody_has_can_not_be_reached(
+    address: tuple[str, int], runner: Callable[[Any], None]
+) -> None:
+    async def main() -> None:
+        with pytest.raises(OSError):
+            await dial([address], 10.0)
+
+    runner(main())
+
+
+def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None:
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as there:
+            port = there.getsockname()[1]
+            with pytest.raises(OSError, match="is no port"):
+                await dial([("127.0.0.1", port + (1 << 16))], 10.0)
+
+    run(main())
+
+
+def test_the_next_address_is_tried_after_one_that_nobody_has() -> None:
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as there:
+            sock, host = await dial([("a..b", 1), there.getsockname()], 10.0)
+            assert host == "127.0.0.1"
+            sock.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize("address", [one for one in NOBODYS if one[0] and one[1]])
+def test_nobody_listens_there(address: tuple[str, int]) -> None:
+    with pytest.raises(OSError):
+        listen(address)
+
+
+SCOPE = socket.if_nameindex()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        (("127.0.0.2", 1), ("127.0.0.2", 1)),
+        (("::1", 1, 0, 0), ("::1", 1)),
+        (("::ffff:10.0.0.1", 1, 0, 0), ("10.0.0.1", 1)),
+        (("::ffff:0:1", 1, 0, 0), ("::ffff:0:1", 1)),
+        (("fe80::1", 1, 0, SCOPE[0]), (f"fe80::1%{SCOPE[1]}", 1)),
+        (("fe80::1%there", 1, 0, SCOPE[0]), ("fe80::1%there", 1)),
+        (("fe80::1", 1, 0, 1 << 20), ("fe80::1%1048576", 1)),
+    ],
+)
+def test_what_a_socket_says_of_itself_is_an_address_to_connect_to(
+    name: tuple[Any, ...], address: tuple[str, int]
+) -> None:
+    assert address_of(name) == address
+
+
+SCOPED = """
+import asyncio
+from barnabas.loop import run
+from barnabas.proxy.network.sockets import address_of, dial, listen
+
+async def main():
+    with listen(("fe80::9%lo", 0)) as listener:
+        address = address_of(listener.getsockname())
+        assert address[0] == "fe80::9%lo"
+        sock, _ = await dial([address], 10.0)
+        with sock:
+            assert address_of(sock.getpeername()) == address
+
+{runner}(main())
+"""
+
+
+@pytest.mark.parametrize("runner", ["run", "asyncio.run"])
+def test_a_link_local_address_keeps_its_scope(runner: str) -> None:
+    """In a network of its own, whose loopback has one."""
+    network = "ip link set lo up && ip -6 addr add fe80::9/64 dev lo && exec "
+    child = shlex.join([sys.executable, "-c", SCOPED.format(runner=runner)])
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--net", "sh", "-c", network + child],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    if "unshare" in done.stderr:
+        pytest.skip(f"no network of its own: {done.stderr.strip()}")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,253 @@
+"""Reading one frame and no more: alone, byte by byte, and between real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+import trustme
+
+from barnabas.loop import run
+from barnabas.proxy.network.certificate_authority import minted
+from barnabas.proxy.network.relay import Buffers, Link
+from barnabas.proxy.network.stepping import OneFrame
+from barnabas.proxy.network.tls import Tls
+from barnabas.specs.frames import Direction
+from tests.proxy.playbook import Actor, Stage, raw, request, response
+from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
+
+CLIENT_AUTH: Final = ssl.Purpose.CLIENT_AUTH
+HEARTBEAT: Final = request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m")
+BEAT: Final = response("Heartbeat", 1, error_code=0)
+COLLECTED: Final = "version: 1\nrules: [{name: a, match: {api: Heartbeat}, do: {delay: 0ms}}]\n"
+
+
+def read(actor: Actor, direction: Direction, step: OneFrame, stream: bytes) -> bytes:
+    """Let a step read from a stream, as the transport would; what it left."""
+    while not step.done and stream:
+        room = len(step.current)
+        assert room > 0
+        actor.feed(direction, stream[:room])
+        stream = stream[room:]
+    return stream
+
+
+@pytest.mark.parametrize("begun", range(len(HEARTBEAT) + 1))
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("scenario", ["", COLLECTED])
+def test_a_step_ends_with_the_frame_wherever_it_begins(
+    begun: int, observed: bool, scenario: str
+) -> None:
+    actor = Stage(scenario, observed=observed).actor()
+    actor.ask(HEARTBEAT)  # the first is never skimmed
+    actor.ask(HEARTBEAT[:begun])
+    step = OneFrame(Buffers(), actor.connection, "request")
+    assert [step.done] == [False]
+    left = read(actor, "request", step, HEARTBEAT[begun:] + HEARTBEAT + b"behind")
+    assert step.done
+    assert left == (b"behind" if begun == len(HEARTBEAT) else HEARTBEAT + b"behind")
+    actor.stage.wait(1)
+    whole = 3 if begun == len(HEARTBEAT) else 2
+    assert actor.sent["request"] == HEARTBEAT * whole
+
+
+@pytest.mark.parametrize("begun", range(len(BEAT)))
+def test_responses_too(begun: int) -> None:
+    actor = Stage(observed=False).actor()
+    for _ in range(3):
+        actor.ask(HEARTBEAT)
+    actor.answer(BEAT + BEAT[:begun])
+    step = OneFrame(Buffers(), actor.connection, "response")
+    assert read(actor, "response", step, BEAT[begun:] + BEAT) == BEAT
+    assert step.done
+
+
+@pytest.mark.parametrize("frame", [raw(b""), raw(b"x"), raw(b"\0\x0c\0\1"), raw(bytes(9))])
+def test_a_frame_that_nobody_can_read_is_one_too(frame: bytes) -> None:
+    actor = Stage().actor()
+    step = OneFrame(Buffers(), actor.connection, "request")
+    assert read(actor, "request", step, frame + HEARTBEAT) == HEARTBEAT
+    assert step.done
+    assert actor.sent["request"] == frame
+
+
+def test_the_room_ends_where_the_shared_buffer_does() -> None:
+    actor = Stage().actor()
+    shared = Buffers()
+    large = raw(HEARTBEAT[4:] + bytes(2 * len(shared.current)))
+    step = OneFrame(shared, actor.connection, "request")
+    actor.ask(large[:4])
+    assert len(step.current) == len(shared.current)
+    kept = step.keep()
+    assert shared.current is not kept
+    step.release(kept)
+    shared.keep()
+    assert shared.current is kept
+
+
+# between real sockets
+
+
+async def paused(it: Running) -> Link:
+    await it.until(lambda: it.proxy.links and all(link.client.open for link in it.proxy.links))
+    (link,) = it.proxy.links
+    link.pause()
+    return link
+
+
+def frames(link: Link, direction: Direction) -> int:
+    return link.connection.state.inbound[direction].frames
+
+
+async def still() -> None:
+    """Long enough for what must not happen."""
+    await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
+@pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "TLS"])
+def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
+    encrypted: bool, runner: Callable[[Any], None]
+) -> None:
+    ca = trustme.CA()
+    trusting, broker = ssl.create_default_context(), ssl.create_default_context(CLIENT_AUTH)
+    ca.configure_trust(trusting)
+    ca.issue_cert("127.0.0.1").configure_cert(broker)
+    tls = Tls(broker=trusting, client=minted(ca)) if encrypted else Tls()
+
+    async def main() -> None:
+        broker_tls, client_tls = (broker, trusting) if encrypted else (None, None)
+        async with running(echo_metadata, observed=False, broker_tls=broker_tls, tls=tls) as it:
+            reader, writer = await it.connect(client_tls)
+            link = await paused(it)
+            for number in (1, 2, 3, 4):
+                writer.write(request("Metadata", number))
+            await still()
+            assert frames(link, "request") == 0
+            for number in (1, 2):
+                link.step("request")
+                await it.until(lambda: frames(link, "request") == number)  # noqa: B023
+                await still()
+                assert frames(link, "request") == number
+            assert frames(link, "response") == 0
+            link.step("response")
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            await still()
+            assert frames(link, "response") == 1
+            link.resume()
+            for number in (2, 3, 4):
+                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
+            writer.close()
+
+    runner(main())
+
+
+def test_a_connection_may_be_paused_before_it_is_there() -> None:
+    ca = trustme.CA()
+    trusting = ssl.create_default_context()
+    ca.configure_trust(trusting)
+
+    async def main() -> None:
+        async with running(echo_metadata, tls=Tls(client=minted(ca))) as it:
+            host, port = it.proxy.address
+            with socket.create_connection((host, port)) as sock:
+                await it.until(lambda: it.proxy.links)
+                (link,) = it.proxy.links
+                link.pause()  # while it waits for the client's part of the handshake
+                reader, writer = await asyncio.open_connection(
+                    sock=sock.dup(), ssl=trusting, server_hostname="localhost"
+                )
+            writer.write(request("Metadata", 1))
+            await it.until(lambda: link.client.open)
+            await still()
+            assert frames(link, "request") == 0
+            link.resume()
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            writer.close()
+
+    run(main())
+
+
+def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> None:
+    async def main() -> None:
+        async with running(echo_metadata) as it:
+            reader, writer = await it.connect()
+            link = await paused(it)
+            link.step("request")
+            link.step("request")
+            await still()
+            writer.write(request("Metadata", 1)[:9])
+            await still()
+            writer.write(request("Metadata", 1)[9:] + request("Metadata", 2))
+            await it.until(lambda: frames(link, "request") == 1)
+            await still()
+            assert frames(link, "request") == 1
+            link.step("response")
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            link.resume()
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 2
+            writer.close()
+
+    run(main())
+
+
+def test_pausing_again_calls_a_step_off_no_less_than_resuming() -> None:
+    async def main() -> None:
+        async with running(echo_metadata) as it:
+            reader, writer = await it.connect()
+            link = await paused(it)
+            link.step("request")
+            link.resume()
+            link.pause()
+            writer.write(request("Metadata", 1))
+            await still()
+            assert frames(link, "request") == 0
+            link.resume()
+            assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
+            writer.close()
+
+    run(main())
+
+
+def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() -> None:
+    async def main() -> None:
+        async with running(echo_metadata, observed=False) as it:
+            reader, writer = await it.connect()
+            link = await paused(it)
+            large = raw(request("Heartbeat", 1, group_id="g")[4:] + bytes(3_000_000))
+            writer.write(large + request("Metadata", 2))
+            link.step("request")
+            inbound = link.connection.state.inbound["request"]
+            await it.until(lambda: inbound.frames == 1 and inbound.between)
+            await still()
+            assert frames(link, "request") == 1
+            link.resume()
+            for number in (1, 2):
+                assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
+            writer.close()
+
+    run(main())
+
+
+def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -> None:
+    scenario = "version: 1\nrules: [{name: a, match: {direction: request}, do: {delay: 50ms}}]\n"
+
+    async def main() -> None:
+        async with running(echo_metadata, scenario) as it:
+            _, writer = await it.connect()
+            await it.until(lambda: it.proxy.links)
+            writer.write(request("Metadata", 1))
+            await it.until(lambda: it.proxy.rules.rules[0].fired)
+            (link,) = it.proxy.links
+            link.pause()
+            await it.until(lambda: link.connection.state.pairing.waiting)
+            writer.close()
+            await still()
+            assert it.proxy.links, "its end is not read either"
+            link.close()
+
+    run(main())

@@ -1,0 +1,286 @@
+"""TLS on either side, with real sockets and certificates made for the test."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from barnabas.loop import run
+from barnabas.proxy.connection.state import Limits
+from barnabas.proxy.network.certificate_authority import authority, minted
+from barnabas.proxy.network.tls import Tls, broker_context, fixed
+from barnabas.specs import api
+from tests.proxy.playbook import raw, request
+from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+
+CA = trustme.CA()
+LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
+
+
+def server_context(client_ca: trustme.CA | None = None) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    CA.issue_cert("127.0.0.1", "localhost").configure_cert(context)
+    if client_ca is not None:
+        client_ca.configure_trust(context)
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def client_context(ca: trustme.CA) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    ca.configure_trust(context)
+    return context
+
+
+def to_broker() -> ssl.SSLContext:
+    return client_context(CA)
+
+
+@LOOPS
+@pytest.mark.parametrize("sides", ["broker", "client", "both"])
+def test_frames_pass_and_addresses_are_replaced(sides: str, runner: Callable[[Any], None]) -> None:
+    own = trustme.CA()
+    tls = Tls(
+        broker=to_broker() if sides != "client" else None,
+        client=minted(own) if sides != "broker" else None,
+    )
+
+    async def main() -> None:
+        broker = server_context() if tls.broker else None
+        async with running(echo_metadata, broker_tls=broker, tls=tls, observed=False) as it:
+            context = client_context(own) if tls.client else None
+            for _ in range(3):
+                reader, writer = await it.connect(context)
+                for number in range(20):
+                    writer.write(request("Metadata", number))
+                    frame = await asyncio.wait_for(read_frame(reader), SOON)
+                    assert frame[:4] == struct.pack(">i", number)
+                writer.close()
+            await it.until(lambda: not it.proxy.connections)
+            assert it.said[-1].startswith("listening on")
+
+    runner(main())
+
+
+@LOOPS
+@pytest.mark.parametrize("observed", [True, False])
+def test_a_slow_reader_loses_nothing_and_stops_the_sender(
+    observed: bool, runner: Callable[[Any], None]
+) -> None:
+    own, size, count = trustme.CA(), 1 << 20, 40
+    body = os.urandom(size)
+    written = 0
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        for number in range(count):
+            await read_frame(reader)
+            writer.write(raw(struct.pack(">i", number) + body))
+            await writer.drain()
+            written += 1
+        await reader.read()
+        writer.close()
+
+    async def main() -> None:
+        options: dict[str, Any] = {
+            "tls": Tls(broker=to_broker(), client=minted(own)),
+            "limits": Limits(queued=1 << 20, copy=1 << 10),
+            "observed": observed,
+        }
+        async with running(broker, broker_tls=server_context(), **options) as it:
+            reader, writer = await it.connect(client_context(own))
+            for number in range(count):
+                writer.write(raw(struct.pack(">hhih", 999, 0, number, -1)))
+            stuck = -1
+            while stuck != written:
+                stuck = written
+                await asyncio.sleep(0.3)
+            assert written < count
+            for number in range(count):
+                frame = await asyncio.wait_for(read_frame(reader), SOON)
+                assert frame == struct.pack(">i", number) + body
+            writer.close()
+            await it.until(lambda: not it.proxy.connections)
+
+    runner(main())
+
+
+@LOOPS
+def test_a_client_that_closes_behind_its_last_request(runner: Callable[[Any], None]) -> None:
+    own, seen = trustme.CA(), bytearray()
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.extend(await reader.read(-1))
+        writer.close()
+
+    async def main() -> None:
+        tls = Tls(broker=to_broker(), client=minted(own))
+        async with running(broker, broker_tls=server_context(), tls=tls) as it:
+            _, writer = await it.connect(client_context(own))
+            data = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(300_000))
+            writer.write(data)
+            writer.close()
+            await it.until(lambda: len(seen) == len(data))
+            assert bytes(seen) == data
+
+    runner(main())
+
+
+@LOOPS
+def test_a_broker_nobody_vouches_for_is_not_talked_to(runner: Callable[[Any], None]) -> None:
+    async def main() -> None:
+        tls = Tls(broker=client_context(trustme.CA()))
+        async with running(echo_metadata, broker_tls=server_context(), tls=tls) as it:
+            reader, writer = await it.connect()
+            assert await asyncio.wait_for(reader.read(), SOON) == b""
+            writer.close()
+            assert "TLS to the broker failed: certificate verify failed" in it.said[-1]
+            assert not it.proxy.connections
+
+    runner(main())
+
+
+@LOOPS
+def test_plain_text_where_tls_is_expected(runner: Callable[[Any], None]) -> None:
+    async def main() -> None:
+        async with running(echo_metadata, tls=Tls(client=minted(trustme.CA()))) as it:
+            reader, writer = await it.connect()
+            writer.write(request("Metadata", 1))
+            with contextlib.suppress(ConnectionError):
+                await asyncio.wait_for(reader.read(), SOON)  # an alert, perhaps, and the end
+            writer.close()
+            await it.until(lambda: "TLS with the client failed: what came is no TLS" in it.said[-1])
+            assert not it.proxy.connections
+
+    runner(main())
+
+
+@LOOPS
+@pytest.mark.parametrize("shown", [True, False])
+def test_clients_show_a_certificate_if_they_must(
+    shown: bool, runner: Callable[[Any], None], tmp_path: Path
+) -> None:
+    clients, own = trustme.CA(), trustme.CA()
+    clients.cert_pem.write_to_path(str(tmp_path / "clients.pem"))
+
+    async def main() -> None:
+        tls = Tls(client=minted(own, tmp_path / "clients.pem"))
+        async with running(echo_metadata, tls=tls) as it:
+            context = client_context(own)
+            if shown:
+                clients.issue_cert("me@example.org").configure_cert(context)
+            reader, writer = await it.connect(context)
+            writer.write(request("Metadata", 1))
+            if shown:
+                assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
+            else:
+                with pytest.raises((OSError, asyncio.IncompleteReadError)):
+                    await asyncio.wait_for(read_frame(reader), SOON)
+            writer.close()
+
+    runner(main())
+
+
+def test_the_authority_is_made_once_and_kept_to_its_owner(tmp_path: Path) -> None:
+    folder = tmp_path / "tls"
+    first, second = authority(folder), authority(folder)
+    assert first.cert_pem.bytes() == second.cert_pem.bytes()
+    assert (folder / "ca.key").stat().st_mode & 0o077 == 0
+
+
+@LOOPS
+@pytest.mark.parametrize("advertised", [None, "localhost"])
+@pytest.mark.parametrize(
+    ("listen", "came"),
+    [
+        ("127.0.0.2", "127.0.0.2"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.2"),
+        ("::", "127.0.0.1"),
+        ("::", "127.0.0.2"),
+        ("::", "::1"),
+    ],
+)
+def test_the_certificate_names_what_the_client_came_by_and_what_it_is_told(
+    listen: str, came: str, advertised: str | None, runner: Callable[[Any], None]
+) -> None:
+    if ":" in listen and not ipv6():
+        pytest.skip("this machine has no IPv6")
+    own = trustme.CA()
+
+    async def asked(there: tuple[str, int], name: str) -> dict[str, Any]:
+        reader, writer = await asyncio.open_connection(
+            *there, ssl=client_context(own), server_hostname=name
+        )
+        writer.write(request("Metadata", 1))
+        frame = await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
+        return api("Metadata").response.codec(1).decode(frame[4:])
+
+    async def main() -> None:
+        tls = Tls(client=minted(own))
+        async with running(echo_metadata, tls=tls, listen=(listen, 0), advertise=advertised) as it:
+            told = await asked((came, it.proxy.address[1]), came)
+            assert {node["host"] for node in told["brokers"]} == {advertised or came}
+            for node in told["brokers"]:
+                # that broker itself can't be reached; the certificate is that of its listener
+                (known,) = (n for n in it.proxy.topology.nodes.values() if n.id == node["node_id"])
+                known.upstream = it.proxy.options.bootstrap[0]
+            node = told["brokers"][0]
+            assert await asked((came, node["port"]), node["host"])
+
+    runner(main())
+
+
+def ipv6() -> bool:
+    with contextlib.suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        return True
+    return False
+
+
+def test_names_that_no_certificate_can_have_are_left_out() -> None:
+    """What brokers are called is no more than what a response said."""
+    names = ("kafka_1", "a..b", "x" * 255, "", "h\ufffdst", "fe80::1%eth0", "127.0.0.1")
+    assert minted(trustme.CA())(names) is not None
+
+
+def test_certificates_are_kept_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.proxy.network.certificate_authority.KEPT", 2)
+    mint = minted(trustme.CA())
+    first = mint(("a",))
+    mint(("b",))
+    assert mint(("a",)) is first
+    mint(("c",))
+    mint(("d",))
+    assert mint(("a",)) is not first
+
+
+def test_one_context_for_the_same_names() -> None:
+    mint = minted(trustme.CA())
+    assert mint(("a", "127.0.0.1")) is mint(("a", "127.0.0.1"))
+    assert mint(("a",)) is not mint(("b",))
+
+
+def test_certificates_from_files(tmp_path: Path) -> None:
+    leaf = CA.issue_cert("localhost")
+    leaf.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "me.pem"))
+    CA.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    me, ca = tmp_path / "me.pem", tmp_path / "ca.pem"
+    assert fixed(me, None)(("x",)) is not None
+    context = broker_context(ca, me)
+    assert context.verify_mode == ssl.CERT_REQUIRED
+    assert broker_context(verify=False).verify_mode == ssl.CERT_NONE
+    with pytest.raises(OSError):
+        broker_context(tmp_path / "none.pem")
+    with pytest.raises(ssl.SSLError):
+        fixed(ca, None)

@@ -1,0 +1,172 @@
+"""What a header says is decided once for each kind of message, and nobody is asked again."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.proxy.rules.candidates import Candidates
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
+from tests.proxy.fastpath.test_header_walk import chunks_forwarded
+from tests.proxy.fastpath.test_prefix_cache import heartbeat
+from tests.proxy.faults.given import beat
+from tests.proxy.playbook import Actor, Stage, request, response
+
+RULE = "  - {{name: r{}, match: {}, do: {{delay: 50ms}}}}\n"
+
+
+def scenario(*matches: str) -> str:
+    return "version: 1\nrules:\n" + "".join(RULE.format(*pair) for pair in enumerate(matches))
+
+
+def warm(*matches: str) -> Actor:
+    """A connection of client `me` on which a heartbeat has passed."""
+    actor = Stage(scenario(*matches), observed=False).actor()
+    actor.ask(heartbeat(0))
+    actor.answer(beat(0))
+    return actor
+
+
+def test_rules_about_other_messages_and_peers_are_no_candidates() -> None:
+    rules = Rules(
+        loads(
+            scenario(
+                "{api: Heartbeat, client_id: 'me*'}",
+                "{api: Heartbeat, client_id: other}",
+                "{api: Heartbeat, broker: 2}",
+                "{api: Heartbeat, connection: [0, 3]}",
+                "{api: Heartbeat, direction: response}",
+                "{api: Fetch}",
+                "{}",
+            )
+        )
+    )
+
+    def names(client: str | None, broker: int | None, ordinal: int) -> list[str]:
+        found = Candidates(rules, broker, ordinal).of("request", 12, 1, client)
+        return [rule.name for rule in found]
+
+    assert names("me-1", 1, 3) == ["r0", "r3", "r6"]
+    assert names("other", 2, 1) == ["r1", "r2", "r6"]
+    assert names(None, None, 1) == ["r6"]
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    found = Candidates(Rules(loads(scenario("{api: Heartbeat}"))), 1, 0)
+    for number in range(10_000):
+        assert len(found.of("request", 12, 1, f"client-{number}")) == 1
+    assert len(found._known) <= 4096
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        "{api: Fetch}",
+        "{api: Heartbeat, version: 4}",
+        "{client_id: 'x-*'}",
+        "{broker: 9}",
+        "{connection: 1}",
+        "{size: {at_least: 1KiB}}",
+        "{size: {at_most: 10B}}",
+        "{acks: all}",
+    ],
+)
+def test_ten_rules_that_a_header_denies_leave_the_fast_path_alone(match: str) -> None:
+    actor = warm(*[match] * 10)
+    assert chunks_forwarded(actor, "request", heartbeat(1) + heartbeat(2))
+    assert chunks_forwarded(actor, "response", beat(1) + beat(2))
+    assert [rule.matched for rule in actor.stage.rules.rules] == [0] * 10
+
+
+@pytest.mark.parametrize("observed", [True, False])
+def test_a_rule_about_sizes_finds_them_among_what_passes(observed: bool) -> None:
+    stage = Stage(scenario("{size: {at_least: 100B, at_most: 200B}}"), observed=observed)
+    actor = stage.actor()
+    sizes = [50, 99, 100, 200, 201, 300, 60]
+    frames = [fill(number, size) for number, size in enumerate(sizes)]
+    for frame in frames[:2]:
+        actor.ask(frame)
+    for frame in frames[2:]:
+        actor.ask(frame)
+        stage.wait(50)
+    assert actor.sent["request"] == b"".join(frames)
+    assert stage.rules.rules[0].fired == 2
+    delayed = [data for at, data in actor.times["request"] if data in frames[2:4]]
+    assert len(delayed) == 2
+
+
+def fill(number: int, size: int) -> bytes:
+    """A heartbeat of this many bytes, its size field included."""
+    empty = len(request("Heartbeat", number, group_id=""))
+    return request("Heartbeat", number, group_id="g" * (size - empty))
+
+
+def test_responses_of_some_size_are_found_among_what_passes() -> None:
+    stage = Stage(scenario("{direction: response, size: {at_least: 100B}}"), observed=False)
+    actor = stage.actor()
+    answers = [
+        response("JoinGroup", n, protocol_name="p" * (200 if n == 2 else 2)) for n in range(4)
+    ]
+    actor.ask(b"".join(request("JoinGroup", n, group_id="g") for n in range(4)))
+    actor.answer(answers[0])
+    actor.answer(b"".join(answers[1:]))
+    assert actor.sent["response"] == b"".join(answers[:2])
+    stage.wait(50)
+    assert actor.sent["response"] == b"".join(answers)
+    assert stage.rules.rules[0].fired == 1
+
+
+def test_a_client_that_says_to_be_another_one_meets_other_rules() -> None:
+    actor = warm("{direction: response, client_id: other}")
+    actor.ask(heartbeat(1) + heartbeat(2, "other") + heartbeat(3))
+    actor.answer(beat(1) + beat(2) + beat(3))
+    assert actor.ids("response") == [0, 1]
+    actor.stage.wait(50)
+    assert actor.ids("response") == [0, 1, 2, 3]
+    assert actor.stage.rules.rules[0].fired == 1
+
+
+def test_other_rules_are_looked_up_anew() -> None:
+    actor = warm("{client_id: other}")
+    actor.stage.replace(scenario("{client_id: me}"))
+    actor.ask(heartbeat(1))
+    assert actor.ids("request") == [0]
+    actor.stage.replace(scenario("{client_id: other}"))
+    assert actor.ids("request") == [0, 1]
+    assert chunks_forwarded(actor, "request", heartbeat(2))
+
+
+HOLDS = """
+version: 1
+rules:
+  - name: r
+    match: {api: OffsetCommit, direction: request}
+    do: {hold: {until: {api: SyncGroup, direction: request}}}
+"""
+
+
+def test_what_may_step_aside_leaves_the_fast_path_alone_until_it_does() -> None:
+    actor = Stage(HOLDS, observed=False).actor()
+    actor.ask(heartbeat(0))
+    actor.answer(beat(0))
+    actor.ask(heartbeat(1))
+    assert chunks_forwarded(actor, "request", heartbeat(2))
+    commit = request("OffsetCommit", 3, version=2, group_id="g")
+    actor.ask(commit + heartbeat(4))
+    assert actor.ids("request") == [0, 1, 2, 4]
+    actor.answer(beat(1) + beat(2) + beat(4))
+    assert actor.ids("response") == [0, 1, 2]  # the client asked for the commit first
+    actor.ask(request("SyncGroup", 5, group_id="g"))
+    assert actor.ids("request") == [0, 1, 2, 4, 5, 3]
+    actor.answer(response("SyncGroup", 5) + response("OffsetCommit", 3, version=2))
+    assert actor.ids("response") == [0, 1, 2, 3, 4, 5]
+    assert chunks_forwarded(actor, "request", heartbeat(6))
+    assert chunks_forwarded(actor, "response", beat(6))
+
+
+def test_rules_are_remembered_for_one_client_at_a_time() -> None:
+    found = Candidates(Rules(loads(scenario("{client_id: 'client-1*'}"))), 1, 0)
+    for number in (*range(2000), 1, 2, 1):
+        rules = found.of("request", 12, 1, f"client-{number}")
+        assert bool(rules) == str(number).startswith("1")
+    assert len(found._known) == 1

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+
+from barnabas.proxy.scenario.file import loads
+from barnabas.proxy.scenario.lint.dead_rules import warnings
+
+
+def found(rule: str) -> list[str]:
+    return warnings(loads(f"version: 1\nrules: [{{name: r, {rule}}}]"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("match: {api: Fetch, acks: all}, do: close", "acks is about Produce requests"),
+        ("match: {direction: response, acks: 1}, do: close", "acks is about Produce requests"),
+        ("match: {direction: request, error: 3}, do: close", "no error code in any request"),
+        ("match: {api: LeaderAndIsr, group: g}, do: close", "no group is named in LeaderAndIsr"),
+        ("match: {api: Heartbeat, topic: t}, do: close", "no topic is named in Heartbeat message"),
+        (
+            "match: {api: Fetch, direction: request, version: 3}, where: rack_id == 'a', do: close",
+            "no field 'rack_id' in the body of Fetch request v3",
+        ),
+        (
+            "match: {api: Fetch, direction: request, version: 3}, do: {edit: {set: {rack_id: a}}}",
+            "edit: no field 'rack_id' in the body of Fetch request v3",
+        ),
+        ("match: {direction: request}, do: {quota: 1s}", "quota can't be done to any request"),
+        (
+            "match: {api: Fetch}, do: {clamp: {versions: {Fetch: 1}}}",
+            "clamp can't be done to Fetch",
+        ),
+        ("match: {api: Fetch}, do: {steer: {leader: 1}}", "steer can't be done to Fetch message"),
+        ("match: {api: SaslHandshake}, do: {quota: 1s}", "quota can't be done to SaslHandshake"),
+        (
+            "match: {api: Heartbeat, direction: response}, do: {respond: {error: 27}}",
+            "respond can't be done to Heartbeat response",
+        ),
+        ("match: {acks: all, error: 3}, do: close", "no message has acks and error at once"),
+        (
+            "match: {api: [Produce, JoinGroup], topic: t, group: g}, do: close",
+            "no message has group and topic at once",
+        ),
+        (
+            "match: {size: {at_least: 2kB, at_most: 1kB}}, do: close",
+            "no size is at least 2000 and at most 1000 bytes",
+        ),
+        (
+            "when: {after: {time: 10s}, until: {time: 5s}}, do: close",
+            "it ends before it begins",
+        ),
+        ("when: {until: {time: 0s}}, do: close", "it ends before it begins"),
+        ("when: {after: {rule: r}}, do: close", "it waits for itself to fire"),
+    ],
+)
+def test_rules_that_can_not_do_anything(rule: str, reason: str) -> None:
+    (line,) = found(rule)
+    assert line.startswith("warning: rule 'r' can't do anything: ")
+    assert reason in line
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "do: close",
+        "do: refuse",
+        "match: {acks: 0}, do: close",
+        "match: {error: 3}, do: close",
+        "match: {api: Heartbeat, direction: response, group: g}, do: close",
+        "match: {api: Fetch, direction: request}, where: rack_id == 'a', do: close",
+        "match: {api: Metadata}, do: {steer: {leader: 1}}",
+        "match: {api: Fetch, version: 13+, topic: t}, do: close",  # by the names of ids
+        "match: {api: Heartbeat}, do: {respond: {error: 27}}",
+        "match: {direction: response}, do: {respond: {body: {}}}",
+        "match: {api: OffsetCommit, group: g, topic: t}, when: {until: {time: 5s}}, do: close",
+        "do: {hold: {until: {api: JoinGroup, same: group}}}",
+    ],
+)
+def test_other_rules_are_fine(rule: str) -> None:
+    assert found(rule) == []
+
+
+@pytest.mark.parametrize(
+    ("match", "until", "reason"),
+    [
+        ("{}", "{api: Heartbeat, topic: t}", "no topic is named in Heartbeat message"),
+        ("{}", "{direction: request, error: 3}", "there is no error code in any request"),
+        ("{api: Fetch}", "{api: JoinGroup, same: group}", "no group is named in what is held"),
+        ("{api: JoinGroup}", "{api: Fetch, same: group}", "in what is waited for: Fetch message"),
+        ("{broker: 1}", "{broker: 2}", "no broker is both in `match` and in `until`"),
+        ("{connection: 0}", "{connection: [1, 2]}", "no connection is both in"),
+    ],
+)
+def test_holds_that_wait_in_vain(match: str, until: str, reason: str) -> None:
+    (line,) = found(f"match: {match}, do: {{hold: {{until: {until}}}}}")
+    assert line.startswith("warning: rule 'r' waits in vain, until its time is up: ")
+    assert reason in line
+
+
+def test_what_passes_elsewhere_may_be_at_another_broker() -> None:
+    assert found("match: {broker: 1}, do: {hold: {until: {broker: 2, same: client}}}") == []
+
+
+def of_rules(*rules: str) -> list[str]:
+    named = ", ".join(f"{{name: r{number}, {rule}}}" for number, rule in enumerate(rules))
+    return warnings(loads(f"{{version: 1, rules: [{named}]}}"))
+
+
+def test_rules_that_wait_for_one_that_never_fires() -> None:
+    lines = of_rules(
+        "match: {api: Fetch, acks: all}, do: close",
+        "when: {after: {rule: r0}}, do: close",
+        "when: {after: {rule: r1}}, do: close",
+        "do: close",
+        "when: {after: {rule: r3}}, do: close",
+    )
+    assert [line.split("'")[1] for line in lines] == ["r0", "r1", "r2"]
+    assert "it waits for rule 'r0', which never fires" in lines[1]
+    assert "it waits for rule 'r1', which never fires" in lines[2]
+
+
+def test_rules_that_wait_for_each_other() -> None:
+    lines = of_rules("when: {after: {rule: r1}}, do: close", "when: {after: {rule: r0}}, do: close")
+    assert [line.split("'")[1] for line in lines] == ["r0", "r1"]
+
+
+def test_a_rule_that_waits_for_more_than_another_may_fire() -> None:
+    often = "when: {after: {rule: r0, fired: 3}}, do: close"
+    (line,) = of_rules("when: {times: 2, scope: rule}, do: close", often)
+    assert "it waits for rule 'r0' to fire 3 times, not 2" in line
+    assert of_rules("when: {times: 2}, do: close", often) == []  # on each connection
