@@ -42,7 +42,7 @@ def _port(text: str) -> int | None:
 
 def _problem(host: str, port: int) -> str:
     """Why nobody can have such an address; empty if somebody may."""
-    from barnabas.captures.tcp import possible
+    from barnabas.captures.tcp.headers import possible
 
     try:
         possible((host, port))
@@ -52,7 +52,7 @@ def _problem(host: str, port: int) -> str:
 
 
 def _shown(text: str) -> str:
-    from barnabas.captures.wording import shorten
+    from barnabas.captures.kafka.wording import shorten
 
     return shorten(text, LONGEST)
 

@@ -11,7 +11,7 @@ from barnabas.analyze_progress import Shown, shown
 from barnabas.analyze_summary import as_json, lines
 from barnabas.capture_files import capture_files
 from barnabas.capture_input import opened
-from barnabas.captures import private
+from barnabas.captures.files import private
 from barnabas.output import Output
 from barnabas.pipeline.errors import UnavailableError, reason
 from barnabas.pipeline.folders import ON_REQUEST, plain

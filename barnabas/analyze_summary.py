@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from barnabas.captures.checks.finding import SEVERITIES
-from barnabas.captures.wording import plural, printable
+from barnabas.captures.kafka.wording import plural, printable
 
 if TYPE_CHECKING:
     from barnabas.pipeline.analyze import Outcome

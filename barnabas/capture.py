@@ -18,9 +18,9 @@ from types import FrameType
 from typing import Any, BinaryIO, Final
 
 from barnabas import __version__
-from barnabas.captures import private
-from barnabas.captures.pcapng_writing import interface, packet, section, statistics
-from barnabas.captures.tcp import parse
+from barnabas.captures.files import private
+from barnabas.captures.tcp.headers import parse
+from barnabas.captures.writing.pcapng import interface, packet, section, statistics
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 

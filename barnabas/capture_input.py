@@ -9,17 +9,17 @@ from pathlib import Path
 import yaml
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from barnabas.captures.context import Context
-from barnabas.captures.context.pairs import told
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.dialects import Dialects
-from barnabas.captures.events import Event
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.capture_folder import ranges, segment_of, size_of
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.id_names import told
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.segments import ranges, segment_of, size_of
+from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import plural
 from barnabas.memory import keep_freed
 from barnabas.output import Output
 from barnabas.specs.drafts import Draft, draft

@@ -13,11 +13,11 @@ from rich.text import Text
 from barnabas.capture_input import exchanges, remarks, watched
 from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.dialects import Dialects
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural, printable
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.wording import plural, printable
 from barnabas.findings import Checked, as_json, as_junit, as_sarif, exchange_text, frames
 from barnabas.output import Output
 from barnabas.specs.drafts import Draft

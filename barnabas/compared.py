@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from barnabas.captures.difference import ABSENT, Difference
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.diff.bodies import ABSENT, Difference
+from barnabas.captures.kafka.exchange import Exchange
 
 _COLUMNS = ("ts", "connection", "client_id", "broker", "api", "version", "correlation_id", "error")
 

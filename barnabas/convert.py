@@ -21,20 +21,20 @@ from barnabas.capture_input import (
     segment_remarks,
     with_bar,
 )
-from barnabas.captures import private
-from barnabas.captures.conversations import Conversations
 from barnabas.captures.conversion.blocks import BlockFile
 from barnabas.captures.conversion.hiding import Hiding
 from barnabas.captures.conversion.rewriting import rewrite
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.survey import Survey
-from barnabas.captures.events import Event
-from barnabas.captures.masking import Masking
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files import private
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.wording import plural, size
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import plural, size
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.moments import Moment
 from barnabas.output import Output
 from barnabas.parsing import parse_filter

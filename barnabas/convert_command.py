@@ -62,7 +62,7 @@ def convert_command(
     tls_keys: TlsKeys = None,
 ) -> None:
     """Make one capture of ours, or JSON Lines, of captures: all or a slice, always without secrets."""
-    from barnabas.captures.masking import Masking
+    from barnabas.captures.writing.masking import Masking
     from barnabas.convert import Wanted, convert
     from barnabas.moments import parse_moment
     from barnabas.parsing import parse_numbers

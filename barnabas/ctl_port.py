@@ -56,7 +56,7 @@ class Port:
 
     def show(self, found: Any, text: Iterable[str]) -> None:
         """Print what came back, as JSON or as lines for a person."""
-        from barnabas.captures.wording import printable
+        from barnabas.captures.kafka.wording import printable
 
         def lines() -> None:
             for line in map(printable, text):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.capture_input import earlier, named, opened, remarks, spoken, watched
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.dialects import Dialects
-from barnabas.captures.frames import SeenFrame, frames
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.output import Output
 from barnabas.parsing import parse_filter

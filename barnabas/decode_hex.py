@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from barnabas.captures.wording import printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.spec_show import known
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
 from barnabas.specs.drafts import decode_frame as decode_draft

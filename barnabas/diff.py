@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from barnabas.capture_input import exchanges, opened, recall, watched
-from barnabas.captures.comparison import Compared, TooLarge, compare
-from barnabas.captures.context import Context
-from barnabas.captures.difference import OF_THE_RUN
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.diff.bodies import OF_THE_RUN
+from barnabas.captures.diff.comparison import Compared, TooLarge, compare
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import plural
 from barnabas.compared import document, where
 from barnabas.output import Output
 from barnabas.parsing import parse_filter

@@ -11,7 +11,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.captures.wording import printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.experiments.explore.exploration import REPEATED
 from barnabas.experiments.explore.result import Result
 from barnabas.output import Output

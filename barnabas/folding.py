@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from barnabas.captures.context.reading import fields
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import API_VERSIONS, FETCH
 
 

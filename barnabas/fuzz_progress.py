@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from barnabas.captures.wording import plural, printable, shorten
+from barnabas.captures.kafka.wording import plural, printable, shorten
 from barnabas.fuzz.campaign import Budget
 from barnabas.fuzz.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.running import Batch, Began, Ended

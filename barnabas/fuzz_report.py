@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.summary import summaries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 from barnabas.fuzz.findings import Finding
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.stored import observation_json, recipe_json

@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.text import Text
 
 from barnabas.capture_input import apart, exchanges, named, opened, watched
+from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import printable, shorten
 from barnabas.output import Output
 from barnabas.show import line, shown
 from barnabas.trouble import FINDINGS, FINE, Trouble

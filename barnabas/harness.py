@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from barnabas.addresses import parse_servers
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.tally import Tally
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.edits.version_ranges import Offer

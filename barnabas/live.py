@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import plural
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 
 BACKLOG: Final = 10_000
 """Exchanges that may wait to be printed ..."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from barnabas import show
-from barnabas.captures.context import Context
-from barnabas.captures.context.facts import facts
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.filters import Filter
-from barnabas.captures.inside import inside
-from barnabas.captures.wording import plural, printable
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.embedded import inside
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import Filter
+from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.folding import Folded
 from barnabas.specs import NAMES
 from barnabas.terminal import Terminal

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from barnabas.captures.filters import Filter, exchange_filter
-from barnabas.captures.rotation import Rotation
+from barnabas.captures.kafka.filters import Filter, exchange_filter
+from barnabas.captures.writing.rotation import Rotation
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
 from barnabas.trouble import Trouble

@@ -13,7 +13,7 @@ from barnabas.options import BrokerCa, BrokerTls, OwnFaults, QuietFetches, Serve
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
-    from barnabas.captures.rotation import Rotation
+    from barnabas.captures.writing.rotation import Rotation
     from barnabas.proxy.faults import Fault
     from barnabas.proxy.scenario.file import Scenario
 
@@ -166,8 +166,8 @@ def proxy_command(
 ) -> None:
     """Stand between clients and a cluster: log, capture, delay, reorder, drop."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
-    from barnabas.captures.context import Context
-    from barnabas.captures.masking import Masking
+    from barnabas.captures.kafka.context import Context
+    from barnabas.captures.writing.masking import Masking
     from barnabas.output import Output
     from barnabas.own_faults import own_faults
     from barnabas.parsing import parse_filter, parse_offer, parse_seconds

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.capture_input import opened, watched
-from barnabas.captures.events import Event, Note
-from barnabas.captures.exchange import iso
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event, Note
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.output import Output
 from barnabas.proxy.faults import FAULTS, Fault

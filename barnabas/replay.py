@@ -17,9 +17,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from barnabas.addresses import format_address
 from barnabas.capture_input import exchanges, known_topics, opened, watched
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import plural
 from barnabas.compared import document, where
 from barnabas.loop import run
 from barnabas.output import Output

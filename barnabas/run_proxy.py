@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from barnabas.addresses import format_address
-from barnabas.captures import private
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.rotation import Rotation
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.files import private
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.writing.rotation import Rotation
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.live import Live
 from barnabas.loop import run
 from barnabas.output import Output

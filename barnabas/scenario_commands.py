@@ -27,7 +27,7 @@ def scenario_check(
     ] = False,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
-    from barnabas.captures.wording import plural
+    from barnabas.captures.kafka.wording import plural
     from barnabas.own_faults import own_faults
     from barnabas.proxy.scenario.lint.dead_rules import warnings
     from barnabas.proxy.scenario.lint.notes import remarks

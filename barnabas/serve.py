@@ -10,9 +10,9 @@ from pathlib import Path
 
 from barnabas.addresses import format_address
 from barnabas.capture_input import exchanges, opened, watched
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import plural
 from barnabas.loop import run
 from barnabas.output import Output
 from barnabas.peers.recorded.broker import RecordedBroker

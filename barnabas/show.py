@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Span, Text
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.summary import details
-from barnabas.captures.tally import Row
-from barnabas.captures.wording import fit, middle, printable
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.log_line import details
+from barnabas.captures.kafka.wording import fit, middle, printable
+from barnabas.captures.summary.api_stats import Row
 
 SLOW_MS: Final = 100.0
 """From this latency on a line is marked as slow ..."""
@@ -116,7 +116,7 @@ class Shown(NamedTuple):
 
 
 def shown(exchange: Exchange, context: Context | None = None) -> Shown:
-    """What is said of an exchange. context: see `barnabas.captures.summary.details`."""
+    """What is said of an exchange. context: see `barnabas.captures.kafka.log_line.details`."""
     return Shown(
         exchange.end,
         exchange.client_id or exchange.client_address,

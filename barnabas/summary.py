@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from barnabas.capture_input import earlier, exchanges, opened, remarks, watched
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import iso
-from barnabas.captures.overview import KINDS, Overview, Row
-from barnabas.captures.rebalances import Rebalances
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.wording import plural, printable, ranges, size
+from barnabas.captures.summary.rebalances import Rebalances
+from barnabas.captures.summary.summary import KINDS, Overview, Row
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.wording import plural, printable, ranges, size
 from barnabas.output import Output
 from barnabas.parsing import parse_filter
 from barnabas.show import ms
@@ -26,7 +26,7 @@ NARROW = 110
 """On a terminal with fewer cells than these, errors stand below what they are of."""
 
 GROUP = "group"
-"""What rows may be by beside `barnabas.captures.overview.KINDS`: a row is a generation then."""
+"""What rows may be by beside `barnabas.captures.summary.summary.KINDS`: a row is a generation then."""
 
 MOST = 20
 """Rows of a kind that a person is shown, unless told otherwise."""
@@ -44,8 +44,8 @@ def summary(
 ) -> int:
     """Print the tables; returns the exit code. Raises Trouble.
 
-    by: names of `barnabas.captures.overview.KINDS`, or GROUP, all if empty. only: a condition on exchanges.
-    most: rows of each table; JSON has all.
+    by: names of `barnabas.captures.summary.summary.KINDS`, or GROUP, all if empty. only: a condition on
+    exchanges. most: rows of each table; JSON has all.
     """
     for name in by:
         if name not in (*KINDS, GROUP):

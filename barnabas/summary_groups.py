@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.captures.rebalances import Row
-from barnabas.captures.wording import plural, printable
+from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.summary.rebalances import Row
 from barnabas.show import ms
 
 

@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
-from barnabas.captures.wording import printable
+from barnabas.captures.kafka.wording import printable
 
 WIDE: Final = 1 << 20
 """Cells of a line in a pipe or a file: nothing is folded or cut there."""

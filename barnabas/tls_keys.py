@@ -52,8 +52,8 @@ def read_keys(path: Path | None) -> KeyLog | None:
 
 def tls_remarks(reader: CaptureReader) -> Iterator[str]:
     """What is to be said of TLS in a capture that was read."""
+    from barnabas.captures.kafka.wording import plural
     from barnabas.captures.tls.connection import NO_KEYS
-    from barnabas.captures.wording import plural
 
     seen = reader.tls
     left_out = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")

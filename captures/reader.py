@@ -15,13 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from barnabas.captures import reassembly
-from barnabas.captures.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
-from barnabas.captures.flow import Data, Gap
-from barnabas.captures.midway import Rests, introduction
-from barnabas.captures.opening import CaptureFile
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import (
+from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import (
     NUMBERED,
     Block,
     CaptureError,
@@ -34,14 +30,18 @@ from barnabas.captures.pcapng import (
     Truncated,
     each,
 )
-from barnabas.captures.reassembly import PATIENCE, Reassembler
-from barnabas.captures.recognition import Kind, Recognition
-from barnabas.captures.segments import Segment, files, in_order, present, segment_of
-from barnabas.captures.tcp import Segment as TcpSegment
-from barnabas.captures.tcp import endpoint_text
+from barnabas.captures.kafka.protocol_detection import Kind, Recognition
+from barnabas.captures.tcp import reassembly
+from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
+from barnabas.captures.tcp.fast_headers import Usual, usual
+from barnabas.captures.tcp.flow import Data, Gap
+from barnabas.captures.tcp.headers import Segment as TcpSegment
+from barnabas.captures.tcp.headers import endpoint_text
+from barnabas.captures.tcp.mid_stream import Rests, introduction
+from barnabas.captures.tcp.packets import Packets
+from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.usual import Usual, usual
 from barnabas.specs.frames import Direction
 
 _DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")

@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.inside import revealed
-from barnabas.captures.unpacked import unpacked
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.embedded import revealed
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.unpacked_records import unpacked
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.secrets import redact
 

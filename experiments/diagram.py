@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from barnabas.captures.dialects import DraftExchange
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.exchange import Exchange
 
 
 class Step(NamedTuple):

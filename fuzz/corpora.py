@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.fuzz.campaign import Campaign
 from barnabas.fuzz.case import Role, Seed
 from barnabas.fuzz.corpus import captured, generated, listed

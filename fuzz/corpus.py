@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import body_version
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.reader import CaptureReader
 from barnabas.fuzz.case import Seed
 from barnabas.fuzz.dice import Dice
@@ -49,7 +49,7 @@ def captured(path: Path, direction: Direction, offered: Offered | None = None) -
     """The messages of a capture, or of a folder of them, each kind of bytes once; of these APIs and versions
     only, if some are given. Their headers are made anew.
 
-    Raises OSError and barnabas.captures.pcapng.CaptureError as CaptureReader does.
+    Raises OSError and barnabas.captures.files.pcapng.CaptureError as CaptureReader does.
     """
     seen: set[tuple[int, int, bytes]] = set()
     for number, exchange in enumerate(Conversations().exchanges(CaptureReader(path))):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 
 FORMAT: Final = 2
 """Version of the tables."""

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.tcp import Endpoint
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.headers import Endpoint
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.fuzz.observation import Observation
 
 CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)

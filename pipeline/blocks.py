@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from barnabas.captures import pcapng
-from barnabas.captures.pcapng import (
+from barnabas.captures.files import pcapng
+from barnabas.captures.files.pcapng import (
     BLOCK_LIMIT,
     ENHANCED,
     CaptureError,
@@ -122,7 +122,7 @@ class _Reading:
 
     def _head(self) -> Iterator[Found]:
         """What a packed file is, once its first bytes are there."""
-        from barnabas.captures import pcap
+        from barnabas.captures.files import pcap
 
         head = bytes(self.source.data[: pcap.HEADER])
         if head[:4] in pcap.MAGICS:

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from barnabas.captures.context.completing import gaps
-from barnabas.captures.context.pairs import TOPIC, places, structs
-from barnabas.captures.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.context.id_names import TOPIC, places, structs
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
 from barnabas.specs.codec import Unfit
 from barnabas.specs.codec.variant import NULL, Write, metadata, pair, variant_writer
 from barnabas.specs.codec.variant import names as names_of_fields
@@ -162,7 +162,7 @@ def _bytes(
     if values is None:
         return None
     if key == _API_VERSIONS and direction == "response" and "throttle_time_ms" not in values:
-        version = 0  # see barnabas.captures.exchange.body_version
+        version = 0  # see barnabas.captures.kafka.exchange.body_version
     completed = gaps(key, version, direction)
     for place in (*places(key, version, direction, TOPIC), *completed):
         for struct in structs(values, place.path):

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.opening import unpacked
+from barnabas.captures.files.file_format import unpacked
 from barnabas.pipeline.ranges import Kind
 
 PIECE: Final = 4 << 20

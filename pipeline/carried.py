@@ -14,13 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.captures.context import Context
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Closed, Event, Lost, Opened
-from barnabas.captures.exchange import STRAY, Exchange
-from barnabas.captures.opening import CaptureFile
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import (
+from barnabas.captures.files.capture_folder import Segment, segment_of
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import (
     NUMBERED,
     CaptureError,
     Other,
@@ -29,9 +25,13 @@ from barnabas.captures.pcapng import (
     Statistics,
     Truncated,
 )
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.protocol_detection import Kind
 from barnabas.captures.reader import Join, document, meta_of
-from barnabas.captures.recognition import Kind
-from barnabas.captures.segments import Segment, segment_of
+from barnabas.captures.tcp.events import Closed, Event, Lost, Opened
+from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.columns import EXCHANGES, RAW

@@ -92,7 +92,7 @@ EXCHANGES: Final = (
         "bytes of the response's frame without its size; null without one",
     ),
     Column("latency_ms", "double", "from the request's arrival to the response's departure"),
-    Column("broker_ms", "double", "the broker alone, see barnabas.captures.exchange"),
+    Column("broker_ms", "double", "the broker alone, see barnabas.captures.kafka.exchange"),
     Column(
         "error", "string", "name of the first error in the response; empty: none; null: not known"
     ),
@@ -157,9 +157,13 @@ RAW: Final = (
     Column("request_body", "binary", "bytes of the request behind its header; null: not kept"),
     Column("response_body", "binary", "the same of the response; null: there is none"),
     Column("payload", "string", "hashes in place of a payload that was taken out, as JSON"),
-    Column("begun_ns", "bigint", "see barnabas.captures.exchange.Exchange.begun"),
-    Column("request_place", "bigint", "see barnabas.captures.exchange.Exchange.request_place"),
-    Column("response_place", "bigint", "see barnabas.captures.exchange.Exchange.response_place"),
+    Column("begun_ns", "bigint", "see barnabas.captures.kafka.exchange.Exchange.begun"),
+    Column(
+        "request_place", "bigint", "see barnabas.captures.kafka.exchange.Exchange.request_place"
+    ),
+    Column(
+        "response_place", "bigint", "see barnabas.captures.kafka.exchange.Exchange.response_place"
+    ),
 )
 """What stands behind EXCHANGES while an exchange travels, before its bodies become VARIANT."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from socket import AF_INET, AF_INET6, inet_pton
 
-from barnabas.captures.tcp import Endpoint, Segment, address
+from barnabas.captures.tcp.headers import Endpoint, Segment, address
 
 
 def ends_of(segment: Segment) -> tuple[bytes, bool]:
     """Addresses and ports, the lower one first, and whether that is the sender's.
 
-    >>> from barnabas.captures.tcp import Segment
+    >>> from barnabas.captures.tcp.headers import Segment
     >>> ends, forward = ends_of(Segment(("10.0.0.2", 9092), ("10.0.0.1", 50000), 0, 0, 0, b""))
     >>> ends.hex(), forward
     ('0a000001c3500a0000022384', False)

@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.context import Context
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Chunk, Closed, Event, Linked, Lost, Opened
-from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.protocol_detection import Kind
 from barnabas.captures.reader import Join
-from barnabas.captures.recognition import Kind
-from barnabas.captures.tcp import Segment
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Linked, Lost, Opened
+from barnabas.captures.tcp.fast_headers import Usual
+from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.usual import Usual
 from barnabas.pipeline.ends import endpoints
 from barnabas.pipeline.frame_rows import Frames
 from barnabas.pipeline.outcomes import Place

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 from urllib.parse import unquote
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 
 ON_REQUEST: Final = ("packets", "frames")
 """Tables that are not written unless somebody asks for them."""

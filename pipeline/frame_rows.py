@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from barnabas.captures.conversation import facts_of, head_of
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Closed, Event, FlowName, Opened
-from barnabas.captures.exchange import SASL_TOKEN, STRAY, Exchange
-from barnabas.captures.framing import CapturedFrame
+from barnabas.captures.kafka.conversation import facts_of, head_of
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.columns import Column
 from barnabas.pipeline.rows import LATEST, NO_RESPONSE
 from barnabas.specs.contents import NAMES

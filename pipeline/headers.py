@@ -1,4 +1,4 @@
-"""The TCP headers of many packets at once: what `barnabas.captures.usual` finds in one, by arrays."""
+"""The TCP headers of many packets at once: what `captures.tcp.fast_headers` finds in one, by arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.tcp import FIXED, TYPED
+from barnabas.captures.tcp.headers import FIXED, TYPED
 from barnabas.pipeline.stretches import Ints, Stretch
 
 _WINDOW: Final = 80

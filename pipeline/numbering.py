@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from barnabas.captures.pcapng import NUMBERED, Other
+from barnabas.captures.files.pcapng import NUMBERED, Other
 from barnabas.pipeline.blocks import blocks
 from barnabas.pipeline.plan import Beside, Piece
 from barnabas.pipeline.ranges import Range

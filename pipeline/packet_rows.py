@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import NUMBERED, Other
-from barnabas.captures.tcp import endpoint_text
+from barnabas.captures.files.pcapng import NUMBERED, Other
+from barnabas.captures.tcp.headers import endpoint_text
+from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.blocks import blocks
 from barnabas.pipeline.columns import Column, arrow
 from barnabas.pipeline.ends import endpoints

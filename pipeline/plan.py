@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import CaptureError, Section
+from barnabas.captures.files.capture_folder import Segment as PartOf
+from barnabas.captures.files.capture_folder import in_order, segment_of
+from barnabas.captures.files.capture_folder import ranges as text_of
+from barnabas.captures.files.pcapng import CaptureError, Section
 from barnabas.captures.reader import document, meta_of, read
-from barnabas.captures.segments import Segment as PartOf
-from barnabas.captures.segments import in_order, segment_of
-from barnabas.captures.segments import ranges as text_of
-from barnabas.captures.tcp import Segment
+from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.blocks import Fault
 from barnabas.pipeline.ranges import Range, State
 from barnabas.pipeline.survey import Fragment, Surveyed

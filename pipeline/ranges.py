@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from barnabas.captures import pcap, pcapng
-from barnabas.captures.opening import CaptureFile
-from barnabas.captures.pcapng import CaptureError, Interface
+from barnabas.captures.files import pcap, pcapng
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import CaptureError, Interface
 
 SIZE: Final = 64 << 20
 """Bytes of a range, unless told otherwise."""

@@ -10,7 +10,7 @@ import re
 import struct
 from typing import Final
 
-from barnabas.captures.pcapng import BLOCK_LIMIT, MAGIC, NUMBERED, ORDERS
+from barnabas.captures.files.pcapng import BLOCK_LIMIT, MAGIC, NUMBERED, ORDERS
 from barnabas.pipeline.ranges import State
 
 Buffer = bytes | bytearray | memoryview

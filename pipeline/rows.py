@@ -15,14 +15,14 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from barnabas.captures.context import Context
-from barnabas.captures.context.completing import gaps
-from barnabas.captures.context.members import CONSUMER, SHARE, STREAMS
-from barnabas.captures.context.naming import GROUP_ID, PATHS, group_of
-from barnabas.captures.context.reading import fields
-from barnabas.captures.errors import codes_in, codes_of
-from barnabas.captures.exchange import SASL_TOKEN, Exchange, body_version
-from barnabas.captures.topics import topics_of
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.context.members import CONSUMER, SHARE, STREAMS
+from barnabas.captures.kafka.context.naming import GROUP_ID, PATHS, group_of
+from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.errors import codes_in, codes_of
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.topics import topics_of
 from barnabas.pipeline.bodies import DIRECTIONS
 from barnabas.pipeline.columns import EXCHANGES, Column, arrow
 from barnabas.pipeline.hot.contents import HOT, MADE

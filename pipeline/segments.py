@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import NUMBERED, Other
-from barnabas.captures.tcp import Segment
+from barnabas.captures.files.pcapng import NUMBERED, Other
+from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.blocks import blocks
 from barnabas.pipeline.ends import ends_of
 from barnabas.pipeline.headers import Headers, usual_headers

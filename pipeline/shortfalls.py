@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 
 
 class Shortfall(NamedTuple):

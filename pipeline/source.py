@@ -36,7 +36,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.columns import ERRORS, Column, ddl
 from barnabas.pipeline.frame_rows import FRAMES, frame_rows

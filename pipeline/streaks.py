@@ -1,7 +1,7 @@
 """The packets of a run, of which those that bring a flow what is next are taken many at once.
 
-What `barnabas.captures.flow.Flow.plain` does with one packet after the other, for as long as it would only
-gather: whether packets stand in order is one comparison of arrays, and each buffer is filled once.
+What `barnabas.captures.tcp.flow.Flow.plain` does with one packet after the other, for as long as it would
+only gather: whether packets stand in order is one comparison of arrays, and each buffer is filled once.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.flow import MODULUS, OLD, Flow, Half
-from barnabas.captures.tcp import FIN, RST, SYN
+from barnabas.captures.tcp.flow import MODULUS, OLD, Flow, Half
+from barnabas.captures.tcp.headers import FIN, RST, SYN
 from barnabas.pipeline.segments import CAREFUL, FORWARD
 
 _ENDS: Final = SYN | FIN | RST

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 from barnabas.pipeline.batches import Batches
 from barnabas.pipeline.bodies import BODY, Names, body_batch
 from barnabas.pipeline.carried import Found

@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.pcapng import Interface
+from barnabas.captures.files.pcapng import Interface
 
 _NS: Final = 10**9
 _LATEST: Final = 253_402_300_800 * _NS
-"""See barnabas.captures.pcapng: a time from here on is none."""
+"""See barnabas.captures.files.pcapng: a time from here on is none."""
 Ints = NDArray[np.int64]
 
 

@@ -10,10 +10,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from barnabas.captures.fragments import Fragments
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
+from barnabas.captures.files.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
 from barnabas.captures.reader import document, names_flow
+from barnabas.captures.tcp.fragments import Fragments
+from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.blocks import Begin, End, Fault, blocks
 from barnabas.pipeline.ends import ends_of
 from barnabas.pipeline.headers import unusual

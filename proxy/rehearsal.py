@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.context.pairs import told
-from barnabas.captures.events import Chunk, Closed, Event, Note, Opened
-from barnabas.captures.exchange import iso
-from barnabas.captures.frames import SeenFrame, frames
-from barnabas.captures.tally import Tally
+from barnabas.captures.kafka.context.id_names import told
+from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.frames import SeenFrame, frames
+from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import Crossing

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.demo.clients import Received
 from barnabas.specs import records
 

@@ -20,9 +20,9 @@ from barnabas.captures.checks.finding import (
     evidence,
     program,
 )
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.keys import FETCH, METADATA, SHARE_FETCH
 

@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import topic_name
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, read

@@ -14,9 +14,9 @@ from barnabas.captures.checks.finding import (
     answered,
     evidence,
 )
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import JOIN_GROUP, OFFSET_COMMIT, TXN_OFFSET_COMMIT
 

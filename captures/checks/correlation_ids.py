@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import PRODUCE
 
 NEVER = 1 << 63

@@ -23,8 +23,8 @@ from barnabas.captures.checks.rebalance import (
     Member,
     Members,
 )
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 
 TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
 """By the API of a group's heartbeats."""

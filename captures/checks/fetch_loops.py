@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from barnabas.captures.checks.fetches import by_follower
 from barnabas.captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import topic_name
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
 

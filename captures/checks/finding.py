@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange, iso
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange, iso
 
 Severity = Literal["error", "warning", "note"]
 """error: the protocol is violated, or records are lost or read in another order. warning: it works,

@@ -26,10 +26,10 @@ from barnabas.captures.checks.rebalance import (
     Member,
     Members,
 )
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.phrases.groups import GIVEN_ID
-from barnabas.captures.wording import member_name
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.phrases.groups import GIVEN_ID
+from barnabas.captures.kafka.wording import member_name
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.groups import CLASSIC_MEMBER, NONE
 from barnabas.specs.groups.classic import UNJOINED
 from barnabas.specs.keys import (

@@ -23,9 +23,9 @@ from barnabas.captures.checks.finding import (
     duration,
     evidence,
 )
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
 NEW_HEARTBEATS: Final = (68, 76, 88)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from barnabas.captures.checks.finding import MS, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import Generation
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import listed
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import listed
 
 HOLDS = (
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "

@@ -23,10 +23,10 @@ from barnabas.captures.checks.finding import (
     evidence,
     program,
 )
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import topic_name
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 
 NOT_LEADER_OR_FOLLOWER: Final = 6

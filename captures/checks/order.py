@@ -21,9 +21,9 @@ from barnabas.captures.checks.finding import (
     evidence,
     program,
 )
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 
 REMEMBERED: Final = 64
 """Batches of a client in a partition."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.finding import MS, Evidence, duration, evidence
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange, iso
-from barnabas.captures.wording import listed, shorten
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange, iso
+from barnabas.captures.kafka.wording import listed, shorten
 
 JOINED: Final = "joined"
 REJOINED: Final = "joined again"

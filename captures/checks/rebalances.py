@@ -16,10 +16,10 @@ from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.finding import MS, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import LEFT, Cause, Generation
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import listed, plural
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import listed, plural
 
 HOLDS = (
     "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.conversation import NOT_CAPTURED
-from barnabas.captures.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.conversation import NOT_CAPTURED
+from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
 from barnabas.specs.keys import PRODUCE
 
 HOLDS: Final = (

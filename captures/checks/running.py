@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from barnabas.captures.checks.finding import Check, Finding
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 
 
 def run(

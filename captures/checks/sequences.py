@@ -14,9 +14,9 @@ from typing import Final
 
 from barnabas.captures.checks.batches import Sent, sent
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
 MODULUS: Final = 1 << 31

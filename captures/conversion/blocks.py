@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from barnabas.captures.pcapng_writing import Buffer
-from barnabas.captures.sink import Stats
+from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.writing.sink import Stats
 
 
 class BlockFile:
-    """Stands where `barnabas.captures.sink.Sink` does. All methods raise whatever the file raises."""
+    """Stands where `barnabas.captures.writing.sink.Sink` does. All methods raise whatever the file raises."""
 
     segment = 1
 

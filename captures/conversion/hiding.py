@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
-from barnabas.captures.masking import UNSOLICITED, Masked, Masking
+from barnabas.captures.writing.masking import UNSOLICITED, Masked, Masking
 from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.malformed import Malformed, without_reason
 
@@ -48,7 +48,7 @@ class Hiding:
         return self.frame(frame, direction, *self.kinds[verdict - MASKED])
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
-        """A whole frame, its size in front; `key` may be one of those in `barnabas.captures.masking`."""
+        """A whole frame, its size in front; `key` may be one of those in `captures.writing.masking`."""
         if key != UNSOLICITED:
             return self.masking.frame(frame, direction, key, version)
         return Masked(self.rest(frame, SHOWN), {})

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from barnabas.captures.conversion.hiding import SIZE, Hiding
 from barnabas.captures.conversion.spans import DROPPED, NOBODYS
 from barnabas.captures.conversion.stream import Named, Piece
-from barnabas.captures.events import Chunk
-from barnabas.captures.framing import Framing
+from barnabas.captures.kafka.framing import Framing
+from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
 
 

@@ -12,10 +12,10 @@ from barnabas.captures.conversion.linked import LinkedStream
 from barnabas.captures.conversion.spans import Spans
 from barnabas.captures.conversion.stream import Piece, Stream
 from barnabas.captures.conversion.survey import Survey
-from barnabas.captures.events import Chunk, Closed, Event, FlowName, Lost, Opened
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp import endpoint_of
-from barnabas.captures.writer import CaptureWriter, FlowWriter
+from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Lost, Opened
+from barnabas.captures.tcp.headers import endpoint_of
+from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
 from barnabas.specs.frames import Direction
 
 _DIRECTIONS: tuple[Direction, ...] = ("request", "response")

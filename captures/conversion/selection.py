@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.filters import Filter
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import Filter
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from barnabas.captures.conversion.hiding import SIZE, Hiding
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
-from barnabas.captures.events import Chunk
-from barnabas.captures.exchange import SASL_TOKEN
+from barnabas.captures.kafka.exchange import SASL_TOKEN
+from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
 
 Comment = dict[str, Any]

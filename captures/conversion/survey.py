@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from barnabas.captures.context import Context
-from barnabas.captures.context.pairs import TOPIC, lone
-from barnabas.captures.conversations import Conversations
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
-from barnabas.captures.events import Event, FlowName, Opened
-from barnabas.captures.exchange import STRAY, Exchange
-from barnabas.captures.framing import CapturedFrame
-from barnabas.captures.masking import UNSOLICITED, Masking
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.id_names import TOPIC, lone
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.tcp.events import Event, FlowName, Opened
+from barnabas.captures.writing.masking import UNSOLICITED, Masking
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.demand import UNHEARD
-from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.captures.recognition import Kind
+from barnabas.captures.kafka.protocol_detection import Kind
+from barnabas.captures.tcp.bytes_needed import UNHEARD
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tls.connection import Connection
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.specs.frames import OPPOSITE, Direction

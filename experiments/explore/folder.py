@@ -21,7 +21,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 from barnabas.experiments.explore.recording import Seen
 from barnabas.experiments.explore.result import Result
 

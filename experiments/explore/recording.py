@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.proxy.connection.requests import ANSWERED, REFUSED
 from barnabas.proxy.matching.settings import Settings
 

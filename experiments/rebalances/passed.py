@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.conversation import head_of
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import FlowName
-from barnabas.captures.framing import CapturedFrame
+from barnabas.captures.kafka.conversation import head_of
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.framing import CapturedFrame
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import FlowName
 from barnabas.specs.frames import Direction
 
 APIS: Final = (

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.dialects import Dialects, DraftExchange
+from barnabas.captures.kafka.draft_conversation import Dialects, DraftExchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.consumer_rewrite.client import Client

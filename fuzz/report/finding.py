@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.wording import plural, printable
+from barnabas.captures.kafka.wording import plural, printable
 from barnabas.fuzz.findings import Finding
 from barnabas.fuzz.wording import made_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from barnabas.captures.wording import printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import ROUNDS, Summary
 from barnabas.fuzz.wording import made_of

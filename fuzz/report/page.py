@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from barnabas.captures.wording import printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import ROUNDS, Summary
 from barnabas.fuzz.wording import made_of

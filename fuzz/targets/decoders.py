@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.context import Context
-from barnabas.captures.context.facts import facts
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.inside import inside
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.embedded import inside
+from barnabas.captures.kafka.log_line import details
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.summary import details
-from barnabas.captures.tcp import Endpoint
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.headers import Endpoint
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.fuzz.case import Case
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.decoder import DecoderTarget, Reads

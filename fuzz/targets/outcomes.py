@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from barnabas.captures.errors import codes_in
+from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.case import Case, Role
 from barnabas.fuzz.observation import Observation
 from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged

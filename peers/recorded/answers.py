@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.peers.recorded.shape import about, shape
 from barnabas.specs.keys import API_VERSIONS, FETCH
 

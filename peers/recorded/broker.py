@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.framing import FRAME_LIMIT
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.framing import FRAME_LIMIT
 from barnabas.peers.recorded.answers import Answers
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.peers.recorded.offered import offered

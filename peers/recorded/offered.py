@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from barnabas.captures.exchange import UNSUPPORTED_VERSION
+from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.specs.contents import api
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 

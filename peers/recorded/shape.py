@@ -6,8 +6,8 @@ import json
 from collections.abc import Hashable
 from typing import Any, Final
 
-from barnabas.captures.difference import IDENTITY, OF_THE_RUN, without
-from barnabas.captures.unpacked import unpacked
+from barnabas.captures.diff.bodies import IDENTITY, OF_THE_RUN, without
+from barnabas.captures.kafka.unpacked_records import unpacked
 from barnabas.specs.contents import api
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.malformed import Malformed

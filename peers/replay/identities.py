@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from barnabas.captures.difference import together
+from barnabas.captures.diff.bodies import together
 
 Kind = Literal["topic", "member", "generation"]
 

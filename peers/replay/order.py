@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.captures.context.pairs import TOPIC, pairs
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context.id_names import TOPIC, pairs
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.topics import Needed
 from barnabas.specs.keys import SYNC_GROUP
 

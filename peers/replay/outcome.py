@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.captures.difference import OF_THE_RUN, Difference, differences
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.unpacked import unpacked
+from barnabas.captures.diff.bodies import OF_THE_RUN, Difference, differences
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.unpacked_records import unpacked
 from barnabas.peers.replay.identities import Identities, Scope
 from barnabas.peers.replay.offsets import Offsets, partitions
 from barnabas.peers.replay.plan import Left

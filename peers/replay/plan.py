@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.specs.contents import NAMES, key_of
 from barnabas.specs.keys import FETCH
 from barnabas.specs.secrets import has_secrets

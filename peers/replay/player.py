@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from barnabas.captures.errors import first_error
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.errors import first_error
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster
 from barnabas.peers.replay.connection import Dial, LiveConnection
 from barnabas.peers.replay.joining import ALONE, Joined

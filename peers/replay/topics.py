@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.context.reading import fields
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.wording import listed, plural
+from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import listed, plural
 from barnabas.peers.replay.plan import is_followers
 from barnabas.peers.replay.routing import OF_LEADERS, places
 from barnabas.specs.contents import key_of

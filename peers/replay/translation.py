@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.batches import Sequences, renewed
 from barnabas.peers.replay.identities import Identities, copied, replaced, scope_of
 from barnabas.peers.replay.leading import Leading

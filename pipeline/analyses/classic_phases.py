@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.captures.phrases.groups import GIVEN_ID
+from barnabas.captures.kafka.phrases.groups import GIVEN_ID
 from barnabas.pipeline.analyses.expressions import answered_ns, said
 
 if TYPE_CHECKING:

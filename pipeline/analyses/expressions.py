@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.captures.exchange import STRAY
+from barnabas.captures.kafka.exchange import STRAY
 from barnabas.specs.error_codes import ERROR_CODES
 
 if TYPE_CHECKING:

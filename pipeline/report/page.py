@@ -15,7 +15,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.wording import plural, printable
+from barnabas.captures.kafka.wording import plural, printable
 from barnabas.pipeline.report.contents import SECTIONS
 from barnabas.pipeline.report.parts import (
     SEVERITIES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.masked_flow import Hidden
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.specs.frames import Direction
 
 
@@ -56,7 +56,7 @@ class Hide(NamedTuple):
 class Left(NamedTuple):
     """For the capture: bytes that left otherwise than they arrived (changed, late, or invented).
 
-    `key` and `version` say what they are, see `barnabas.captures.masking`.
+    `key` and `version` say what they are, see `barnabas.captures.writing.masking`.
     """
 
     direction: Direction

@@ -15,9 +15,9 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.captures.masked_flow import Hidden
-from barnabas.captures.talk import Talk
-from barnabas.captures.tally import Tally
+from barnabas.captures.kafka.draft_pairing import Talk
+from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Hide
 from barnabas.proxy.connection.draft_handler import Way
 from barnabas.proxy.connection.egress import Departures

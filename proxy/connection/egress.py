@@ -11,9 +11,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
-from barnabas.captures.conversation import CUT_OFF
-from barnabas.captures.exchange import SASL_TOKEN, Pending
-from barnabas.captures.masking import UNSOLICITED
+from barnabas.captures.kafka.conversation import CUT_OFF
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending
+from barnabas.captures.writing.masking import UNSOLICITED
 from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.send_queue import Held, Item, Window
 from barnabas.proxy.connection.state import State
@@ -318,7 +318,7 @@ class Departures:
 
 
 def _kind(item: Item) -> tuple[int, int]:
-    """Key and version of what is in a frame, as `barnabas.captures.masking` has them."""
+    """Key and version of what is in a frame, as `barnabas.captures.writing.masking` has them."""
     pending, message = item.pending, item.message
     if pending is None and message is not None:  # of a dialect
         return message.key, message.version

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.captures.context.naming import group_of
-from barnabas.captures.exchange import GSSAPI_START, SASL_TOKEN, Pending
+from barnabas.captures.kafka.context.naming import group_of
+from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, Pending
 from barnabas.proxy.connection.egress import Departures, decided
 from barnabas.proxy.connection.sasl import heard
 from barnabas.proxy.connection.send_queue import Item

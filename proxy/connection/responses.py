@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 
-from barnabas.captures.conversation import UNASKED
-from barnabas.captures.exchange import SASL_TOKEN, Pending, body_version
-from barnabas.captures.masking import UNSOLICITED
+from barnabas.captures.kafka.conversation import UNASKED
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending, body_version
+from barnabas.captures.writing.masking import UNSOLICITED
 from barnabas.proxy.connection.egress import Departures
 from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREADABLE, Requests
 from barnabas.proxy.connection.sasl import answered

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from barnabas.captures.exchange import Pending
-from barnabas.captures.wording import arrow
+from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.wording import arrow
 from barnabas.proxy.matching.message import known
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
@@ -13,7 +13,7 @@ from barnabas.specs.keys import SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from barnabas.captures.sasl import Sasl
+    from barnabas.captures.kafka.sasl import Sasl
 
 
 def heard(sasl: Sasl, pending: Pending, body: bytes) -> None:

@@ -6,8 +6,8 @@ import hashlib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.expression import Unclear
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.connection.send_queue import Held
 from barnabas.proxy.connection.shared_windows import Windows
 from barnabas.proxy.effects import Partition

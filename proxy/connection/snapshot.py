@@ -16,7 +16,7 @@ _SIZE: Final = 4
 
 
 def standing(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
-    """`frames` and `waiting`, as `barnabas.captures.midway` reads them. `kept`: bytes that came and are not
+    """`frames` and `waiting`, as `captures.tcp.mid_stream` reads them. `kept`: bytes that came and are not
     written yet."""
     frames = {way: _next(connection, way, size) for way, size in kept.items()}
     waiting = connection.state.pairing.waiting

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.captures.exchange import Pairing, Pending
-from barnabas.captures.outcome import outcome
-from barnabas.captures.sasl import Sasl
-from barnabas.captures.tally import Tally
+from barnabas.captures.kafka.exchange import Pairing, Pending
+from barnabas.captures.kafka.exchange_builder import outcome
+from barnabas.captures.kafka.sasl import Sasl
+from barnabas.captures.summary.api_stats import Tally
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
 from barnabas.proxy.connection.ingress import Inbound
 from barnabas.proxy.connection.send_queue import Item, Outlet
@@ -181,7 +181,7 @@ class State:
     def hide(self, direction: Direction, key: int, version: int) -> bool:
         """Whether a capture must not have the present frame as it is: then it is to be whole.
 
-        `key` may be one of those in `barnabas.captures.masking` that stand for none.
+        `key` may be one of those in `barnabas.captures.writing.masking` that stand for none.
         """
         hides = self.plan.hides
         if hides is None or not hides(direction, key):

@@ -18,8 +18,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from barnabas.captures.filters import Filter, exchange_filter
-from barnabas.captures.wording import shorten
+from barnabas.captures.kafka.filters import Filter, exchange_filter
+from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.control import views
 from barnabas.proxy.control.editing import with_rule, without_rule
 from barnabas.proxy.control.history import MOST, History, TooMany

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 
 MOST: Final = 1000
 """Exchanges that are kept, and that wait for one follower."""

@@ -17,9 +17,9 @@ from prometheus_client.core import (
     Metric,
 )
 
-from barnabas.captures.exchange import SASL_TOKEN
-from barnabas.captures.tally import PER_OCTAVE, Tally
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.kafka.exchange import SASL_TOKEN
+from barnabas.captures.summary.api_stats import PER_OCTAVE, Tally
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.server import Proxy
 from barnabas.specs.contents import NAMES

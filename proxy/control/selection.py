@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from barnabas.captures.expression import quote
-from barnabas.captures.filters import exchange_filter
+from barnabas.captures.kafka.expression import quote
+from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.proxy.matching.match import error_code
 from barnabas.specs.contents import NAMES, key_of
 from barnabas.specs.error_codes import error_name

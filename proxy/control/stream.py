@@ -11,7 +11,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
-from barnabas.captures.filters import Filter
+from barnabas.captures.kafka.filters import Filter
 from barnabas.proxy.control import views
 from barnabas.proxy.control.history import History
 

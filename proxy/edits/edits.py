@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from barnabas.captures.exchange import UNSUPPORTED_VERSION, body_version
+from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION, body_version
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import NAMES, api
 from barnabas.specs.addresses import LEAKING, PLACES, Resolve, patch, place_of

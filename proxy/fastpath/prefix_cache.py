@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from barnabas.captures.context.completing import gaps
-from barnabas.captures.expression import Unclear
+from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.rules.rules import Rule
 from barnabas.specs import api
 from barnabas.specs.frames import RequestHead

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema, field_validator
 from pydantic_core.core_schema import ValidationInfo
 
-from barnabas.captures.expression import Unclear
+from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.effects import Same
 from barnabas.proxy.matching.message import (
     Message,

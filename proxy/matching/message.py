@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from barnabas.captures.context.completing import complete
-from barnabas.captures.context.pairs import TOPIC, alone, structs
-from barnabas.captures.errors import error_codes, error_paths
-from barnabas.captures.exchange import body_version
-from barnabas.captures.expression import Unclear
+from barnabas.captures.kafka.context.completing import complete
+from barnabas.captures.kafka.context.id_names import TOPIC, alone, structs
+from barnabas.captures.kafka.errors import error_codes, error_paths
+from barnabas.captures.kafka.exchange import body_version
+from barnabas.captures.kafka.expression import Unclear
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
 from barnabas.specs.contents import name_of

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from barnabas.captures.expression import expression
+from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.matching.settings import Settings, one_of
 from barnabas.proxy.matching.units import Duration
 

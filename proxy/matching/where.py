@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from jmespath.functions import Functions
 
-from barnabas.captures.context.completing import gaps
-from barnabas.captures.expression import Expression
+from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.expression import Expression
 from barnabas.proxy.matching.match import Match
 from barnabas.specs import api
 from barnabas.specs.layout import Node

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import trustme
 
-from barnabas.captures import private
+from barnabas.captures.files import private
 from barnabas.proxy.network.tls import Mint, demand
 
 CERTIFICATE = "ca.pem"

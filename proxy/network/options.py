@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from barnabas.captures.masking import Masking
+from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.edits.version_ranges import Offer

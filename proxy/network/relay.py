@@ -18,8 +18,8 @@ from functools import partial
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, cast
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.tcp import SEGMENT
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.tcp.headers import SEGMENT
 from barnabas.proxy.connection.actions import (
     NOTHING,
     PASS,
@@ -43,7 +43,7 @@ from barnabas.proxy.network.tls import HANDSHAKE, reason
 from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
-    from barnabas.captures.masked_flow import MaskedFlow
+    from barnabas.captures.writing.masked_flow import MaskedFlow
 
 BUFFER: Final = 2 * SEGMENT
 """Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,

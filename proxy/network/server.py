@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.masked_flow import MaskedFlow
-from barnabas.captures.tally import Tally
-from barnabas.captures.tcp import endpoint_text
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.tcp.headers import endpoint_text
+from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import Crossing
 from barnabas.proxy.connection.state import State
@@ -42,7 +42,7 @@ from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
-    from barnabas.captures.writer import CaptureWriter
+    from barnabas.captures.writing.writer import CaptureWriter
 
 
 FLUSH = 1.0

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Collection
 from typing import Final
 
-from barnabas.captures.context.pairs import TOPIC, pairs_in
+from barnabas.captures.kafka.context.id_names import TOPIC, pairs_in
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.sockets import dial
 from barnabas.specs.frames import Frame, encode_frame, response_body

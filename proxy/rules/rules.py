@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-from barnabas.captures.expression import Expression, Unclear, expression
+from barnabas.captures.kafka.expression import Expression, Unclear, expression
 from barnabas.proxy.effects import FINAL, Become, Effects, Reject, Same
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Until

@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
-from barnabas.captures.expression import expression
+from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.faults import CONNECTIONS, FAULTS, Act, Fault
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.settings import Loc, Settings, again, refuse, said

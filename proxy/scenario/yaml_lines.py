@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from barnabas.captures.wording import shorten
+from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.matching.settings import Loc
 
 MAX_BYTES: Final = 2**20

@@ -12,8 +12,8 @@ import uuid
 from collections import deque
 from typing import Final
 
-from barnabas.captures.context.memory import MOST, Memory
-from barnabas.captures.context.pairs import TOPIC, pairs_in, places
+from barnabas.captures.kafka.context.id_names import TOPIC, pairs_in, places
+from barnabas.captures.kafka.context.memory import MOST, Memory
 
 UNREAD: Final = 8 << 20
 """Bytes of messages that wait to be read; the oldest is given up for the newest, and counted."""

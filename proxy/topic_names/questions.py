@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
-from barnabas.captures.context.memory import Memory
+from barnabas.captures.kafka.context.memory import Memory
 
 BATCH: Final = 20
 """Ids in one question: each is answered with all partitions of its topic."""

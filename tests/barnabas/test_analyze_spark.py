@@ -15,7 +15,7 @@ import pytest
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.output import Output
 from tests.pipeline.spark_processes import LITTLE

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.check import MOST
 from barnabas.cli import app
 from barnabas.trouble import Trouble
-from tests.captures.test_conversation import request, response
+from tests.captures.kafka.test_conversation import request, response
 from tests.proxy.playbook import MS, START
 
 

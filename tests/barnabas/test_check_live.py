@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
 from barnabas.own_checks import chosen

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.context import Context
-from barnabas.captures.context.facts import facts
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.summary import details
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.log_line import details
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient

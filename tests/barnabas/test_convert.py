@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Note
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.events import Note
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.convert import Wanted
 from barnabas.loop import run

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Chunk
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk
 from barnabas.demo.claims import all_arrived, in_order
 
 

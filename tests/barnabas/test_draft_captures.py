@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.harness import Harness
 from barnabas.peers.central_coordination.client import Client

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.test_cli import started

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.folding import Folded
 from barnabas.output import Output
 from barnabas.specs.contents import api

@@ -7,7 +7,7 @@ import os
 import threading
 
 from barnabas import live
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.live import Live
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.output import Output
 from tests.bodies import reassignments
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.output import Output
 from barnabas.parsing import parse_filter, parse_offer
 from barnabas.trouble import MISUSE, Trouble

@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from barnabas import show
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.tally import Row
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.api_stats import Row
 from barnabas.proxy.control import views
 from barnabas.specs.contents import api
 from barnabas.terminal import Terminal

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.testing import CliRunner
 
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli import app, main
 from barnabas.ctl_port import Port
 from barnabas.live import Live

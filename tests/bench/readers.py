@@ -14,9 +14,9 @@ from typing import Any, Final
 
 def packets(path: Path) -> int:
     """Packets are read and their TCP headers: bytes of payload."""
-    from barnabas.captures.opening import CaptureFile
-    from barnabas.captures.packets import Packets
-    from barnabas.captures.pcapng import Packet
+    from barnabas.captures.files.file_format import CaptureFile
+    from barnabas.captures.files.pcapng import Packet
+    from barnabas.captures.tcp.packets import Packets
 
     total = 0
     segment = Packets().segment
@@ -31,8 +31,8 @@ def packets(path: Path) -> int:
 
 def streams(path: Path) -> int:
     """Streams are put together, and those of Kafka picked out: their bytes."""
-    from barnabas.captures.events import Chunk
     from barnabas.captures.reader import CaptureReader
+    from barnabas.captures.tcp.events import Chunk
 
     return sum(len(event.data) for event in CaptureReader(path) if isinstance(event, Chunk))
 
@@ -49,13 +49,13 @@ def bodies(path: Path) -> int:
 
 def records(path: Path) -> int:
     """And all records: how many exchanges."""
-    from barnabas.captures.unpacked import unpacked
+    from barnabas.captures.kafka.unpacked_records import unpacked
 
     return sum(bool(unpacked(one.request) and unpacked(one.response)) for one in _exchanges(path))
 
 
 def _exchanges(path: Path) -> Iterator[Any]:
-    from barnabas.captures.conversations import Conversations
+    from barnabas.captures.kafka.conversations import Conversations
     from barnabas.captures.reader import CaptureReader
     from barnabas.memory import keep_freed
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.captures.pcapng_writing import Buffer
-from barnabas.captures.sink import Sink
-from barnabas.captures.tcp import ACK, ETHERNET, FIN, PSH, SEGMENT, SYN, FlowHeaders, Half
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.headers import ACK, ETHERNET, FIN, PSH, SEGMENT, SYN, FlowHeaders, Half
+from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 from tests.bench.load import MIB
 from tests.bench.talk import BEGUN, SERVER, connections

@@ -98,9 +98,9 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from barnabas.captures.context import Context
-    from barnabas.captures.conversations import Conversations
-    from barnabas.captures.exchange import Exchange
+    from barnabas.captures.kafka.context import Context
+    from barnabas.captures.kafka.conversations import Conversations
+    from barnabas.captures.kafka.exchange import Exchange
     from barnabas.captures.reader import CaptureReader
     from barnabas.memory import keep_freed
     from barnabas.pipeline.bodies import BODY, body_array

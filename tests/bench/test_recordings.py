@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.opening import CaptureFile
-from barnabas.captures.packets import Packets
-from barnabas.captures.pcapng import Packet
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import Packet
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp import SEGMENT, Segment
+from barnabas.captures.tcp.headers import SEGMENT, Segment
+from barnabas.captures.tcp.packets import Packets
 from tests.bench import readers
 from tests.bench.load import MIB
 from tests.bench.readers import WAYS

@@ -24,12 +24,12 @@ import zstandard
 from barnabas.capture_input import remarks
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
+from tests.captures.tcp.test_packets import WRAPPINGS, behind
 from tests.captures.test_numbering import mixed
-from tests.captures.test_packets import WRAPPINGS, behind
 from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap
 
 EXTREMES: Final[tuple[int, ...]] = (

@@ -18,10 +18,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp import SYN, Segment
+from barnabas.captures.tcp.headers import SYN, Segment
 from tests.captures.network import (
     ENDINGS,
     LINKS,

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 import zstandard
 
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
 from tests.captures.hostile import mutated, swallowed, whole
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.pcapng import CaptureError
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp import ACK, PSH, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from tests.captures.traffic import (
     BROKER,
     CLIENT,

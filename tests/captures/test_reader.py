@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.events import Chunk, Closed, Event, Lost, Note, Opened
-from barnabas.captures.pcapng import CaptureError
-from barnabas.captures.pcapng_writing import comment_option, interface, packet, section
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader, read
-from barnabas.captures.tcp import FlowHeaders
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Note, Opened
+from barnabas.captures.tcp.headers import FlowHeaders
+from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
+from barnabas.captures.writing.writer import CaptureWriter
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("::2", 9092)
 ASK = bytes.fromhex("0000000f 0003 0001 00000007 0001 61 ffffffff")

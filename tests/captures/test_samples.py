@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli import app
 from tests.captures.traffic import kafka_seen, marks, tshark

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.search import Found, search
 from barnabas.specs import api, records
 from barnabas.specs.records import Record

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.tcp import SEGMENT
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.headers import SEGMENT
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 
 NOW = 1_700_000_000_123_456_789

@@ -19,8 +19,8 @@ from typing import IO, Any, Final
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs import api
 from tests.compat.cells import Side

@@ -9,15 +9,15 @@ from typing import Any
 from pyspark.sql.types import VariantVal
 
 from barnabas import captures
-from barnabas.captures.context import Context
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.bodies import Body, Names, body
 from barnabas.pipeline.rows import row
 from barnabas.specs.contents import api
 from barnabas.specs.layout import Layout
-from tests.captures.context.exchanges import exchange
+from tests.captures.kafka.context.exchanges import exchange
 
 SAMPLES = Path(captures.__file__).parent / "samples"
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from barnabas.captures.context import Context
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Event
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.columns import EXCHANGES, RAW
 from barnabas.pipeline.completing import Completion

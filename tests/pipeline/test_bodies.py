@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.bodies import BODY, DIRECTIONS, LIMIT, Body, bodies, body_array
-from tests.captures.context.exchanges import ORDERS, exchange, metadata
+from tests.captures.kafka.context.exchanges import ORDERS, exchange, metadata
 from tests.pipeline.given import body_text, sample
 from tests.samples.recipes import SAMPLES
 

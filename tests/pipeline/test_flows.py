@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp import ACK, PSH, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline import flows
 from barnabas.pipeline import segments as segments_module
 from barnabas.pipeline.flows import Files, Reading, outcomes

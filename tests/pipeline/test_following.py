@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.context import Context
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Closed
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Closed
 from barnabas.pipeline.carried import COLUMNS, Found
 from barnabas.pipeline.following import Following, closed
 from barnabas.pipeline.rows import row
-from tests.captures.test_rotation import OURS, SAMPLES, rotated, segments
+from tests.captures.writing.test_rotation import OURS, SAMPLES, rotated, segments
 
 Row = dict[str, Any]
 

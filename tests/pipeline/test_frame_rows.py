@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import STRAY
-from barnabas.captures.frames import frames
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import STRAY
+from barnabas.captures.kafka.frames import frames
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.frame_rows import FRAMES, UNASKED, frame_row, frame_rows
 from barnabas.pipeline.rows import batch
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response

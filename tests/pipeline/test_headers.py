@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.packets import Packets
-from barnabas.captures.usual import usual
+from barnabas.captures.tcp.fast_headers import usual
+from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.blocks import blocks
 from barnabas.pipeline.ends import endpoints
 from barnabas.pipeline.headers import unusual, usual_headers

@@ -14,9 +14,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.opening import CaptureFile
-from barnabas.captures.pcapng import Packet
-from barnabas.captures.pcapng_writing import comment_option, interface, packet, section
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import Packet
+from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
 from barnabas.pipeline.blocks import blocks
 from barnabas.pipeline.numbering import Numbers
 from barnabas.pipeline.plan import Plan

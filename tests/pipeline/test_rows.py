@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.pipeline.columns import EXCHANGES, RAW
 from barnabas.pipeline.hot.contents import HOT, MADE
 from barnabas.pipeline.rows import ERRORS, LATEST, PLAIN, batch, exchange, row, software_of

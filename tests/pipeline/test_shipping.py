@@ -14,7 +14,7 @@ from barnabas.pipeline.shipping import missing, pack
 def test_python_imports_all_of_it_from_the_zip_alone(tmp_path: Path) -> None:
     path = pack(tmp_path / "ours.zip")
     code = (
-        "import sys, barnabas.captures.conversations, barnabas.pipeline.columns\n"
+        "import sys, barnabas.captures.kafka.conversations, barnabas.pipeline.columns\n"
         "import barnabas.specs.contents\n"
         "barnabas.specs.contents.api(3).request.codec(1)\n"
         f"assert all({str(path)!r} in sys.modules[name].__file__"

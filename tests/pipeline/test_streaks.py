@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.flow import Data, Flow
-from barnabas.captures.tcp import ACK, FIN
-from barnabas.captures.usual import Usual
+from barnabas.captures.tcp.fast_headers import Usual
+from barnabas.captures.tcp.flow import Data, Flow
+from barnabas.captures.tcp.headers import ACK, FIN
 from barnabas.pipeline.segments import CAREFUL, FORWARD, SEGMENT
 from barnabas.pipeline.streaks import One, Streaks
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.batches import Batches
 from barnabas.pipeline.statements import statements
 from barnabas.pipeline.streaming import follow
 from barnabas.pipeline.tables import read, write
-from tests.captures.test_rotation import ROOT, SAMPLES, rotated
+from tests.captures.writing.test_rotation import ROOT, SAMPLES, rotated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

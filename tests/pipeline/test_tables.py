@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline import tables
 from barnabas.pipeline.analyses.contents import ANALYSES

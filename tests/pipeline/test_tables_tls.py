@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from barnabas.captures.opening import CaptureFile
-from barnabas.captures.pcapng import Secrets
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import Secrets
 from barnabas.pipeline.tables import write
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.tally import Tally
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.api_stats import Tally
 from barnabas.proxy.connection.actions import (
     PASS,
     Abort,

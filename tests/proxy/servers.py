@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules

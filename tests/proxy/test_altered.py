@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import pytest
 
-from barnabas.captures.conversation import facts_of
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Chunk
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.framing import Framing
+from barnabas.captures.kafka.conversation import facts_of
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.framing import Framing
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.events import Chunk
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.relay import clock

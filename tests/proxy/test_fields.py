@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.expression import expression
+from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads

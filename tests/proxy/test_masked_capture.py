@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Chunk
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.masked_flow import MaskedFlow
-from barnabas.captures.masking import Masking
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.events import Chunk
+from barnabas.captures.writing.masked_flow import MaskedFlow
+from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Hide, Left
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.frames import Direction

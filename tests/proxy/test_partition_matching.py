@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from barnabas.captures.expression import Unclear
+from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message, Unnamed, Unseen
 from barnabas.proxy.scenario.file import loads

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.faults import CONNECTIONS, FAULTS
 from barnabas.proxy.network.options import Options

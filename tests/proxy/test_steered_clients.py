@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli import app
 from barnabas.harness import Harness
 from barnabas.loop import run

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.peers.embedded import EmbeddedCluster

@@ -23,7 +23,7 @@ import zstandard
 from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.finding import Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.boot import free_ports

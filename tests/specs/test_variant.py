@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import VariantVal
 
 from barnabas import specs
-from barnabas.captures.context.completing import complete, gaps
+from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.specs.codec.variant import Path, metadata, names, variant_writer
 from barnabas.specs.contents import CONTENTS, api
 from barnabas.specs.frames import Direction

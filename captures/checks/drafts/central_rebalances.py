@@ -13,10 +13,10 @@ from typing import Final
 
 from barnabas.captures.checks.drafts.reading import central_step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.dialects import DraftExchange
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.exchange import Exchange
 
 HOLDS: Final = "the draft central-coordination; groups all of whose RegisterConsumer were seen"
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from barnabas.captures.checks.drafts.reading import central_step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.central_states import CENTRAL_CONSUMER, REGISTERED
 from barnabas.specs.groups.table import NONE
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from barnabas.captures.checks.drafts.reading import Step, step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.groups.table import NONE
 
 HOLDS = "the draft rewrite-0.8.2; groups of which a JoinGroup was seen"

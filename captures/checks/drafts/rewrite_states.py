@@ -12,9 +12,9 @@ from typing import Final
 
 from barnabas.captures.checks.drafts.reading import step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.context import Context
-from barnabas.captures.context.memory import Memory
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.rewrite_states import CONSUMER_EVENTS, PART_OF_GROUP, REWRITE_CONSUMER
 from barnabas.specs.groups.table import NONE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from barnabas.captures.checks.finding import SEVERITIES
-from barnabas.captures.wording import plural
+from barnabas.captures.kafka.wording import plural
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.captures.wording import size
+from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import PALETTE, bars_height, label, names_axis
 

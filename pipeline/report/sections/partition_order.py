@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.wording import plural
+from barnabas.captures.kafka.wording import plural
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 from barnabas.pipeline.report.wording import listed
 

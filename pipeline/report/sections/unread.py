@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from barnabas.captures.wording import plural, size
+from barnabas.captures.kafka.wording import plural, size
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.expression import Expression, expression
+from barnabas.captures.kafka.expression import Expression, expression
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs import api

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from barnabas.captures.expression import expression
+from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.faults.clamp import Clamp
 from barnabas.proxy.faults.quota import Quota
 from barnabas.proxy.faults.respond import Respond

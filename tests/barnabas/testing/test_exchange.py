@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import COLUMNS
+from barnabas.captures.kafka.exchange import COLUMNS
 from barnabas.specs import entities
 from barnabas.specs.contents import NAMES, api
 from barnabas.specs.entities import named

@@ -8,7 +8,7 @@ from typing import Any
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import MS, Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.exchange import STRAY, Exchange
+from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.specs.contents import api
 from barnabas.specs.records import Record, build
 

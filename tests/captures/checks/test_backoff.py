@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import exchange, found, frames, whats
 
 

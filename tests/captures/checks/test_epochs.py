@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.rebalance import Generation
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import exchange
 
 S = 1000.0

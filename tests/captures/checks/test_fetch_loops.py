@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import exchange, found, frames, whats
 
 OUT_OF_RANGE = 1

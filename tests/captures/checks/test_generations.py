@@ -6,7 +6,7 @@ from typing import Any
 
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import Generation
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import exchange
 from tests.captures.checks.groups import beat, leave, sync
 

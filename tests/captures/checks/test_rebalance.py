@@ -7,7 +7,7 @@ import pytest
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import Member, Members
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks import test_epochs as epochs
 from tests.captures.checks.test_generations import join, leaves
 

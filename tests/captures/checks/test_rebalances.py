@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks import test_epochs as epochs
 from tests.captures.checks.given import found, frames, whats
 from tests.captures.checks.groups import beat

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.captures.checks.running import run
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.contents import NAMES, api
 from tests.specs.strategies import values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from barnabas.captures.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
 from tests.captures.checks.given import exchange, found, frames, whats
 
 

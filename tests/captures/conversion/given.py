@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.convert import Wanted, convert
 from barnabas.output import Output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.captures.conversion.hiding import Hiding
-from barnabas.captures.masking import UNSOLICITED, Masking
+from barnabas.captures.writing.masking import UNSOLICITED, Masking
 from tests.captures.traffic import request, response
 
 FOREIGN, CLEAN = Hiding(Masking()), Hiding(Masking(), clean=True)

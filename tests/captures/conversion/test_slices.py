@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Chunk, Closed, Lost, Opened
-from barnabas.captures.exchange import STRAY, Exchange
-from barnabas.captures.masking import Masking
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
+from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.convert import Wanted, convert
 from barnabas.trouble import Trouble
 from tests.captures.conversion.given import converted, quiet, rows

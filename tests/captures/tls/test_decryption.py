@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.protocol_detection import Recognition
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.recognition import Recognition
-from barnabas.captures.tcp import Segment
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tls.connection import DAMAGED, NO_KEYS, NOT_WHOLE
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 
-from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.experiments.explore.recording import Seen, Step, seen, steps
 from barnabas.proxy.connection.requests import ANSWERED
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from tests.experiments.scenarios.kafka import (

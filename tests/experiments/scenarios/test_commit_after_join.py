@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.apache import ApacheCluster, UnavailableError
 from barnabas.peers.apache.client import JavaClient, Member
 from tests.experiments.scenarios.kafka import fired, numbers, send, through

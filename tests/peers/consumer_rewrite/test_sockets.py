@@ -13,7 +13,7 @@ import pytest
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.checks.drafts.reading import step
 from barnabas.captures.checks.running import run as run_checks
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
 from barnabas.peers.consumer_rewrite.actions import BrokerAction

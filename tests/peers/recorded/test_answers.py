@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.recorded.answers import Answers
 from barnabas.specs import api
 

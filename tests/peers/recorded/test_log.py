@@ -3,7 +3,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.specs import api, records
 from barnabas.specs.records import Record

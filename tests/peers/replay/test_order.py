@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.order import TooLarge, in_order, index
 from barnabas.specs import api
 

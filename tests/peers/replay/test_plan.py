@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.peers.replay.plan import NEVER, SENT, SHARING, left_out
 from barnabas.specs import api
 from barnabas.specs.contents import NAMES, key_of

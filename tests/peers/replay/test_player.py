@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster, Unreachable
 from barnabas.peers.replay.connection import Gone, LiveConnection
 from barnabas.peers.replay.order import in_order, index

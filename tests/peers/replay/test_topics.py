@@ -3,7 +3,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.topics import Needed, lacking
 from barnabas.specs import api
 from barnabas.specs.contents import key_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from barnabas.captures.context import Context
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.events import Event
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event
 from barnabas.pipeline.columns import EXCHANGES, Column, arrow
 from barnabas.pipeline.rows import batch, row, software_of
 from tests.pipeline.given import SAMPLES, body_text

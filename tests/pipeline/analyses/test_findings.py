@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import program
 from barnabas.captures.checks.running import run
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.findings import PRODUCER, PROGRAM, SCOPES, findings
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import beat, join, sync

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.rebalances import rebalances
 from tests.captures.checks import test_generations as reasons
 from tests.captures.checks.groups import beat, join, leave, sync

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.versions import removed, versions
 from tests.pipeline.analyses.tables import rows, table
 

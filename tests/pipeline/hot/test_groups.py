@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context import Context
+from barnabas.captures.kafka.context import Context
 from barnabas.specs.inside import message
-from tests.captures.context.exchanges import ORDERS, metadata
+from tests.captures.kafka.context.exchanges import ORDERS, metadata
 from tests.pipeline.given import hot, said
 
 

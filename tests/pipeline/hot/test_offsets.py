@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context import Context
-from tests.captures.context.exchanges import ORDERS, metadata
+from barnabas.captures.kafka.context import Context
+from tests.captures.kafka.context.exchanges import ORDERS, metadata
 from tests.pipeline.given import hot, said
 
 

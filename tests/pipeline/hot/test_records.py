@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context import Context
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.records import Record, build
-from tests.captures.context.exchanges import CLICKS, ORDERS, metadata
+from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, metadata
 from tests.pipeline.given import hot, said
 
 

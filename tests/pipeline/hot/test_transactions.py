@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context import Context
+from barnabas.captures.kafka.context import Context
 from tests.pipeline.given import hot, said
 
 GIVEN = {"error_code": 0, "producer_id": 9, "producer_epoch": 1}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context.memory import MOST
+from barnabas.captures.kafka.context.memory import MOST
 from barnabas.proxy.connection.connection import SEVERAL
 from barnabas.proxy.connection.shared_state import Crossing
 from tests.proxy.playbook import Actor, Stage, request, response

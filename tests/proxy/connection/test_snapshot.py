@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import Exchange
-from barnabas.captures.frames import frames
-from barnabas.captures.masked_flow import MaskedFlow
-from barnabas.captures.masking import Masking
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.frames import frames
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.rotation import Rotation
-from barnabas.captures.writer import CaptureWriter
+from barnabas.captures.writing.masked_flow import MaskedFlow
+from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.rotation import Rotation
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.snapshot import standing
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Chunks, Stage, request, response, trailing, whole

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.history import History

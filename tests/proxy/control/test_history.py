@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control import history as limits
 from barnabas.proxy.control.history import FOLLOWERS, KINDS, OTHER, Follower, History, TooMany
 from barnabas.specs.contents import api

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from barnabas.captures.tally import Tally
+from barnabas.captures.summary.api_stats import Tally
 from barnabas.loop import run
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.metrics import OCTAVES, exposition, histogram

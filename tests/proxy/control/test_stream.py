@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
 from barnabas.proxy.control.history import FOLLOWERS, History, TooMany
 from barnabas.proxy.control.stream import events

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
-from barnabas.captures.exchange import UNSUPPORTED_VERSION
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.edits.edits import narrow, refusal

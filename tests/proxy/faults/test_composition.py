@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.frames import frames
+from barnabas.captures.kafka.frames import frames
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.specs import api

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context import Context
-from barnabas.captures.summary import details
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.log_line import details
 from tests.proxy.playbook import (
     Actor,
     Chunks,

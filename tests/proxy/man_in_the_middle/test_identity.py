@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.network.options import Options

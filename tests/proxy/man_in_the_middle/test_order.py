@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.exchange import Pairing, Pending
+from barnabas.captures.kafka.exchange import Pairing, Pending
 from tests.proxy.playbook import (
     Actor,
     Chunks,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.conversations import Conversations
+from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from tests.proxy.playbook import (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.expression import Unclear, expression
+from barnabas.captures.kafka.expression import Unclear, expression
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.where import check
 

@@ -44,7 +44,7 @@ def test_a_making_that_is_cut_short_is_done_again(
         raise full
 
     with monkeypatch.context() as patched:
-        patched.setattr("barnabas.captures.private.replace", refused)
+        patched.setattr("barnabas.captures.files.private.replace", refused)
         with pytest.raises(OSError, match="full"):
             authority(tmp_path)
     authority(tmp_path)

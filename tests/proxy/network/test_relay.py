@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
 from barnabas.proxy.connection.actions import Done, Finish, Left, Send
 from barnabas.proxy.connection.state import Limits

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from barnabas.captures.wording import shorten
+from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.effects import Effects, Wait
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.faults.delay import Delay

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.context.pairs import pairs_in
+from barnabas.captures.kafka.context.id_names import pairs_in
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.topic_names import names as module

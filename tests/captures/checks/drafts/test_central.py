@@ -10,8 +10,8 @@ import pytest
 
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.checks.running import run
-from barnabas.captures.dialects import Dialects
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
 from barnabas.peers.central_coordination import group, interest

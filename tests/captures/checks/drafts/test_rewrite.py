@@ -10,7 +10,7 @@ from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.checks.drafts.rewrite_states import reachable
 from barnabas.captures.checks.finding import MS, Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.exchange import Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.keys import own_key
 from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
 from barnabas.specs.drafts.rewrite_states import DISCOVER, PART_OF_GROUP, STOPPED

@@ -1,0 +1,1 @@
+"""Two captures compared: which exchanges belong together, and what differs in their bodies."""

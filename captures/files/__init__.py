@@ -1,0 +1,1 @@
+"""Capture files of any origin: pcap and pcapng, compressed or not, folders of them, files only their owner reads."""

@@ -1,0 +1,137 @@
+"""What kind of file a capture is, by its first bytes: pcapng or pcap, as it is or compressed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from barnabas.captures.files import pcap, pcapng
+from barnabas.captures.files.pcapng import Block, CaptureError, Run, Section
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_PCAPNG: Final = b"\n\r\r\n"
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = bytes.fromhex("28b52ffd")
+_WINDOW: Final = 128 << 20
+"""Bytes that a zstd stream may refer back: what its own tool allows unless told otherwise."""
+
+_OTHERS: Final = (
+    (b"\xfd7zXZ\0", "compressed by xz: decompress it first"),
+    (b"BZh", "compressed by bzip2: decompress it first"),
+    (bytes.fromhex("04224d18"), "compressed by lz4: decompress it first"),
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"snoop\0\0\0", "a snoop file: convert it (editcap -F pcapng)"),
+    (b"{", "JSON, not packets"),
+)
+
+
+class CaptureFile:
+    """A capture of any format. Raises OSError if there is no such file."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: io.FileIO = path.open("rb", buffering=0)
+        self._plain: io.BufferedReader | None = None
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file that were read."""
+        return self._file.tell()
+
+    def blocks(self) -> Iterator[Block]:
+        """Its blocks; a classic pcap is one section without a word. To be called once.
+
+        Raises CaptureError if it is no capture, or a damaged one, and OSError.
+        """
+        return pcapng.each(self.runs())
+
+    def runs(self) -> Iterator[Block | Run]:
+        """The same, with the plain packets in runs."""
+        self._plain = unpacked(self._file)
+        file = self._plain
+        magic = self._plain.peek(16)[:16]
+        if magic[:4] in pcap.MAGICS:
+            return chain([Section((), "", 0)], pcap.read_runs(file))
+        if not magic or _PCAPNG.startswith(magic[:4]):
+            return pcapng.read_runs(file)
+        for start, what in _OTHERS:
+            if magic.startswith(start):
+                raise CaptureError(0, what)
+        raise CaptureError(0, f"neither pcap nor pcapng (it begins with {magic[:4].hex(' ')})")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+
+def unpacked(file: io.RawIOBase) -> io.BufferedReader:
+    """A file as it is, or what a packed one holds; reading raises CaptureError where that is broken."""
+    plain = _buffered(file)
+    magic = plain.peek(4)[:4]
+    if magic.startswith(_GZIP):
+        return _buffered(_Stream(gzip.GzipFile(fileobj=plain).read1))
+    if magic == _ZSTD:
+        return _buffered(_Stream(_zstd(plain)))
+    return plain
+
+
+def _buffered(raw: Any) -> io.BufferedReader:
+    # small, for a look at how it begins: who reads more at once reads past it
+    return io.BufferedReader(raw)
+
+
+def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise CaptureError(
+            0, "compressed by zstd, which needs: pip install 'barnabas[capture]'"
+        ) from None
+    stream = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
+        file, read_across_frames=True
+    )
+
+    def read(size: int) -> bytes:
+        try:
+            return stream.read(size)
+        except zstandard.ZstdError as problem:
+            raise zlib.error(str(problem)) from None
+
+    return read
+
+
+class _Stream(io.RawIOBase):
+    """What comes out of a decompressor. A stream that is cut off ends where it does."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._offset = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        into: Any = memoryview(buffer)
+        try:
+            data = self._read(len(into))
+        except EOFError:
+            return 0
+        except (gzip.BadGzipFile, zlib.error) as problem:
+            raise CaptureError(
+                self._offset, f"what is compressed is broken from here on: {problem}"
+            ) from None
+        into[: len(data)] = data
+        self._offset += len(data)
+        return len(data)

@@ -1,0 +1,97 @@
+"""Classic pcap files: packets of one link type, read from a file of any origin.
+
+Layout: draft-ietf-opsawg-pcap. Either byte order, times in µs or ns; also the records of 24 bytes
+that patched Linux kernels once wrote ("modified" pcap).
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from barnabas.captures.files.pcapng import (
+    BLOCK_LIMIT,
+    RUN,
+    Block,
+    CaptureError,
+    Run,
+    Truncated,
+    each,
+)
+from barnabas.captures.files.read_buffer import Window
+
+MAGICS: Final = {
+    bytes.fromhex("a1b2c3d4"): (">", 1000, 16),
+    bytes.fromhex("d4c3b2a1"): ("<", 1000, 16),
+    bytes.fromhex("a1b23c4d"): (">", 1, 16),
+    bytes.fromhex("4d3cb2a1"): ("<", 1, 16),
+    bytes.fromhex("a1b2cd34"): (">", 1000, 24),
+    bytes.fromhex("34cdb2a1"): ("<", 1000, 24),
+}
+"""How a file begins: its byte order, ns in a tick, bytes of a record's header."""
+
+HEADER: Final = 24
+"""Bytes before the first record."""
+_LINKTYPE: Final = 0xFFFF
+"""The bits of the last field that are the link type; above them stands the length of a checksum."""
+
+
+def read_packets(file: io.BufferedIOBase) -> Iterator[Block]:
+    """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
+    and whatever `file` raises."""
+    return each(read_runs(file))
+
+
+def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
+    """The same in runs. Each is valid until the next is asked for."""
+    header = file.read(HEADER)
+    if header[:4] in MAGICS and len(header) < HEADER:
+        return iter([Truncated(0)])
+    return _runs(Window(file, HEADER), read_header(header))
+
+
+class Layout(NamedTuple):
+    """How a file's records are written: `size` is the bytes before a packet, `tick` ns."""
+
+    order: str
+    tick: int
+    size: int
+    linktype: int
+
+
+def read_header(header: bytes) -> Layout:
+    """What the first 24 bytes of a file say. Raises CaptureError."""
+    if header[:4] not in MAGICS:
+        raise CaptureError(0, "not a pcap file")
+    order, tick, size = MAGICS[header[:4]]
+    major, network = struct.unpack(order + "4xH14xI", header)
+    if major != 2:
+        raise CaptureError(4, f"pcap version {major}, not 2")
+    return Layout(order, tick, size, network & _LINKTYPE)
+
+
+def _runs(window: Window, layout: Layout) -> Iterator[Run | Truncated]:
+    order, tick, size, linktype = layout
+    record = struct.Struct(order + "III").unpack_from
+    while window.has(size):
+        data, at = window.data, window.at
+        places: list[tuple[int, int, int]] = []
+        length, last = 0, len(data) - size
+        while at <= last and len(places) < RUN:
+            seconds, ticks, length = record(data, at)
+            end = at + size + length
+            if end > len(data):
+                break
+            places.append((seconds * 1_000_000_000 + ticks * tick, at + size, end))
+            at = end
+        if places:
+            window.at = at
+            yield Run(linktype, data, places, window.before, size)
+        elif length > BLOCK_LIMIT:
+            raise CaptureError(window.before + at + 8, f"a packet of {length} bytes")
+        elif not window.has(size + length):
+            break
+    if window.at < len(window.data):
+        yield Truncated(window.before + window.at)

@@ -1,0 +1,374 @@
+"""pcapng blocks, read from a file of any origin: either byte order, several sections and interfaces.
+
+Layout: draft-ietf-opsawg-pcapng. `pcapng_writing.py` makes them.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from barnabas.captures.files.read_buffer import Window
+
+BLOCK_LIMIT: Final = 64 << 20
+"""Bytes of the longest block that is read."""
+
+SECTION, INTERFACE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 5, 6
+_OBSOLETE, SIMPLE, _SECRETS = 2, 3, 10
+_TLS_KEY_LOG: Final = 0x544C534B
+NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
+"""Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
+of the system, custom blocks."""
+OPT_COMMENT, SHB_USERAPPL, IF_TSRESOL, ISB_IFDROP = 1, 4, 9, 5
+_IF_TSOFFSET: Final = 14
+FULL: Final = 65_529
+"""A comment that fills its option with so many bytes or more goes on in the next one, which may be
+empty."""
+_INTERFACE_LIMIT: Final = 1 << 16
+_NS: Final = 10**9
+_YEAR_10000: Final = 253_402_300_800 * _NS
+"""A time from here on is none that could be written down: the block is damaged, or lies."""
+MAGIC: Final = b"\n\r\r\n"
+ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
+_BEFORE: Final = 28
+"""Bytes of an enhanced block before its packet."""
+RUN: Final = 1024
+"""Packets of the longest run."""
+
+
+class _Layout(NamedTuple):
+    """What stands in every block, and before the packet in an enhanced one."""
+
+    head: struct.Struct
+    tail: struct.Struct
+    enhanced: struct.Struct
+
+
+_LAYOUTS: Final = {
+    order: _Layout(*(struct.Struct(order + numbers) for numbers in ("2I", "I", "7I")))
+    for order in "<>"
+}
+
+
+class CaptureError(ValueError):
+    """A file that is no capture, or a broken one: byte offset in the file, what was expected."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(f"byte {offset}: {reason}")
+        self.offset = offset
+        self.reason = reason
+
+
+class Section(NamedTuple):
+    """A Section Header Block: the interfaces before it mean nothing from here on."""
+
+    comments: tuple[str, ...]
+    application: str
+    file_offset: int
+
+
+class Interface(NamedTuple):
+    """An Interface Description Block: `ticks` a second, counted from `offset_ns`."""
+
+    linktype: int
+    snaplen: int
+    ticks: int
+    offset_ns: int
+
+    def time(self, ticks: int) -> int:
+        """So many of its ticks as ns since 1970; 0 for what is no time.
+
+        >>> Interface(1, 0, 10**6, 0).time(5)
+        5000
+        """
+        time = (ticks if self.ticks == _NS else ticks * _NS // self.ticks) + self.offset_ns
+        return time if 0 <= time < _YEAR_10000 else 0
+
+
+class Packet(NamedTuple):
+    """A packet; a Simple Packet Block has no time (0). Times in ns since 1970."""
+
+    ts_ns: int
+    linktype: int
+    data: bytes
+    comments: tuple[str, ...]
+    file_offset: int
+
+
+class Run(NamedTuple):
+    """Packets without a word, one behind the other: `places` in what was read at once.
+
+    What tells most packets from each other is three numbers, and nothing of them is copied.
+    """
+
+    linktype: int
+    data: memoryview
+    places: list[tuple[int, int, int]]
+    """Of each its time in ns since 1970, and where it begins and ends in `data`."""
+    file_offset: int
+    """Where `data` begins in the file."""
+    head: int
+    """Bytes of a block before its packet."""
+
+    def packet(self, at: int) -> Packet:
+        """One of them."""
+        ts_ns, start, end = self.places[at]
+        offset = self.file_offset + start - self.head
+        return Packet(ts_ns, self.linktype, bytes(self.data[start:end]), (), offset)
+
+
+class Statistics(NamedTuple):
+    """An Interface Statistics Block; `dropped` is None if it does not say how many were lost."""
+
+    ts_ns: int
+    comments: tuple[str, ...]
+    dropped: int | None
+    file_offset: int
+
+
+class Secrets(NamedTuple):
+    """A Decryption Secrets Block with a TLS key log."""
+
+    key_log: bytes
+    file_offset: int
+
+
+class Other(NamedTuple):
+    """A block of a kind that is skipped."""
+
+    kind: int
+    file_offset: int
+
+
+class Truncated(NamedTuple):
+    """The file ends within a block that begins here: its writer was killed. Always the last."""
+
+    file_offset: int
+
+
+Block = Section | Interface | Packet | Statistics | Secrets | Other | Truncated
+
+
+def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
+    """Blocks one by one, whatever stands in runs."""
+    for block in blocks:
+        if isinstance(block, Run):
+            yield from map(block.packet, range(len(block.places)))
+        else:
+            yield block
+
+
+def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
+    """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
+    return each(read_runs(file))
+
+
+def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
+    """The same, with the plain packets in runs. Each is valid until the next is asked for."""
+    size = _size(file)
+    window = Window(file)
+    if not window.has(1):
+        raise CaptureError(0, "the file is empty")
+    window.has(12)
+    if not MAGIC.startswith(window.data[:4]):
+        raise CaptureError(0, "not a pcapng file")
+    order, layout = "<", _LAYOUTS["<"]
+    interfaces: list[Interface] = []
+    while window.has(12):
+        run = _run(window, layout, interfaces)
+        if run is not None:
+            yield run
+            continue
+        data, at, offset = window.data, window.at, window.before + window.at
+        if bytes(data[at : at + 4]) == MAGIC:
+            magic = bytes(data[at + 8 : at + 12])
+            order = ORDERS.get(magic, "")
+            if not order:
+                raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
+            layout = _LAYOUTS[order]
+        kind, length = layout.head.unpack_from(data, at)
+        if length < 12 or length & 3 or length > BLOCK_LIMIT:
+            raise CaptureError(offset + 4, f"block length {length}")
+        if (size is not None and length > size - offset) or not window.has(length):
+            break
+        if window.data is not data:  # it was read only now, and may be plain
+            continue
+        if (again := layout.tail.unpack_from(data, at + length - 4)[0]) != length:
+            raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
+        block = _Body(bytes(data[at + 8 : at + length - 4]), order, offset).read(kind, interfaces)
+        if isinstance(block, Section):
+            interfaces.clear()
+        elif isinstance(block, Interface):
+            interfaces.append(block)
+        window.at += length
+        if isinstance(block, Packet) and kind == ENHANCED and not block.comments:
+            place = block.ts_ns, at + _BEFORE, at + _BEFORE + len(block.data)
+            yield Run(block.linktype, data, [place], window.before, _BEFORE)
+        else:
+            yield block
+    if window.at < len(window.data):
+        yield Truncated(window.before + window.at)
+
+
+def _run(window: Window, layout: _Layout, interfaces: list[Interface]) -> Run | None:
+    """The Enhanced Packet Blocks of one interface that come next and have no options, as nearly all;
+    None: the first must be read with care."""
+    places: list[tuple[int, int, int]] = []
+    head, tail = layout.enhanced.unpack_from, layout.tail.unpack_from
+    on: Interface | None = None
+    one = -1
+    data, at = window.data, window.at
+    last = len(data) - 32
+    while at <= last and len(places) < RUN:
+        kind, length, index, high, low, captured, _ = head(data, at)
+        if kind != ENHANCED or not 0 <= length - 32 - captured < 4 or length & 3:
+            break
+        if on is None and index < len(interfaces):
+            on, one = interfaces[index], index
+        if on is None or index != one:
+            break
+        end = at + length
+        if end > len(data) or length > BLOCK_LIMIT or tail(data, end - 4) != (length,):
+            break
+        start = at + _BEFORE
+        places.append((on.time(high << 32 | low), start, start + captured))
+        at = end
+    if on is None or not places:
+        return None
+    window.at = at
+    return Run(on.linktype, data, places, window.before, _BEFORE)
+
+
+def _size(file: io.BufferedIOBase) -> int | None:
+    if not file.seekable():
+        return None
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return size
+
+
+def read_block(block: bytes, order: str, offset: int, interfaces: list[Interface]) -> Block:
+    """A whole block by itself; `interfaces` are those that its section has described before it.
+
+    Raises CaptureError.
+    """
+    (kind,) = struct.unpack_from(order + "I", block)
+    return _Body(block[8:-4], order, offset).read(kind, interfaces)
+
+
+class _Body:
+    """The body of one block: all reading is checked against its end."""
+
+    def __init__(self, data: bytes, order: str, offset: int) -> None:
+        self.data = data
+        self.order = order
+        self.offset = offset
+
+    def fault(self, at: int, reason: str) -> CaptureError:
+        return CaptureError(self.offset + 8 + at, reason)
+
+    def fields(self, layout: str) -> tuple[int, ...]:
+        """The numbers that the body begins with."""
+        try:
+            return struct.unpack_from(self.order + layout, self.data)
+        except struct.error:
+            raise self.fault(0, f"a block body of {len(self.data)} bytes is too short") from None
+
+    def read(self, kind: int, interfaces: list[Interface]) -> Block:
+        if kind in (ENHANCED, _OBSOLETE):
+            # the obsolete Packet Block counts drops where the newer one's interface goes on
+            index, high, low, captured, _ = self.fields("5I" if kind == ENHANCED else "Hxx4I")
+            on = self.interface(interfaces, index)
+            end = 20 + captured
+            if end > len(self.data):
+                raise self.fault(12, f"{captured} bytes of packet in a shorter block")
+            options = self.options(end + (-end & 3))
+            time = on.time(high << 32 | low)
+            comments = self.comments(options)
+            return Packet(time, on.linktype, self.data[20:end], comments, self.offset)
+        if kind == SIMPLE:
+            (original,) = self.fields("I")
+            on = self.interface(interfaces, 0)
+            end = 4 + min(original, on.snaplen or original)
+            return Packet(0, on.linktype, self.data[4:end], (), self.offset)
+        if kind == STATISTICS:
+            index, high, low = self.fields("3I")
+            on = self.interface(interfaces, index)
+            options = self.options(12)
+            drops = [self.integer("Q", value) for code, value in options if code == ISB_IFDROP]
+            drop = drops[0] if drops else None
+            return Statistics(on.time(high << 32 | low), self.comments(options), drop, self.offset)
+        if kind == INTERFACE:
+            return self.described(len(interfaces))
+        if kind == SECTION:
+            _, major, _, _ = self.fields("IHHq")
+            if major != 1:
+                raise self.fault(4, f"pcapng version {major}, not 1")
+            options = self.options(16)
+            names = [value for code, value in options if code == SHB_USERAPPL]
+            name = names[0].decode(errors="replace") if names else ""
+            return Section(self.comments(options), name, self.offset)
+        if kind == _SECRETS:
+            secrets, length = self.fields("2I")
+            if length > len(self.data) - 8:
+                raise self.fault(4, f"{length} bytes of secrets in a shorter block")
+            if secrets == _TLS_KEY_LOG:
+                return Secrets(self.data[8 : 8 + length], self.offset)
+        return Other(kind, self.offset)
+
+    def described(self, count: int) -> Interface:
+        if count >= _INTERFACE_LIMIT:
+            raise self.fault(0, f"more than {count} interfaces")
+        linktype, _, snaplen = self.fields("HHI")
+        ticks, offset_ns = 10**6, 0
+        for code, value in self.options(8):
+            if code == IF_TSRESOL:
+                exponent = self.integer("B", value)
+                ticks = (2 if exponent & 0x80 else 10) ** (exponent & 0x7F)
+            elif code == _IF_TSOFFSET:
+                offset_ns = self.integer("q", value) * _NS
+        return Interface(linktype, snaplen, ticks, offset_ns)
+
+    def interface(self, interfaces: list[Interface], index: int) -> Interface:
+        if index >= len(interfaces):
+            raise self.fault(0, f"interface {index} is not described")
+        return interfaces[index]
+
+    def integer(self, layout: str, value: bytes) -> int:
+        if len(value) != struct.calcsize("=" + layout):
+            raise self.fault(0, f"an option of {len(value)} bytes where a number is due")
+        number: int = struct.unpack(self.order + layout, value)[0]
+        return number
+
+    def options(self, at: int) -> list[tuple[int, bytes]]:
+        """(code, value) of the options that begin here and go to the body's end at most."""
+        found = []
+        while at + 4 <= len(self.data):
+            code, length = struct.unpack_from(self.order + "HH", self.data, at)
+            if code == 0:
+                break
+            at += 4
+            if at + length > len(self.data):
+                raise self.fault(at, f"an option of {length} bytes goes past the block")
+            found.append((code, self.data[at : at + length]))
+            at += length + (-length & 3)
+        return found
+
+    def comments(self, options: list[tuple[int, bytes]]) -> tuple[str, ...]:
+        """The comments; one that fills its option goes on in the next."""
+        if not options:
+            return ()
+        found = []
+        pending = b""
+        for code, value in options:
+            if code == OPT_COMMENT:
+                pending += value
+                if len(value) < FULL:
+                    found.append(pending)
+                    pending = b""
+        if pending:
+            found.append(pending)
+        return tuple(text.decode(errors="replace") for text in found)

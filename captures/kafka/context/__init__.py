@@ -1,0 +1,61 @@
+"""What messages do not say themselves: learnt from those that pass, for whoever shows the others.
+
+Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
+(KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
+number; and captures of others name a broker by its address. One context hears all exchanges of a
+proxy or a capture in the order in which they end. What began before it listened, it can't know: then
+it says so (`complete`, None), and never guesses.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+
+from barnabas.captures.kafka.context.brokers import Brokers
+from barnabas.captures.kafka.context.groups import Group, learn_group
+from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, pairs
+from barnabas.captures.kafka.context.members import Members
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.producers import learn_producer
+from barnabas.captures.kafka.context.sessions import Sessions
+from barnabas.captures.kafka.exchange import Exchange
+
+__all__ = ["Context", "Group"]
+
+
+@dataclass(slots=True)
+class Context:
+    """All that was learnt so far."""
+
+    topics: Memory[uuid.UUID, str] = field(default_factory=Memory)
+    """The name of a topic by its id."""
+    groups: Memory[str, Group] = field(default_factory=Memory)
+    """What kind of group it is, by group id."""
+    sessions: Sessions = field(default_factory=Sessions)
+    """The partitions of fetch sessions and share sessions."""
+    members: Members = field(default_factory=Members)
+    """What members of groups with heartbeats of their own are subscribed to and assigned."""
+    producers: Memory[int, str] = field(default_factory=Memory)
+    """The transactional id of a producer by its producer id."""
+    brokers: Brokers = field(default_factory=Brokers)
+    """Which broker a connection of a capture of others goes to."""
+
+    def learn(self, exchange: Exchange) -> None:
+        """Take what an exchange teaches. Bodies that can't be read teach nothing."""
+        for topic, name in pairs(exchange, TOPIC):
+            self.topics[topic] = name
+        for producer, transactional_id in pairs(exchange, PRODUCER):
+            self.producers[producer] = transactional_id
+        learn_producer(self.producers, exchange)
+        learn_group(self.groups, exchange)
+        self.sessions.learn(exchange)
+        self.members.learn(exchange)
+        self.brokers.learn(exchange)
+
+    @property
+    def forgotten(self) -> int:
+        """How many entries were forgotten because there were too many."""
+        memories = (self.topics, self.groups, self.producers, self.brokers)
+        own = sum(memory.forgotten for memory in memories)
+        return own + self.sessions.forgotten + self.members.forgotten

@@ -1,0 +1,30 @@
+"""What kind a group is of: JoinGroup says it, SyncGroup before v5 does not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.keys import JOIN_GROUP
+
+
+class Group(NamedTuple):
+    """What a group speaks; None: not known."""
+
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+
+
+def learn_group(groups: Memory[str, Group], exchange: Exchange) -> None:
+    """Take what a JoinGroup says."""
+    if exchange.key != JOIN_GROUP:
+        return
+    request = fields(exchange, "request", "group_id", "protocol_type")
+    if not request or not request["protocol_type"]:
+        return
+    before = groups.get(request["group_id"], Group())
+    response = fields(exchange, "response", "protocol_name") or {}
+    name = response.get("protocol_name") or before.protocol_name
+    groups[request["group_id"]] = Group(request["protocol_type"], name)

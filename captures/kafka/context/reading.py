@@ -1,0 +1,29 @@
+"""Some fields of an exchange, where they can be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from barnabas.captures.kafka.exchange import Exchange, body_version
+from barnabas.specs.contents import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
+
+
+def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:
+    """These fields of a body, as far as the version has them; None if it can't be read or is absent."""
+    body = exchange.request_body if direction == "request" else exchange.response_body
+    return fields_of(exchange.key, exchange.version, direction, body, *paths)
+
+
+def fields_of(
+    key: int, version: int, direction: Direction, body: bytes | None, *paths: str
+) -> dict[str, Any] | None:
+    """The same of a body by itself."""
+    if body is None:
+        return None
+    try:
+        version = body_version(key, version, direction, body)
+        return api(key).message(direction).codec(version).project(*paths)(body)
+    except (LookupError, Malformed):
+        return None

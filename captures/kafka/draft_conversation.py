@@ -1,0 +1,197 @@
+"""Conversations of a draft in a capture: who asked whom what, and what came back.
+
+The scenario in a capture says what is spoken (`dialect`); where there is none, the reader is told.
+Exchanges are those that the proxy's log has of such a connection: APIs by their own keys
+(`barnabas.specs.drafts.keys`), an error in the header as the note. Times are those of arrival at the proxy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from barnabas.captures.kafka.conversation import facts_of
+from barnabas.captures.kafka.draft_pairing import Asked, Talk
+from barnabas.captures.kafka.exchange import Exchange, Pending
+from barnabas.captures.kafka.exchange_builder import outcome
+from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.drafts import Draft
+from barnabas.specs.drafts.keys import of_key
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
+
+
+@dataclass(slots=True)
+class DraftExchange:
+    """A request of either side and its answer, decoded, as experiments count them."""
+
+    ts: int
+    connection: int
+    client: str
+    """Who has connected: a client id or, where there is none, the consumer id; else ip:port."""
+    broker: int | None
+    asked_by: Direction
+    """"request": the client asks, as everywhere; "response": what it has connected to does."""
+    api: str
+    request: dict[str, Any]
+    end: int | None = None
+    """When the answer came; None: it did not."""
+    response: dict[str, Any] | None = None
+    error: str | None = None
+    """The draft's name of it; empty: none; None: no answer."""
+    rules: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def latency_ms(self) -> float | None:
+        """From the request's arrival to the answer's."""
+        return None if self.end is None else (self.end - self.ts) / 1e6
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Self:
+        """An exchange of which both bodies could be read."""
+        latency, own = exchange.latency_ms, exchange.key not in NAMES
+        whole = (
+            exchange.response_body is not None
+        )  # else there is an error in the header, or nothing
+        error = exchange.error or "" if whole else exchange.note
+        return cls(
+            exchange.ts,
+            exchange.connection,
+            exchange.client_id or exchange.client_address,
+            exchange.broker,
+            "response" if own and of_key(exchange.key)[1].asker == "coordinator" else "request",
+            exchange.api,
+            exchange.request or {},
+            None if latency is None else exchange.ts + round(latency * 1e6),
+            (exchange.response or {}) if whole else None,
+            None if latency is None else error,
+            exchange.rules,
+            exchange.note if latency is None or whole else "",
+        )
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """One connection."""
+
+    opened: Opened
+    talk: Talk
+    framings: dict[Direction, Framing] = field(
+        default_factory=lambda: {"request": Framing(), "response": Framing()}
+    )
+
+
+@dataclass(slots=True)
+class Dialects:
+    """All connections of a capture, read as of one draft. Memory is bounded by what is under way."""
+
+    draft: Draft
+    undecoded: int = 0
+    """Frames that are none of the draft, nor Kafka's own beside it."""
+    closed: dict[int, int] = field(default_factory=dict)
+    """When each connection was closed."""
+    _open: dict[int, _Conversation] = field(default_factory=dict)
+
+    def exchanges(self, events: Iterable[Event]) -> Iterator[Exchange]:
+        """The exchanges, each when it is over."""
+        now = 0
+        for event in events:
+            now = event.ts_ns
+            for exchange in self._event(event):
+                exchange.ended = now
+                yield exchange
+        for known in self._open.values():
+            for exchange in _ended(known, "the capture ends"):
+                exchange.ended = now
+                yield exchange
+
+    def _event(self, event: Event) -> Iterator[Exchange]:
+        if isinstance(event, Opened):
+            self._open[event.connection] = _Conversation(event, Talk(self.draft))
+        elif event.connection not in self._open:
+            return
+        elif isinstance(event, Closed):
+            self.closed[event.connection] = event.ts_ns
+            yield from _ended(self._open.pop(event.connection), "connection closed")
+        elif isinstance(event, Chunk) and event.flow == "arrived":
+            known = self._open[event.connection]
+            framing = known.framings[event.direction]
+            for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
+                try:
+                    yield from _frame(known, event.direction, frame)
+                except (Malformed, LookupError):
+                    self.undecoded += 1
+
+
+def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
+    for waiting in known.talk.waiting.values():
+        for asked in waiting:
+            yield _over(known, asked.reason, note=f"no response: {how}")
+
+
+def _frame(known: _Conversation, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
+    """The exchange that is over with a frame. Raises Malformed, LookupError."""
+    facts, found = facts_of(frame), known.talk.frame(direction, frame.data)
+    never, note = facts.get("left") == "never", facts.get("note", "")
+    rules = tuple(facts.get("rules", ()))
+    if isinstance(found, Asked):
+        found.reason = _begun(known, found, frame)
+        found.reason.rules = rules
+        if never:
+            known.talk.forget(found)
+            yield _over(known, found.reason, note=note)
+        return
+    pending: Pending = found.asked.reason
+    pending.note = found.error  # behind an error in the header stands nothing
+    body = None if found.error or never else found.body
+    if body is not None:
+        known.talk.response(found.asked, body)
+    yield _over(
+        known,
+        pending,
+        received=frame.ts,
+        answered=None if never else frame.ts,
+        response_size=len(frame.data),
+        response_body=body,
+        rules=rules,
+        note=note,
+        packet=frame.packet,
+    )
+
+
+def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
+    """A request waits for its answer. Raises Malformed, LookupError."""
+    try:
+        api(asked.key).request.codec(asked.version).decode(asked.body)
+    except (Malformed, LookupError):
+        known.talk.forget(asked)
+        raise
+    return Pending(
+        asked.correlation_id,
+        asked.key,
+        asked.version,
+        asked.client_id,
+        len(frame.data),
+        frame.ts,
+        frame.ts,
+        body=asked.body,
+        packet=frame.packet,
+        ordinal=frame.ordinal,
+        request_place=frame.place,
+    )
+
+
+def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
+    opened = known.opened
+    return outcome(
+        pending,
+        connection=opened.connection,
+        client_address=opened.comment.get("client", opened.client),
+        server_address=opened.server,
+        broker=opened.comment.get("broker"),
+        **came,
+    )

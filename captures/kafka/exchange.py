@@ -1,0 +1,417 @@
+"""A request and its response: the columns that everything shows, and how the two are paired.
+
+Pure: the proxy and all that reads captures use the same pairing. Times are ns since the epoch,
+sizes are bytes of a frame without its 4 size bytes, durations are ms.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from barnabas.captures.kafka.errors import first_error
+from barnabas.specs.codec import TooLarge
+from barnabas.specs.contents import api, name_of
+from barnabas.specs.drafts.keys import error_in
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.secrets import redact
+
+COLUMNS: Final = (
+    ("ts", "when the request arrived: ISO 8601 in UTC, to the microsecond"),
+    ("connection", "number of the client's connection"),
+    ("client_address", "the client's ip:port"),
+    ("client_id", "the client id in the request's header, or null"),
+    ("broker", "node id of the broker, or null while it is not known"),
+    ("api", "name of the API, or `key N` if nobody knows it"),
+    ("key", "key of the API; -1 for a raw SASL token"),
+    ("version", "version of the request"),
+    ("correlation_id", "correlation id of the request"),
+    ("request_size", "bytes of the request's frame without its size"),
+    ("response_size", "bytes of the response's frame without its size; null without one"),
+    ("latency_ms", "from the request's arrival to the response's departure, as the client sees it"),
+    (
+        "broker_ms",
+        "the broker alone: to the response's arrival, from the request's departure or, "
+        "if that is later, the arrival of the response before it",
+    ),
+    ("error", "name of the first error in the response; empty: none; null: not known"),
+    ("rules", "names of the rules that fired on either"),
+    ("request", "decoded body of the request; null if it is not kept or can't be decoded"),
+    ("response", "decoded body of the response; null if there is none or it can't be decoded"),
+)
+"""(name, what it is): one list for the log, JSON, filters and tables."""
+
+_COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
+
+SASL_TOKEN: Final = -1
+"""The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
+
+STRAY: Final = -(1 << 16)
+"""The key that stands for a response which answers no request, where such are asked for."""
+
+GSSAPI_START: Final = 0x60
+"""How a GSSAPI token begins (RFC 2743, 3.1). A client of 0.9 sends one first of all, without a
+handshake; as the key of an API it would be unknown."""
+
+UNSUPPORTED_VERSION: Final = 35
+
+LIMIT: Final = 10_000
+"""How many requests may wait on one connection; clients send 5 to 1,000,000, and mean the 5."""
+
+_UNREAD: Final = object()
+_BODIES: Final = "request_body", "response_body"
+
+
+class Uncut(NamedTuple):
+    """A body where it stands: from `start` in the bytes that came first, if there are any, and to `end`
+    in those of the last packets. Whoever has it keeps these bytes alive."""
+
+    begun: bytes | bytearray
+    data: bytes
+    start: int
+    end: int
+
+    def cut(self) -> bytes:
+        """The body itself.
+
+        >>> Uncut(b"", b"abcd", 1, 3).cut(), Uncut(b"ab", b"cd", 1, 1).cut()
+        (b'bc', b'bc')
+        """
+        begun, data, start, end = self
+        if begun:
+            return b"".join((memoryview(begun)[start:], memoryview(data)[:end]))
+        return data[start:end]
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """A request that left and waits for its response. `arrived` and `sent` are ns since the epoch.
+
+    Equal to itself only: two requests may have everything in common.
+    """
+
+    correlation_id: int
+    key: int
+    version: int
+    client_id: str | None
+    size: int
+    arrived: int
+    sent: int
+    body: bytes | None = None
+    rules: tuple[str, ...] = ()
+    opaque: bool = False
+    """A raw SASL token: neither it nor what answers it has a header."""
+    note: str = ""
+    group: str | None = None
+    """The group that the request names, where somebody asked for it."""
+    begun: int = 0
+    """When the response before it had come, as `sent`: a broker works on one request of a connection
+    at a time, so it can't have begun with this one earlier."""
+    sasl: str = ""
+    """What is known of an authentication, see `Exchange.sasl`."""
+    payload: dict[str, str] = field(default_factory=dict)
+    """Hashes in place of the request's payload, if it was taken out of a capture."""
+    packet: int = 0
+    """See `Exchange.request_packet`."""
+    ordinal: int = 0
+    """See `Exchange.ordinal`."""
+    request_place: int = -1
+    response_place: int = -1
+    """See `Exchange`."""
+    uncut: Uncut | None = None
+    """The body, if it is not in `body`."""
+
+
+class Pairing:
+    """The requests of one connection that wait for their responses, in the order they left."""
+
+    __slots__ = ("latest", "limit", "waiting")
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self.waiting: deque[Pending] = deque()
+        """Public: as long as all is in order, the proxy's hot path pops from here by itself."""
+        self.latest = 0
+        """When the latest response had come."""
+
+    def sent(self, pending: Pending) -> bool:
+        """Note a request that expects a response. False, and not noted: too many wait already."""
+        if len(self.waiting) >= self.limit:
+            return False
+        self.waiting.append(pending)
+        return True
+
+    def answer(self, correlation_id: int | None) -> tuple[Pending | None, bool]:
+        """The request that a response belongs to, taken out, and whether that was in order.
+
+        First in, first out; the correlation id is the check and not the key. A request found
+        further back (requests were reordered, or the peer is broken) comes with False, none at all
+        as (None, False). A response to a raw SASL token has no correlation id: None.
+
+        >>> pairing = Pairing()
+        >>> for i in (7, 8):
+        ...     _ = pairing.sent(Pending(i, 3, 1, "a", 20, 0, 0))
+        >>> pairing.answer(8)[1], pairing.answer(7)[1], pairing.answer(7)
+        (False, True, (None, False))
+        """
+        for at, pending in enumerate(self.waiting):
+            if pending.opaque if correlation_id is None else _is(pending, correlation_id):
+                del self.waiting[at]
+                return pending, at == 0
+        return None, False
+
+    def asked(self) -> dict[int, tuple[int, int]]:
+        """(key, version) of the requests that wait, by correlation id."""
+        return {
+            pending.correlation_id: (pending.key, pending.version)
+            for pending in self.waiting
+            if not pending.opaque
+        }
+
+    def before(self, correlation_id: int) -> list[Pending]:
+        """Take out those that left before this one; none if it does not wait.
+
+        >>> pairing = Pairing()
+        >>> for i in (7, 8):
+        ...     _ = pairing.sent(Pending(i, 3, 1, "a", 20, 0, 0))
+        >>> [pending.correlation_id for pending in pairing.before(8)], len(pairing.waiting)
+        ([7], 1)
+        """
+        for at, pending in enumerate(self.waiting):
+            if _is(pending, correlation_id):
+                return [self.waiting.popleft() for _ in range(at)]
+        return []
+
+    def came(self, pending: Pending, when: int) -> None:
+        """The response to a request has come, whole."""
+        pending.begun = self.latest
+        self.latest = when
+
+    def unanswered(self) -> list[Pending]:
+        """Take out all that wait: the connection is closed."""
+        left = list(self.waiting)
+        self.waiting.clear()
+        return left
+
+
+def _is(pending: Pending, correlation_id: int) -> bool:
+    return pending.correlation_id == correlation_id and not pending.opaque
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and what came of it. Bodies are decoded when they are asked for, and once."""
+
+    ts: int
+    connection: int
+    client_address: str
+    client_id: str | None
+    broker: int | None
+    key: int
+    version: int
+    correlation_id: int
+    request_size: int
+    response_size: int | None = None
+    latency_ms: float | None = None
+    broker_ms: float | None = None
+    rules: tuple[str, ...] = ()
+    request_body: bytes | None = None
+    response_body: bytes | None = None
+    note: str = ""
+    """What else there is to say: "no response (acks=0)", "dropped", "connection closed" ..."""
+    sasl: str = ""
+    """What is known of an authentication: mechanism, user, outcome; never a secret."""
+    payload: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By direction and path: hashes that stand for a payload which was taken out, see
+    `barnabas.captures.writing.masking`."""
+    request_packet: int = field(default=0, compare=False)
+    """Number of the packet with the request's last byte in its capture file, as Wireshark numbers
+    them; 0 if there is none, as while traffic passes."""
+    response_packet: int = field(default=0, compare=False)
+    """The same of the response, as the client saw it."""
+    ordinal: int = field(default=0, compare=False)
+    """The request's number among those of its connection, from 0; counted in captures only."""
+    server_address: str = field(default="", compare=False)
+    """Where the client connected, as ip:port; known in captures only."""
+    request_place: int = field(default=-1, compare=False)
+    """`CapturedFrame.place` of the request as it arrived; -1 if there is none."""
+    response_place: int = field(default=-1, compare=False)
+    """The same of the response; -1 too if the proxy made it."""
+    begun: int = field(default=0, compare=False)
+    """When the response before it had come, where the broker had that to do first; else 0."""
+    inferred: bool = field(default=False, compare=False)
+    """Whether the request was not captured, so that API and version are what fits the response."""
+    ended: int = field(default=0, compare=False)
+    """When it was over (ns since the epoch); 0 if nobody noted it. See `end`."""
+    losses: int = field(default=0, compare=False)
+    """How often the capture had lost something, anywhere, when the exchange was over: between two
+    that say the same nothing is missing."""
+    too_large: tuple[Direction, ...] = field(default=(), compare=False)
+    """Bodies that are not decoded, as that would take too much memory (`specs.codec.budget`): those that
+    were left out for it, and those of which it was found."""
+    _uncut: dict[str, Uncut] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
+    _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def leave_out(self, direction: Direction) -> None:
+        """Keep a body no longer: it is too large."""
+        setattr(self, f"{direction}_body", None)
+        if direction not in self.too_large:
+            self.too_large += (direction,)
+
+    def leave(self, name: str, body: Uncut) -> None:
+        """`request_body` or `response_body` is cut out when somebody asks for it."""
+        self._uncut[name] = body
+        delattr(self, name)
+
+    if not TYPE_CHECKING:  # of a name that does not exist mypy is to say so
+
+        def __getattr__(self, name):
+            body = self._uncut.pop(name, None) if name in _BODIES else None
+            if body is None:
+                raise AttributeError(name, name=name, obj=self)
+            setattr(self, name, body.cut())
+            return getattr(self, name)
+
+    @property
+    def weight(self) -> int:
+        """Bytes of its bodies and of the client id, which may have 32 KiB."""
+        bodies = len(self.request_body or b"") + len(self.response_body or b"")
+        return bodies + len(self.client_id or "")
+
+    @property
+    def api(self) -> str:
+        """The name of the API."""
+        if self.key == SASL_TOKEN:
+            return "SASL token"
+        if self.key == STRAY:
+            return "stray response"
+        return name_of(self.key) or f"key {self.key}"
+
+    @property
+    def end(self) -> int:
+        """When it was over, in ns since the epoch: as noted; else when the response left, or without one
+        when the request came."""
+        return self.ended or self.ts + round((self.latency_ms or 0) * 1e6)
+
+    @property
+    def request(self) -> dict[str, Any] | None:
+        """The request's decoded body, with its secrets; None if not kept or undecodable."""
+        if self._request is _UNREAD:
+            self._request = self._decoded("request", self.request_body)
+        return self._request  # type: ignore[no-any-return]
+
+    @property
+    def response(self) -> dict[str, Any] | None:
+        """The response's decoded body, with its secrets; None if there is none or undecodable."""
+        if self._response is _UNREAD:
+            self._response = self._decoded("response", self.response_body)
+        return self._response  # type: ignore[no-any-return]
+
+    @property
+    def decoded(self) -> bool:
+        """Whether somebody has asked for the decoded bodies: then they cost nothing more."""
+        return self._request is not _UNREAD and self._response is not _UNREAD
+
+    @property
+    def undecodable(self) -> str:
+        """Why a body could not be decoded; empty if both could (this decodes them)."""
+        _ = self.request, self.response
+        return "; ".join(f"{direction}: {reason}" for direction, reason in self._reasons.items())
+
+    def reason(self, direction: Direction) -> str:
+        """Why that body could not be decoded; empty if it could, or there is none (this decodes it)."""
+        _ = self.request if direction == "request" else self.response
+        return self._reasons.get(direction, "")
+
+    @property
+    def error(self) -> str | None:
+        """Name of the response's first error; empty: none; None: no response, or undecodable."""
+        if self._error is _UNREAD:
+            self._error = None
+            if self.response_body is not None and self.key != SASL_TOKEN:
+                try:
+                    body = self.response_body
+                    version = body_version(self.key, self.version, "response", body)
+                    code = first_error(self.key, version, body)
+                    self._error = error_in(self.key, code) if code else ""
+                except (Malformed, LookupError):
+                    pass
+        return self._error  # type: ignore[no-any-return]
+
+    def row(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
+        """The exchange in JSON form, in the order of COLUMNS, secrets redacted.
+
+        Only the columns that are named, if any are: bodies are decoded only if they are among them.
+        Without names, `sasl`, `payload` and `too_large` stand beside them if there is anything to say.
+        """
+        if columns is not None:
+            return {name: self._cell(name) for name in columns}
+        found = {name: self._cell(name) for name in _COLUMN_NAMES}
+        beside = {"sasl": self.sasl, "payload": self.payload, "too_large": list(self.too_large)}
+        return found | {name: value for name, value in beside.items() if value}
+
+    def _cell(self, column: str) -> Any:
+        match column:
+            case "ts":
+                return iso(self.ts)
+            case "latency_ms" | "broker_ms":
+                duration = getattr(self, column)
+                return None if duration is None else round(duration, 3)
+            case "rules":
+                return list(self.rules)
+            case "request" | "response":
+                body: dict[str, Any] | None = getattr(self, column)
+                return None if body is None else to_json(redact(self.key, column, body))
+        return getattr(self, column)
+
+    def _decoded(self, direction: Direction, body: bytes | None) -> dict[str, Any] | None:
+        if body is None or self.key == SASL_TOKEN:
+            return None
+        try:
+            version = body_version(self.key, self.version, direction, body)
+            return api(self.key).message(direction).codec(version).decode(body)
+        except TooLarge as problem:
+            self.too_large += (direction,)
+            self._reasons[direction] = str(problem)
+        except (Malformed, LookupError) as problem:
+            self._reasons[direction] = str(problem)
+        return None
+
+
+def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:
+    """The version that a body is laid out in: that of the request, but for one case.
+
+    A broker that does not know the version of an ApiVersions request answers error 35 as v0, which
+    every client can read (KIP-511). librdkafka's mock does otherwise, so the length has to fit.
+
+    >>> body_version(18, 4, "response", bytes.fromhex("0023 00000001 0012 0000 0003"))
+    0
+    """
+    if (
+        key == API_VERSIONS
+        and direction == "response"
+        and int.from_bytes(body[:2]) == UNSUPPORTED_VERSION
+        and len(body) == 6 + 6 * int.from_bytes(body[2:6])
+    ):
+        return 0
+    return version
+
+
+def iso(ts: int) -> str:
+    """A time in ns since the epoch as ISO 8601 in UTC, to the microsecond.
+
+    >>> iso(1_500_000_000_123_456_789)
+    '2017-07-14T02:40:00.123456Z'
+    """
+    seconds, ns = divmod(ts, 1_000_000_000)
+    when = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
+    return when.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -1,0 +1,232 @@
+"""The hot path of pairing: over the frames of a chunk of which nothing is said, and which come as usual.
+
+Each method returns how far into the chunk it went; what stands behind that (a frame that is not whole,
+a request that begins with other bytes than the last one of its kind, a response out of turn, anything
+odd) is left to the careful path in `conversation`. That makes the same exchanges of all frames.
+"""
+
+from __future__ import annotations
+
+import bisect
+import struct
+from typing import Final, NamedTuple
+
+from barnabas.captures.kafka.exchange import Exchange, Pairing, Pending, Uncut
+from barnabas.captures.kafka.exchange_builder import outcome
+from barnabas.captures.kafka.framing import FRAME_LIMIT, Framing
+from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.headers import response_header_version
+
+UNANSWERED: Final = "no response (acks=0)"
+"""What is said of a request to which no response belongs."""
+
+_REQUEST: Final = struct.Struct(">iIi").unpack_from
+"""The size; key and version as one number; the correlation id."""
+_RESPONSE: Final = struct.Struct(">ii").unpack_from
+_SAME: Final = 12
+"""Bytes before those that requests of a kind have in common."""
+_FAR: Final = 512
+"""Bytes behind a request's header that are compared at most."""
+_LEAST: Final = 9
+"""Bytes of a response that show where its body begins."""
+_SHARE: Final = 2
+"""A frame that is at least such a part of the chunk that it ends in is not cut out of it until somebody
+asks: so what is kept alive for its sake is at most that many times as much, and what came before."""
+
+
+class _Kind(NamedTuple):
+    """Requests of one API and version that begin with the same bytes: all that their head says."""
+
+    key: int
+    version: int
+    client_id: str | None
+    same: bytes
+    reach: int
+    """Where these bytes end in a frame with its size."""
+    body: int
+    """Where the body begins in such a frame."""
+    tagged: bool
+    """Whether the header of the response may have tags."""
+    answered: bool
+    """False for Produce with acks=0."""
+
+
+class Plain:
+    """What the hot path knows of a connection."""
+
+    __slots__ = ("_broker", "_client", "_kinds", "_number", "_pairing", "_server")
+
+    def __init__(
+        self, number: int, client: str, server: str, broker: int | None, pairing: Pairing
+    ) -> None:
+        self._number = number
+        self._client = client
+        self._server = server
+        self._broker = broker
+        self._pairing = pairing
+        self._kinds: dict[int, _Kind] = {}
+
+    def learn(self, frame: bytes, head: RequestHead) -> None:
+        """From now on requests that begin like this one are as usual."""
+        # behind the header stand the acks of Produce: how much was read shows without their layout
+        ends = range(head.body, min(head.body + _FAR, len(frame)))
+        reach = head.body + bisect.bisect_left(ends, True, key=lambda end: _suffices(frame, end))
+        if not _suffices(frame, reach):
+            return
+        self._kinds[head.key << 16 | head.version] = _Kind(
+            head.key,
+            head.version,
+            head.client_id,
+            frame[_SAME - 4 : reach],
+            4 + reach,
+            4 + head.body,
+            response_header_version(head.key, head.version) > 0,
+            head.acks != 0,
+        )
+
+    def requests(
+        self,
+        framing: Framing,
+        begun: bytearray,
+        data: bytes,
+        ts: int,
+        packet: int,
+        found: list[Exchange],
+    ) -> int:
+        """Enter requests among those that wait; the exchanges of those that nobody answers are `found`."""
+        find, enter = self._kinds.get, self._pairing.waiting.append
+        ordinal, place = framing.ordinal, framing.found
+        # positions count from the first byte of `data`: a frame that has begun is before it
+        end, large = len(data), len(data) // _SHARE
+        head, before = (begun, len(begun)) if begun else (data, 0)
+        at, last = -before, len(head) - before - _SAME
+        while at <= last:
+            size, number, correlation_id = _REQUEST(head, at + before)
+            behind = at + 4 + size
+            kind = find(number)
+            if kind is None or behind > end or size > FRAME_LIMIT:
+                break
+            key, version, client_id, same, reach, body, _, answered = kind
+            first = at + before
+            if at + reach > behind or head[first + _SAME : first + reach] != same:
+                break
+            pending = Pending(correlation_id, key, version, client_id, size, ts, ts)
+            if before:
+                uncut = Uncut(begun, data, body, behind)
+                head, before, last = data, 0, end - _SAME
+            else:
+                uncut = Uncut(b"", data, at + body, behind)
+            if size < large:
+                pending.body = uncut.cut()
+            else:
+                pending.uncut = uncut
+            pending.packet = packet
+            pending.ordinal = ordinal
+            pending.request_place = place
+            if answered:
+                enter(pending)
+            else:
+                found.append(self._unanswered(pending))
+            ordinal += 1
+            place += 1
+            at = behind
+        framing.ordinal, framing.found = ordinal, place
+        return at
+
+    def _unanswered(self, pending: Pending) -> Exchange:
+        return outcome(
+            pending,
+            connection=self._number,
+            client_address=self._client,
+            server_address=self._server,
+            broker=self._broker,
+            note=UNANSWERED,
+        )
+
+    def responses(
+        self,
+        framing: Framing,
+        begun: bytearray,
+        data: bytes,
+        ts: int,
+        packet: int,
+        found: list[Exchange],
+    ) -> int:
+        """Pair responses that come in the order of their requests; their exchanges are `found`."""
+        pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
+        place = framing.found
+        end, large = len(data), len(data) // _SHARE
+        head, before = (begun, len(begun)) if begun else (data, 0)
+        at, last = -before, len(head) - before - _LEAST
+        while waiting and at <= last:
+            size, correlation_id = _RESPONSE(head, at + before)
+            behind = at + 4 + size
+            pending = waiting[0]
+            kind = find(pending.key << 16 | pending.version)
+            if kind is None or behind > end or size > FRAME_LIMIT:
+                break
+            start = at + before + 8
+            if kind.tagged:
+                if head[start]:
+                    break
+                start += 1
+            if pending.correlation_id != correlation_id or start - before > behind:
+                break
+            if pending.rules or pending.note or pending.payload:
+                break
+            if before:
+                uncut = Uncut(begun, data, start, behind)
+                head, before, last = data, 0, end - _LEAST
+            else:
+                uncut = Uncut(b"", data, start, behind)
+            waiting.popleft()
+            arrived, sent, previous = pending.arrived, pending.sent, pairing.latest
+            pairing.latest = ts
+            if previous <= sent:
+                previous = 0
+            exchange = Exchange(
+                arrived,
+                self._number,
+                self._client,
+                pending.client_id,
+                self._broker,
+                pending.key,
+                pending.version,
+                correlation_id,
+                pending.size,
+                size,
+                (ts - arrived) / 1e6,
+                (ts - (previous or sent)) / 1e6,
+                (),
+                pending.body,
+                uncut.cut() if size < large else None,
+                "",
+                pending.sasl,
+                {},
+                pending.packet,
+                packet,
+                pending.ordinal,
+                self._server,
+                pending.request_place,
+                place,
+                previous,
+            )
+            if pending.uncut is not None:
+                exchange.leave("request_body", pending.uncut)
+            if size >= large:
+                exchange.leave("response_body", uncut)
+            found.append(exchange)
+            place += 1
+            at = behind
+        framing.ordinal += place - framing.found
+        framing.found = place
+        return at
+
+
+def _suffices(frame: bytes, end: int) -> bool:
+    """Whether the head of a request can be read of so many bytes."""
+    try:
+        request_head(frame, 0, end)
+    except Short:
+        return False
+    return True

@@ -1,0 +1,55 @@
+"""Which exchanges to show: a condition on their columns, in the language of rules.
+
+api == 'Produce' && latency_ms > 100
+error != '' && contains(rules, 'late commit')
+request.topics[?name == 'orders'] && response.throttle_time_ms > 0
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from barnabas.captures.kafka.context.completing import complete
+from barnabas.captures.kafka.exchange import COLUMNS, Exchange
+from barnabas.captures.kafka.expression import Unclear, expression
+from barnabas.specs.frames import Direction
+
+Filter = Callable[[Exchange], bool]
+
+_BODIES: Final[tuple[Direction, ...]] = ("request", "response")
+
+
+def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
+    """A condition on exchanges. Raises ValueError, in one line, for one that can't be meant.
+
+    topics: names that are put where bodies have the ids of topics alone.
+
+    Only the columns that it names are made, so bodies are decoded only where it asks for them. What
+    it can't decide (a function that is given null) does not pass.
+
+    >>> passes = exchange_filter("api == 'Metadata' && request_size < 100")
+    >>> passes(Exchange(0, 1, "", None, None, 3, 0, 0, 12))
+    True
+    """
+    condition = expression(text)
+    names = [name for name, _ in COLUMNS]
+    for root in condition.roots or ():
+        if root not in names:
+            near = get_close_matches(root, names, n=1, cutoff=0)[0]
+            raise ValueError(f"exchanges have no column {root!r}; did you mean {near!r}?")
+    columns = names if condition.roots is None else condition.roots
+
+    def passes(exchange: Exchange) -> bool:
+        row = exchange.row(columns)
+        for direction in _BODIES:
+            if topics and row.get(direction):
+                complete(row[direction], exchange.key, exchange.version, direction, topics)
+        try:
+            return condition.holds(row)
+        except Unclear:
+            return False
+
+    return passes

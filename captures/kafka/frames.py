@@ -1,0 +1,139 @@
+"""What a capture holds, frame by frame, with what its comments say of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.captures.kafka.conversation import facts_of, head_of
+from barnabas.captures.kafka.exchange import LIMIT, iso
+from barnabas.captures.kafka.frame_resync import Asked, Search
+from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.tcp.mid_stream import first_frames
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFrame:
+    """A frame: when it was complete (ns since the epoch), where, and what it is.
+
+    `flow` is "arrived" or "left"; `key` and `version` of a response are those of its request, and
+    None if that is not known.
+    """
+
+    ts: int
+    connection: int
+    flow: str
+    direction: Direction
+    ordinal: int
+    """Its number among those of its direction in this flow."""
+    size: int
+    correlation_id: int
+    key: int | None
+    version: int | None
+    client_id: str | None
+    facts: dict[str, Any]
+    packet: int = 0
+    """Number of the packet that brought its last byte, as Wireshark numbers them."""
+
+    @property
+    def api(self) -> str:
+        """The name of the API."""
+        if self.key is None:
+            return "unknown"
+        return NAMES.get(self.key, f"key {self.key}")
+
+    def row(self) -> dict[str, Any]:
+        """In JSON form."""
+        return {
+            "ts": iso(self.ts),
+            "packet": self.packet,
+            "connection": self.connection,
+            "flow": self.flow,
+            "direction": self.direction,
+            "api": self.api,
+            "key": self.key,
+            "version": self.version,
+            "correlation_id": self.correlation_id,
+            "client_id": self.client_id,
+            "size": self.size,
+            "facts": self.facts,
+        }
+
+
+def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
+    """All frames of a capture, in the order in which they were complete."""
+    connections: dict[int, _Connection] = {}
+    for event in events:
+        if isinstance(event, Closed):
+            connections.pop(event.connection, None)
+        if isinstance(event, Opened):
+            connections[event.connection] = _Connection(first_frames(event.comment))
+        if isinstance(event, Opened | Closed):
+            continue
+        connection = connections.setdefault(event.connection, _Connection({}))
+        framing = connection.framing(event.flow, event.direction)
+        if isinstance(event, Lost):
+            framing.lose(event.bytes)
+            continue
+        for frame in framing.feed(event.data, event.ts_ns, event.comments, event.packet):
+            yield connection.seen(event, frame)
+
+
+class _Connection:
+    """The flows of a connection, and what was asked on it."""
+
+    def __init__(self, first: Mapping[Direction, int]) -> None:
+        self._first = first
+        self._framings: dict[tuple[str, str], Framing] = {}
+        self._asked: dict[int, tuple[int, int, str | None]] = {}
+        """(key, version, client id) of the latest requests, by correlation id."""
+
+    def framing(self, flow: str, direction: Direction) -> Framing:
+        place = (flow, direction)
+        if place not in self._framings:
+            search = Search(None if direction == "request" else self._waiting)
+            linked = flow == "left"
+            first = 0 if linked else self._first.get(direction, 0)
+            self._framings[place] = Framing(
+                linked=linked, search=None if linked else search, ordinal=first
+            )
+        return self._framings[place]
+
+    def _waiting(self) -> Asked:
+        return {number: (key, version) for number, (key, version, _) in self._asked.items()}
+
+    def seen(self, chunk: Chunk, frame: CapturedFrame) -> SeenFrame:
+        key = version = client_id = None
+        if chunk.direction == "request":
+            head = head_of(frame.data)
+            correlation_id = 0
+            if head is not None:
+                correlation_id = head.correlation_id
+                key, version, client_id = head.key, head.version, head.client_id
+                self._asked.pop(correlation_id, None)
+                self._asked[correlation_id] = (key, version, client_id)
+                if len(self._asked) > LIMIT:
+                    del self._asked[next(iter(self._asked))]
+        else:
+            correlation_id = int.from_bytes(frame.data[:4], signed=True)
+            what = self._asked.get(correlation_id)
+            if what is not None:
+                key, version, client_id = what
+        return SeenFrame(
+            frame.ts,
+            chunk.connection,
+            chunk.flow,
+            chunk.direction,
+            frame.ordinal,
+            len(frame.data),
+            correlation_id,
+            key,
+            version,
+            client_id,
+            facts_of(frame),
+            frame.packet,
+        )

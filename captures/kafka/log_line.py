@@ -1,0 +1,241 @@
+"""What matters of an exchange, in a few words for one line of the log.
+
+A table by API: which fields are needed of the request and of the response, and the phrase made of
+them. All versions are served: a path that a version lacks is left out, so the table names every
+field that any version has. Only these fields are decoded.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.phrases import cluster, groups, offsets, records, sasl, transactions
+from barnabas.captures.kafka.phrases.learnt import learnt
+from barnabas.captures.kafka.wording import (
+    WIDTH,
+    Body,
+    Names,
+    fit,
+    joined,
+    listed,
+    printable,
+    shorten,
+    size,
+)
+from barnabas.specs.codec import TooLarge
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.keys import METADATA
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.secrets import SECRETS
+
+Phrase = Callable[[Body, Body, Names], str]
+"""(fields of the request, fields of the response, names of topics) -> words."""
+
+
+def details(exchange: Exchange, context: Context | None = None) -> str:
+    """What matters of an exchange, at most WIDTH printable characters; empty if nothing is known.
+
+    context: what was learnt up to this exchange, itself included. Topics that it does not know are
+    shown by the start of their id.
+    """
+    context = Context() if context is None else context
+    if exchange.sasl:
+        return shorten(exchange.sasl, WIDTH)
+    if exchange.key == SASL_TOKEN:
+        came = "?" if exchange.response_size is None else exchange.response_size
+        return f"{exchange.request_size} bytes → {came} bytes"
+    if exchange.key not in NAMES:
+        return ""
+    try:
+        wanted, answered, words = DETAILS.get(exchange.key) or ((), (), None)
+        if words is None:
+            text = _generic(exchange)
+        else:
+            request = _fields(exchange, "request", wanted)
+            if exchange.key == METADATA and exchange.version == 0 and request.get("topics") == []:
+                request["topics"] = None  # as later versions ask for all
+            text = words(request, _fields(exchange, "response", answered), context.topics)
+            text = (text + learnt(exchange, context)).lstrip(", ")
+    except TooLarge as problem:
+        text = "" if exchange.too_large else str(problem)
+    except Malformed as problem:
+        text = f"undecodable: {problem}"
+    except LookupError:
+        text = "no such version"
+    if exchange.too_large:
+        text = joined(text, f"({' and '.join(exchange.too_large)} too large to decode)")
+    return fit(printable(text), WIDTH)
+
+
+def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
+    body = exchange.request_body if direction == "request" else exchange.response_body
+    if body is None or not paths:
+        return {}
+    version = body_version(exchange.key, exchange.version, direction, body)
+    return api(exchange.key).message(direction).codec(version).project(*paths)(body)
+
+
+_COMMITS: Final = (
+    "group_id",
+    *("topics." + name for name in ("name", "topic_id")),
+    *("topics.partitions." + name for name in ("partition_index", "committed_offset")),
+)
+
+_FETCHED_OFFSETS: Final = (
+    *(path for path in _COMMITS if path not in ("group_id", "topics.topic_id")),
+    *("groups." + path for path in _COMMITS),
+)
+
+_HEARTBEAT: Final = ("group_id", "member_id", "member_epoch")
+
+DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
+    0: (
+        (
+            "transactional_id",
+            "acks",
+            "topic_data.name",
+            "topic_data.topic_id",
+            "topic_data.partition_data",
+        ),
+        (),
+        records.produce,
+    ),
+    1: (
+        ("topics.topic", "topics.topic_id", "topics.partitions.partition"),
+        (
+            "responses.topic",
+            "responses.topic_id",
+            "responses.partitions.partition_index",
+            "responses.partitions.records",
+        ),
+        records.fetch,
+    ),
+    2: (("topics",), ("topics",), offsets.list_offsets),
+    3: (("topics",), ("brokers.node_id", "topics.error_code"), cluster.metadata),
+    8: (_COMMITS, (), offsets.offset_commit),
+    9: (
+        (
+            "group_id",
+            "topics",
+            "groups.group_id",
+            "groups.topics",
+        ),
+        _FETCHED_OFFSETS,
+        offsets.offset_fetch,
+    ),
+    10: (
+        ("key", "key_type", "coordinator_keys"),
+        ("node_id", "coordinators.key", "coordinators.node_id"),
+        cluster.find_coordinator,
+    ),
+    11: (
+        ("group_id", "member_id", "protocols.name", "reason"),
+        ("generation_id", "protocol_name", "leader", "member_id", "members.member_id"),
+        groups.join_group,
+    ),
+    12: (("group_id", "generation_id", "member_id"), (), groups.generation),
+    13: (
+        (
+            *("group_id", "member_id"),
+            *("members.member_id", "members.group_instance_id", "members.reason"),
+        ),
+        (),
+        groups.leave_group,
+    ),
+    14: (
+        ("group_id", "generation_id", "member_id", "assignments.member_id"),
+        ("assignment",),
+        groups.sync_group,
+    ),
+    15: (("groups",), ("groups.group_id", "groups.group_state"), groups.describe_groups),
+    16: ((), ("groups.group_id",), groups.list_groups),
+    17: (("mechanism",), ("error_code", "mechanisms"), sasl.sasl_handshake),
+    18: (
+        ("client_software_name", "client_software_version"),
+        ("api_keys.api_key",),
+        cluster.api_versions,
+    ),
+    19: (
+        ("topics.name", "topics.num_partitions", "topics.replication_factor"),
+        (),
+        cluster.create_topics,
+    ),
+    20: (("topics", "topic_names"), (), cluster.delete_topics),
+    22: (("transactional_id",), ("producer_id", "producer_epoch"), transactions.init_producer_id),
+    24: (
+        (
+            "transactions.transactional_id",
+            "transactions.topics",
+            "v3_and_below_transactional_id",
+            "v3_and_below_topics",
+        ),
+        (),
+        transactions.add_partitions_to_txn,
+    ),
+    25: (("transactional_id", "group_id"), (), transactions.add_offsets_to_txn),
+    26: (("transactional_id", "committed"), (), transactions.end_txn),
+    27: (
+        ("markers.producer_id", "markers.transaction_result", "markers.topics"),
+        (),
+        transactions.write_txn_markers,
+    ),
+    28: (("transactional_id", *_COMMITS), (), offsets.offset_commit),
+    36: (("auth_bytes",), ("auth_bytes",), sasl.sasl_authenticate),
+    60: ((), ("endpoint_type", "controller_id", "brokers.broker_id"), cluster.describe_cluster),
+    68: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
+    76: (_HEARTBEAT, ("member_id", "member_epoch", "assignment"), groups.group_heartbeat),
+    78: (
+        (
+            "group_id",
+            "member_id",
+            "share_session_epoch",
+            "topics.topic_id",
+            "topics.partitions.partition_index",
+        ),
+        (
+            "responses.topic_id",
+            "responses.partitions.partition_index",
+            "responses.partitions.records",
+        ),
+        records.share_fetch,
+    ),
+    88: (_HEARTBEAT, ("member_id", "member_epoch", "active_tasks"), groups.streams_heartbeat),
+}
+"""By API key: the paths needed of the request, of the response, and what is said of them."""
+
+
+def _generic(exchange: Exchange) -> str:
+    """Any other API: the request's outermost fields, as far as they say something."""
+    if exchange.request_body is None:
+        return ""
+    layout = api(exchange.key).request.layout(exchange.version)
+    secret = {path for name, _, path in SECRETS if name == exchange.api}
+    body = _fields(exchange, "request", tuple(slot.name for slot in layout.plain))
+    return listed(_said(body, secret), "field", WIDTH - 16)
+
+
+def _said(body: Body, secret: set[str]) -> Iterator[str]:
+    for name, value in body.items():
+        match value:
+            case None | "" | [] | False | -1:
+                continue
+            case bytes():
+                yield f"{name}={size(len(value))}"
+            case list():
+                yield f"{name}={len(value)}"
+            case uuid.UUID():
+                yield f"{name}={uuid_text(value)[:8]}"
+            case dict():
+                continue
+            case _ if name in secret:
+                continue
+            case True:
+                yield name
+            case _:
+                yield f"{name}={value}"

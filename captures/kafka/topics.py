@@ -1,0 +1,61 @@
+"""Which topics an exchange is about, by name, whether it says names or ids."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Final
+
+from barnabas.captures.kafka.context.completing import complete, gaps
+from barnabas.captures.kafka.context.id_names import structs
+from barnabas.captures.kafka.context.reading import fields_of
+from barnabas.captures.kafka.exchange import Exchange, body_version
+from barnabas.specs.contents import NAMES
+from barnabas.specs.entities import entity_paths, named
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
+
+_NONE: Final = uuid.UUID(int=0)
+
+
+def topics_of(exchange: Exchange, names: Mapping[uuid.UUID, str]) -> set[str]:
+    """The topics that either body names. An id without a known name is given as Kafka prints it.
+
+    An incremental Fetch names only what changed, so this may be none.
+
+    >>> topics_of(Exchange(0, 1, "", None, None, 3, 0, 0, 12, request_body=b"\\0\\0\\0\\1\\0\\1t"), {})
+    {'t'}
+    """
+    found: set[str] = set()
+    if exchange.key in NAMES:
+        if exchange.request_body is not None:
+            found |= _in(exchange.key, exchange.version, "request", exchange.request_body, names)
+        if exchange.response_body is not None:
+            body = exchange.response_body
+            version = body_version(exchange.key, exchange.version, "response", body)
+            found |= _in(exchange.key, version, "response", body, names)
+    return found
+
+
+def _in(
+    key: int, version: int, direction: Direction, body: bytes, names: Mapping[uuid.UUID, str]
+) -> set[str]:
+    try:
+        paths = entity_paths("topic", key, direction, version)
+    except LookupError:  # a version that nobody knows
+        return set()
+    ids = gaps(key, version, direction)
+    wanted = [*paths, *((*place.path, place.id) for place in ids)]
+    if not wanted:
+        return set()
+    values = fields_of(key, version, direction, body, *map(".".join, wanted))
+    if values is None:
+        return set()
+    found = named("topic", key, direction, version, values)
+    complete(values, key, version, direction, names)
+    for place in ids:
+        for struct in structs(values, place.path):
+            assert place.name is not None  # noqa: S101
+            if struct.get(place.id, _NONE) != _NONE:
+                found.add(struct.get(place.name) or uuid_text(struct[place.id]))
+    return found

@@ -1,0 +1,45 @@
+"""The generations of the groups in a capture, a row each: why it began, how long it took, who was late."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final
+
+from barnabas.captures.checks.epochs import Epochs
+from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.rebalance import Cause, Generation
+from barnabas.captures.kafka.exchange import Exchange
+
+MOST: Final = 100_000
+"""Rows that are kept: of more, the last ones."""
+
+Row = dict[str, Any]
+"""See `barnabas.captures.checks.rebalance.Generation.row`."""
+
+
+class Rebalances:
+    """Generations of classic groups, and group epochs of those of KIP-848, 932 and 1071."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self.count = 0
+        """Generations that are over."""
+        self._rows: deque[Row] = deque(maxlen=most)
+        self._of = (Generations(), Epochs())
+
+    def note(self, exchange: Exchange) -> None:
+        """Take an exchange, in the order in which they end."""
+        for of in self._of:
+            self._keep(of.learn(exchange))
+
+    def finish(self) -> list[Row]:
+        """Rows by group and time; the last generations are over now."""
+        for of in self._of:
+            self._keep(of.finish())
+        return sorted(self._rows, key=lambda row: (row["group"], row["ts"], row["generation"]))
+
+    def _keep(self, found: Iterable[Cause | Generation]) -> None:
+        for one in found:
+            if isinstance(one, Generation) and one.over:
+                self.count += 1
+                self._rows.append(one.row())

@@ -1,0 +1,83 @@
+"""The hot path: over packets of the usual form that bring their conversations what is next.
+
+Where anything is otherwise (a packet of another form, a conversation that is not known, begins or ends,
+bytes that are missing or there again) the packet takes the careful path in `reassembly`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from barnabas.captures.files.pcapng import Run
+from barnabas.captures.tcp.fast_headers import V4, usual
+from barnabas.captures.tcp.flow import MODULUS, OLD, Data, Flow, Half
+from barnabas.captures.tcp.headers import FIN, RST, SYN
+
+Lane = tuple[Flow, Half, Half]
+"""A direction of a conversation: the sender's half, and that of who acknowledges."""
+
+
+_UNUSUAL: Final = SYN | FIN | RST
+_LEAST: Final = 40
+"""Bytes of the headers of IPv4 and TCP."""
+
+
+def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
+    """What the packets of a run bring, the first of which has this number; for one that is not skimmed
+    its place in the run.
+
+    All must be used before the next is asked for: a packet may open a lane or close one, and who uses
+    the Data says what can be gathered.
+    """
+    headers = V4.get(run.linktype)
+    if headers is None:
+        yield from range(len(run.places))
+        return
+    data, places, linktype = run.data, run.places, run.linktype
+    unpack, four, before = headers.layout.unpack_from, headers.kind, headers.before
+    find = lanes.get
+    for at, (ts_ns, begin, end) in enumerate(places):
+        start = begin + before
+        if end - start < _LEAST:
+            yield at
+            continue
+        kind, first, length, fragment, protocol, key, seq, ack, word = unpack(data, begin)
+        if first == 0x45 and kind == four:
+            end, stop = start + length, end
+            start += 20 + (word >> 12) * 4
+            if protocol != 6 or fragment & 0x3FFF or word < 0x5000 or not start <= end <= stop:
+                yield at
+                continue
+        else:
+            found = usual(linktype, bytes(data[begin:end]))
+            if found is None:
+                yield at
+                continue
+            key, seq, ack, word, start, end = found
+            start, end = begin + start, begin + end
+        lane = find(key)
+        if lane is None:
+            yield at
+            continue
+        flow, half, other = lane
+        if (
+            word & _UNUSUAL
+            or half.early
+            or other.early
+            or half.first is None
+            or other.first is None
+        ):
+            yield at
+            continue
+        acked = (ack - other.first - other.position) % MODULUS
+        if (seq - half.first - half.position) % MODULUS or (flow.patience and 0 < acked < OLD):
+            yield at
+            continue
+        flow.count += 1
+        if not acked:
+            other.acked = other.position
+        if start < end:
+            payload = half.gather(data[start:end], ts_ns, number + at)
+            if payload:
+                yield Data(flow.number, half.direction, ts_ns, payload, (), number + at)

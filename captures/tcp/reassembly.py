@@ -1,0 +1,247 @@
+"""From TCP segments to the bytes of each direction in order, with their times and comments.
+
+No I/O, bounded memory. Which conversation a segment belongs to is found here, their order in `flow.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from barnabas.captures.files.pcapng import Run
+from barnabas.captures.tcp.bytes_needed import UNHEARD, Demands
+from barnabas.captures.tcp.fast_headers import Usual
+from barnabas.captures.tcp.fast_reassembly import Lane, skim
+from barnabas.captures.tcp.flow import MODULUS, Data, Flow, Gap
+from barnabas.captures.tcp.headers import ACK, SYN, Endpoint, Segment
+from barnabas.captures.tcp.initial_sequence import Beginning, Held
+
+PATIENCE: Final = 1 << 20
+"""Bytes of a conversation that wait for a missing segment, unless told otherwise."""
+
+FLOWS: Final = 1 << 16
+"""Conversations that are followed at once; beyond them the oldest is given up."""
+
+HELD_IN_ALL: Final = 64 << 20
+"""Bytes of all conversations whose beginning is held back; above it the oldest is let go."""
+
+_ENDED: Final = 4096
+"""Conversations whose end is remembered: what comes of them again opens none."""
+
+
+class Opened(NamedTuple):
+    """A conversation begins; without a handshake, the lower port is taken for the server's."""
+
+    flow: int
+    ts_ns: int
+    client: Endpoint
+    server: Endpoint
+    comments: tuple[str, ...]
+    handshake: bool = True
+    """Whether its first bytes are those that come first."""
+    demands: Demands = UNHEARD
+    """Here its reader says what it waits for."""
+
+
+class Closed(NamedTuple):
+    """Both sides have finished, one has reset it, or it was given up."""
+
+    flow: int
+    ts_ns: int
+    reset: bool
+
+
+Event = Opened | Data | Gap | Closed
+
+
+class Reassembler:
+    """Follows all conversations. Each gets the next of `numbers`; they count from 1 unless told otherwise.
+
+    With `patience` 0 a segment out of order is a Gap at once, and the two directions are as they
+    stand: right for a file of ours, which repeats nothing and is in order.
+    """
+
+    def __init__(self, *, patience: int = PATIENCE, numbers: Iterator[int] | None = None) -> None:
+        self._patience = patience
+        self._numbers = itertools.count(1) if numbers is None else numbers
+        self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
+        self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
+        self._usual: dict[bytes, Lane] = {}
+        """Whose direction it is, by `Usual.key`."""
+        self._beginnings: dict[tuple[Endpoint, Endpoint], Beginning] = {}
+        self._held = 0
+        """Bytes of those."""
+
+    def skim(self, run: Run, number: int) -> Iterator[Data | int]:
+        """What the packets of a run bring, the first of which has this number; the place of each that
+        is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
+        return skim(self._usual, run, number)
+
+    def plain(
+        self, found: Usual, data: memoryview, ts_ns: int, packet: int
+    ) -> tuple[Data, ...] | None:
+        """What one packet of the usual form brings, as `skim` finds it in runs; None: `feed` its segment."""
+        lane = self._usual.get(found.key)
+        if lane is None:
+            return None
+        flow, half, other = lane
+        return flow.plain(half, other, found, data, ts_ns, packet)
+
+    def whose(self, key: bytes) -> Lane | None:
+        """Of which direction of a conversation packets of the usual form with this key are known to be."""
+        return self._usual.get(key)
+
+    def learn(self, found: Usual, segment: Segment) -> None:
+        """Whose packets of the usual form have this key: those of a segment that was fed."""
+        flow = self._flows.get(_key(segment))
+        if flow is not None and found.key not in self._usual:
+            halves = flow.request, flow.response
+            ours, other = halves if segment.source == flow.client else halves[::-1]
+            self._usual[found.key] = flow, ours, other
+            flow.keys.append(found.key)
+
+    def feed(
+        self, segment: Segment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
+    ) -> Iterator[Event]:
+        """What a segment brings; `packet` is the number of its packet. Consume it all before the
+        next call."""
+        held = Held(segment, ts_ns, comments, packet)
+        key = _key(segment)
+        beginning = self._beginnings.get(key)
+        if beginning is None:
+            if not self._patience or key in self._flows or self._void(key, held):
+                yield from self._take(key, held)
+                return
+            beginning = self._beginnings[key] = Beginning(next(self._numbers))
+        elif not beginning.waits_for(held):
+            yield from self._begin(key)
+            yield from self._take(key, held)
+            return
+        beginning.add(held)
+        self._held += len(segment.payload)
+        if beginning.decided(self._patience):
+            yield from self._begin(key)
+        while self._held > HELD_IN_ALL or len(self._beginnings) > FLOWS:
+            yield from self._begin(next(iter(self._beginnings)))
+
+    def _begin(self, key: tuple[Endpoint, Endpoint]) -> Iterator[Event]:
+        """Where a conversation begins is decided: go on with what was held back."""
+        beginning = self._beginnings.pop(key)
+        self._held -= beginning.size
+        for number, held in enumerate(beginning.in_order()):
+            yield from self._take(key, held, beginning if number == 0 else None)
+
+    def _void(self, key: tuple[Endpoint, Endpoint], held: Held) -> bool:
+        """Whether a segment of no conversation that is open says nothing."""
+        segment = held.segment
+        told = segment.flags & SYN or segment.payload or held.comments
+        return not told or self._again(key, segment)
+
+    def _take(
+        self, key: tuple[Endpoint, Endpoint], held: Held, beginning: Beginning | None = None
+    ) -> Iterator[Event]:
+        segment, ts_ns, comments, packet = held
+        flow = self._flows.get(key)
+        opening = segment.flags & SYN
+        if opening and flow is not None and _renewed(flow, segment):
+            yield from self._close(key, ts_ns, reset=False)
+            flow = None
+        if flow is None:
+            if self._void(key, held):
+                return
+            if len(self._flows) >= FLOWS:
+                yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
+            number = next(self._numbers) if beginning is None else beginning.number
+            client, server = _roles(segment)
+            flow = self._flows[key] = Flow(number, client, self._patience)
+            if beginning is not None:
+                flow.request.first = beginning.first(client)
+                flow.response.first = beginning.first(server)
+            remarks = comments if opening else ()
+            demands = Demands(flow.request.demand, flow.response.demand)
+            # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
+            whole = bool(opening) and segment.source == client
+            yield Opened(flow.number, ts_ns, client, server, remarks, whole, demands)
+        half, other = flow.request, flow.response
+        if segment.source != flow.client:
+            half, other = other, half
+        yield from flow.take(half, other, segment, ts_ns, comments, packet)
+        if flow.over:
+            yield from self._close(key, ts_ns, reset=flow.reset)
+
+    def resume(
+        self,
+        segment: Segment,
+        seq: tuple[int, int],
+        ts_ns: int,
+        comments: tuple[str, ...],
+        again: bool,
+    ) -> Iterator[Event]:
+        """A conversation goes on of which the beginning is not here: its client sends this, and `seq` are the
+        next numbers of both sides. `again`: the one that is followed between these ports is another."""
+        key = _key(segment)
+        if again:
+            yield from self._close(key, ts_ns, reset=False)
+        flow = self._flows[key] = Flow(next(self._numbers), segment.source, self._patience)
+        flow.request.first, flow.response.first = seq
+        demands = Demands(flow.request.demand, flow.response.demand)
+        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, demands)
+
+    def followed(self, segment: Segment) -> int | None:
+        """The number of the conversation that a segment belongs to; None: of none that is open."""
+        flow = self._flows.get(_key(segment))
+        return None if flow is None else flow.number
+
+    def end(self) -> Iterator[Event]:
+        """The capture is over: what still waits comes behind its Gaps. Nothing more is closed."""
+        numbers = {key: flow.number for key, flow in self._flows.items()}
+        numbers |= {key: beginning.number for key, beginning in self._beginnings.items()}
+        for key in sorted(numbers, key=numbers.__getitem__):
+            if key in self._beginnings:
+                yield from self._begin(key)
+            if key in self._flows:
+                yield from self._flows[key].end()
+        self._flows.clear()
+        self._usual.clear()
+
+    def _close(self, key: tuple[Endpoint, Endpoint], ts_ns: int, *, reset: bool) -> Iterator[Event]:
+        flow = self._flows.pop(key)
+        for usual in flow.keys:
+            del self._usual[usual]
+        yield from flow.end()
+        yield Closed(flow.number, ts_ns, reset)
+        self._ended.pop(key, None)
+        self._ended[key] = flow
+        if len(self._ended) > _ENDED:
+            del self._ended[next(iter(self._ended))]
+
+    def _again(self, key: tuple[Endpoint, Endpoint], segment: Segment) -> bool:
+        """Whether a segment repeats what a conversation had that is over."""
+        flow = self._ended.get(key)
+        if flow is None:
+            return False
+        half = flow.request if segment.source == flow.client else flow.response
+        if segment.flags & SYN:
+            return not _renewed(flow, segment)
+        return half.ahead(segment.seq) + len(segment.payload) <= half.position
+
+
+def _key(segment: Segment) -> tuple[Endpoint, Endpoint]:
+    """Under which a conversation is found, the same for both directions."""
+    source, target = segment.source, segment.target
+    return (source, target) if source < target else (target, source)
+
+
+def _renewed(flow: Flow, segment: Segment) -> bool:
+    """Whether a SYN opens another conversation between the same ports, not the same one again."""
+    half = flow.request if segment.source == flow.client else flow.response
+    return half.first is not None and half.first != (segment.seq + 1) % MODULUS
+
+
+def _roles(segment: Segment) -> tuple[Endpoint, Endpoint]:
+    """(client, server) of a conversation's first segment that was captured."""
+    ends = (segment.source, segment.target)
+    if segment.flags & SYN:
+        return ends[::-1] if segment.flags & ACK else ends
+    return ends if segment.source[1] >= segment.target[1] else ends[::-1]

@@ -1,0 +1,208 @@
+"""What a capture or a log must not hold is overwritten at the same length: secrets, and payload.
+
+Secrets (`barnabas.specs.secrets`) become asterisks. Payload (`barnabas.specs.records.payload`: record keys,
+values and headers), where that is to be hidden, becomes the digits of a hash of it, so that what was equal
+still is; the hash is keyed with 32 random bytes of this run, since one without a key could be guessed from a
+short value. Checksums of batches are made anew, or they would be such a hash. What can't be read is
+overwritten as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, Exchange
+from barnabas.specs import records
+from barnabas.specs.codec.spans import spans
+from barnabas.specs.contents import api, name_of
+from barnabas.specs.frames import Direction, Short, request_head, response_body
+from barnabas.specs.layout import Layout
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records.payload import payload
+from barnabas.specs.secrets import has_secrets, secret_paths
+
+UNSOLICITED: Final = -2
+"""The key that stands for a response that nobody asked for."""
+
+Hashes = dict[str, str]
+"""Path of a record set -> the hash of each batch's payload, with spaces between."""
+
+
+class Masked(NamedTuple):
+    """Bytes with nothing in them that is to be hidden, and the hashes of payload."""
+
+    data: bytes
+    payload: Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """What is hidden: secrets, and with a key payload too."""
+
+    key: bytes | None = None
+
+    @classmethod
+    def of_payload(cls) -> Masking:
+        """Payload as well, with a key that nobody knows."""
+        return cls(secrets.token_bytes(32))
+
+    @property
+    def kinds(self) -> list[str]:
+        """What is hidden, in words."""
+        return ["secrets"] if self.key is None else ["secrets", "payload"]
+
+    def explain(self) -> list[str]:
+        """Lines for the start of the proxy."""
+        if self.key is None:
+            return []
+        return [
+            "mask: record keys, values and headers are replaced in log, control and capture by the "
+            "digits of a hash, keyed for this run; compressed batches as a whole; clients and "
+            "brokers get what was sent"
+        ]
+
+    def hides(self, direction: Direction, key: int) -> bool:
+        """Whether messages of an API may hold something that is to be hidden."""
+        if key == SASL_TOKEN or has_secrets(key, direction):
+            return True
+        if self.key is None:
+            return False
+        return name_of(key) is None or has_payload(key, direction)
+
+    def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
+        """A whole frame, its size in front. `key` may be SASL_TOKEN: no secret of it is shown."""
+        if not self.hides(direction, key):
+            return Masked(frame, {})
+        if key == SASL_TOKEN:
+            # the tag that every GSSAPI exchange begins with says that this is one, and no more
+            begins = 5 if frame[4:5] == bytes([GSSAPI_START]) else 4
+        else:
+            begins = _body(frame, direction, key, version)
+        body, found = self.body(frame[begins:], direction, key, version)
+        return Masked(frame[:begins] + body, found)
+
+    def body(self, body: bytes, direction: Direction, key: int, version: int) -> Masked:
+        """A message without its header; as a whole if it can't be read."""
+        if not self.hides(direction, key):
+            return Masked(body, {})
+        try:
+            sets = record_sets(key, direction, version) if self.key is not None else ()
+            layout = api(key).message(direction).layout(version)
+            found = spans(layout, body, (*secret_paths(key, direction), *sets))
+        except (Malformed, LookupError):
+            return Masked(b"*" * len(body), {})
+        out, hashes = bytearray(body), {}
+        for span in found:
+            inside = body[span.start : span.end]
+            if span.field in sets:
+                inside, hashes[span.path] = self._record_set(inside, direction)
+            else:
+                inside = b"*" * len(inside)
+            out[span.start : span.end] = inside
+        return Masked(bytes(out), {path: found for path, found in hashes.items() if found})
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """An exchange without payload, for whoever shows it; secrets it withholds by itself."""
+        if self.key is None:
+            return exchange
+        bodies: dict[Direction, bytes | None] = {
+            "request": exchange.request_body,
+            "response": exchange.response_body,
+        }
+        hashes: dict[str, Hashes] = {}
+        for direction, body in bodies.items():
+            if body is not None and name_of(exchange.key) is not None:
+                bodies[direction], found = self.body(
+                    body, direction, exchange.key, exchange.version
+                )
+                if found:
+                    hashes[direction] = found
+        return replace(
+            exchange,
+            request_body=bodies["request"],
+            response_body=bodies["response"],
+            payload=hashes,
+        )
+
+    def _record_set(self, data: bytes, direction: Direction) -> tuple[bytes, str]:
+        """A record set without its payload, and the hash of each batch's.
+
+        Control records in responses stay: brokers write them. Part of a batch at the end goes as a
+        whole.
+        """
+        out: list[bytes] = []
+        hashes: list[str] = []
+        end = 0
+        try:
+            for batch in records.read(data):
+                end = batch.position + batch.size
+                if batch.is_control and direction == "response":
+                    out.append(bytes(batch.data))
+                    continue
+                masked = bytearray(batch.data)
+                pieces = []
+                for start, stop in payload(batch):
+                    pieces.append(self._hash(masked[start:stop]))
+                    masked[start:stop] = _filler(pieces[-1], stop - start)
+                hashes.append(self._hash(b"".join(pieces))[:16].decode())
+                out.append(records.with_crc(bytes(masked)) if batch.crc_ok else bytes(masked))
+        except Malformed:
+            pass  # what no batch begins in goes as a whole, as part of one does
+        if rest := data[end:]:
+            hashes.append(self._hash(rest)[:16].decode())
+            out.append(_filler(self._hash(rest), len(rest)))
+        return b"".join(out), " ".join(hashes)
+
+    def _hash(self, data: bytes | bytearray) -> bytes:
+        assert self.key is not None  # noqa: S101 - only where payload is hidden
+        return hashlib.blake2b(data, key=self.key, digest_size=16).hexdigest().encode()
+
+
+def _filler(digits: bytes, size: int) -> bytes:
+    return (digits * (size // len(digits) + 1))[:size]
+
+
+def _body(frame: bytes, direction: Direction, key: int, version: int) -> int:
+    """Where the body of a frame begins; behind its fixed fields if that can't be told."""
+    least = min(12 if direction == "request" else 8, len(frame))
+    try:
+        if direction == "request":
+            return 4 + request_head(frame, 4, len(frame)).body
+        return 4 + response_body(frame[4:], key, version) if name_of(key) is not None else least
+    except (Short, Malformed, LookupError):
+        return least
+
+
+@functools.cache
+def has_payload(key: int, direction: Direction) -> bool:
+    """Whether messages of an API carry record sets, in whichever version.
+
+    >>> has_payload(0, "request"), has_payload(0, "response"), has_payload(1, "response")
+    (True, False, True)
+    """
+    first, last = api(key).versions
+    return any(record_sets(key, direction, version) for version in (first, last))
+
+
+@functools.cache
+def record_sets(key: int, direction: Direction, version: int) -> tuple[str, ...]:
+    """The dotted paths of the record sets in a version of a message. Raises LookupError.
+
+    >>> record_sets(0, "request", 9)
+    ('topic_data.partition_data.records',)
+    """
+    return tuple(_record_paths(api(key).message(direction).layout(version), ""))
+
+
+def _record_paths(layout: Layout, prefix: str) -> Iterator[str]:
+    for slot in layout.slots:
+        inner = slot.node.element or slot.node
+        if inner.struct is not None:
+            yield from _record_paths(inner.struct, f"{prefix}{slot.name}.")
+        elif inner.kind == "records":
+            yield prefix + slot.name

@@ -1,0 +1,96 @@
+"""pcapng blocks as buffers to write: little-endian, one section, one interface with times in ns.
+
+Layout: draft-ietf-opsawg-pcapng.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from barnabas.captures.files.pcapng import (
+    ENHANCED,
+    FULL,
+    IF_TSRESOL,
+    INTERFACE,
+    ISB_IFDROP,
+    OPT_COMMENT,
+    SECTION,
+    SHB_USERAPPL,
+    STATISTICS,
+)
+
+Buffer = bytes | memoryview
+
+_PIECE: Final = FULL + 3
+"""Bytes of a comment in one option at most."""
+_EPB = struct.Struct("<7I")
+_LENGTH = struct.Struct("<I")
+_PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
+
+
+def section(comment: str, application: str) -> bytes:
+    """A Section Header Block; its length is left open, as a file being written has none yet."""
+    options = comment_option(comment) + _option(SHB_USERAPPL, application.encode())
+    return _block(SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1) + _ended(options))
+
+
+def interface(linktype: int) -> bytes:
+    """An Interface Description Block: no snap length, times in ns."""
+    options = _option(IF_TSRESOL, b"\x09")
+    return _block(INTERFACE, struct.pack("<HHI", linktype, 0, 0) + _ended(options))
+
+
+def packet(ts_ns: int, headers: bytes, payload: Buffer, options: bytes = b"") -> tuple[Buffer, ...]:
+    """An Enhanced Packet Block on interface 0, as buffers; the payload is not copied.
+
+    `options` are those of `comment_option`.
+
+    >>> [len(buffer) for buffer in packet(0, b"head", b"payload")]
+    [32, 7, 5]
+    """
+    size = len(headers) + len(payload)
+    tail = _PADDING[size & 3]
+    if options:
+        tail += _ended(options)
+    length = 32 + size + len(tail)
+    head = _EPB.pack(ENHANCED, length, 0, ts_ns >> 32, ts_ns & 0xFFFFFFFF, size, size) + headers
+    return head, payload, tail + _LENGTH.pack(length)
+
+
+def statistics(ts_ns: int, comment: str, dropped: int | None = None) -> bytes:
+    """An Interface Statistics Block: packets lost so far, or only a place for a comment."""
+    options = comment_option(comment)
+    if dropped is not None:
+        options += _option(ISB_IFDROP, struct.pack("<Q", dropped))
+    head = struct.pack("<III", 0, ts_ns >> 32, ts_ns & 0xFFFFFFFF)
+    return _block(STATISTICS, head + _ended(options))
+
+
+def comment_option(text: str) -> bytes:
+    r"""A comment as options: one, or several that are filled to the brim if it is a long one.
+
+    A lone surrogate is written as \uXXXX, which is the same text where the comment is JSON.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    options = b""
+    while len(data) >= FULL:
+        end = min(_PIECE, len(data))
+        while end < len(data) and data[end] & 0xC0 == 0x80:  # not within a character
+            end -= 1
+        options += _option(OPT_COMMENT, data[:end])
+        data = data[end:]
+    return options + _option(OPT_COMMENT, data)
+
+
+def _option(code: int, value: bytes) -> bytes:
+    return struct.pack("<HH", code, len(value)) + value + _PADDING[len(value) & 3]
+
+
+def _ended(options: bytes) -> bytes:
+    return options + b"\0\0\0\0"
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = len(body) + 12
+    return struct.pack("<II", kind, length) + body + _LENGTH.pack(length)

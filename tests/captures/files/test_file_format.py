@@ -1,0 +1,137 @@
+"""Which files are captures, compressed or not; what the others are is said in one line."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import itertools
+import random
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import Block, CaptureError, Truncated, each
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk, Event
+from tests.captures.traffic import exchanges, gist, ip_packet, segments, talk, write_pcap
+
+ZSTD = zstandard.ZstdCompressor()
+PACKERS: list[Callable[[bytes], bytes]] = [gzip.compress, ZSTD.compress]
+
+
+def capture(path: Path) -> Path:
+    return write_pcap(path, map(ip_packet, segments(talk(), itertools.repeat(100))))
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_compressed_files_read_the_same(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    plain = capture(tmp_path / "plain")
+    whole = plain.read_bytes()
+    packed = tmp_path / "packed"
+    packed.write_bytes(pack(whole[:1000]) + pack(whole[1000:]))
+    assert gist(exchanges(packed)) == gist(exchanges(plain))
+    reader = CaptureReader(packed)
+    list(reader)
+    assert reader.position == packed.stat().st_size
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_one_that_is_cut_off_ends_there(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    noise = random.Random(1)
+    plain = write_pcap(tmp_path / "plain", [noise.randbytes(1000) for _ in range(1000)])
+    whole = pack(plain.read_bytes())
+    (tmp_path / "packed").write_bytes(whole[: len(whole) // 2])
+    with CaptureFile(tmp_path / "packed") as file:
+        *found, last = file.blocks()
+    assert isinstance(last, Truncated)
+    assert 300 < len(found) < 520
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_a_broken_one_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    packed = tmp_path / "packed"
+    noise = random.Random(1).randbytes(1 << 20)
+    data = bytearray(pack(capture(tmp_path / "plain").read_bytes() + noise))
+    for at in range(12, 40):
+        data[at] ^= 0xFF
+    packed.write_bytes(data)
+    with pytest.raises(CaptureError), CaptureFile(packed) as file:
+        list(file.blocks())
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_a_bomb_takes_time_and_no_memory(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    packed = tmp_path / "packed"
+    head = capture(tmp_path / "plain").read_bytes()[:24]
+    packed.write_bytes(pack(head + bytes(100 << 20)))
+    assert packed.stat().st_size < 200_000
+    with CaptureFile(packed) as file:
+        blocks = file.blocks()
+        tracemalloc.start()
+        assert sum(1 for _ in itertools.islice(blocks, 100_000)) == 100_000
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "the file is empty"),
+        (bytes.fromhex("ffd8ffe000104a46"), "neither pcap nor pcapng (it begins with ff d8 ff e0)"),
+        (b"\xfd7zXZ\0\0\0", "compressed by xz"),
+        (b"BZh91AY", "compressed by bzip2"),
+        (b"PK\x03\x04....", "a zip archive"),
+        (b'{"ts": 1}', "JSON, not packets"),
+        (gzip.compress(b"", mtime=0), "the file is empty"),
+        (gzip.compress(b"hello", mtime=0), "neither pcap nor pcapng"),
+        (bytes.fromhex("d4c3b2a1") + bytes(20), "pcap version 0, not 2"),
+    ],
+)
+def test_what_is_none_is_said(tmp_path: Path, data: bytes, said: str) -> None:
+    (tmp_path / "f").write_bytes(data)
+    with pytest.raises(CaptureError) as caught:
+        CaptureReader(tmp_path / "f")
+    assert said in caught.value.reason
+
+
+def test_without_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    (tmp_path / "f").write_bytes(ZSTD.compress(b""))
+    with pytest.raises(CaptureError, match=r"pip install 'barnabas\[capture\]'"):
+        CaptureReader(tmp_path / "f")
+
+
+@given(st.binary(max_size=400), st.sampled_from([bytes, gzip.compress, ZSTD.compress]))
+def test_any_bytes(tmp_path: Path, data: bytes, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "f").write_bytes(pack(data))
+    try:
+        list(CaptureReader(tmp_path / "f"))
+    except CaptureError:
+        return
+
+
+def test_a_disk_that_fails_takes_nothing_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packets = [ip_packet(one) for one in segments(talk(), itertools.repeat(30))]
+    reader = CaptureReader(write_pcap(tmp_path / "whole", packets))
+    before = list(CaptureReader(write_pcap(tmp_path / "before", packets[:20])))
+    assert sum(isinstance(event, Chunk) for event in before) > 10
+    runs = CaptureFile.runs
+
+    def failing(file: CaptureFile) -> Iterator[Block]:
+        yield from itertools.islice(each(runs(file)), 1 + 20)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(CaptureFile, "runs", failing)
+    found: list[Event] = []
+    with pytest.raises(CaptureError, match=r"byte \d+: can't be read any further: Input/output"):
+        found.extend(reader)
+    assert found == before

@@ -1,0 +1,151 @@
+"""Files that their owner alone can read: whatever stood there before, and before their first byte."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.files import private
+from barnabas.captures.writing.sink import Sink
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def open_to_all(path: Path) -> Path:
+    path.write_bytes(b"what was there before")
+    path.chmod(0o644)
+    return path
+
+
+def linked(path: Path) -> Path:
+    path.symlink_to(open_to_all(path.with_name("another")))
+    return path
+
+
+def hard_linked(path: Path) -> Path:
+    path.hardlink_to(open_to_all(path.with_name("another")))
+    return path
+
+
+THERE: dict[str, Callable[[Path], Path]] = {
+    "nothing": lambda path: path,
+    "a file that all can read": open_to_all,
+    "a symbolic link to one": linked,
+    "a second name of one": hard_linked,
+}
+
+
+@pytest.mark.parametrize("there", THERE.values(), ids=THERE)
+def test_a_file_is_its_owners_before_its_first_byte(
+    tmp_path: Path, there: Callable[[Path], Path]
+) -> None:
+    path = there(tmp_path / "file")
+    file = private.empty(path)
+    assert (mode(path), path.stat().st_size) == (0o600, 0)
+    os.write(file, b"secret")
+    os.close(file)
+    assert path.read_bytes() == b"secret"
+    assert all(mode(one) == 0o600 for one in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("there", THERE.values(), ids=THERE)
+def test_the_file_of_a_capture_is_its_owners(tmp_path: Path, there: Callable[[Path], Path]) -> None:
+    path = there(tmp_path / "file")
+    Sink(path, b"head").close(lambda stats: b"")
+    assert (mode(path), path.read_bytes()) == (0o600, b"head")
+
+
+@pytest.mark.parametrize("there", THERE.values(), ids=THERE)
+def test_a_file_takes_the_place_of_another_whole(
+    tmp_path: Path, there: Callable[[Path], Path]
+) -> None:
+    """Who read the one before still does, and by its other names it is what it was."""
+    path = there(tmp_path / "file")
+    names = {one.name for one in tmp_path.iterdir()} | {"file"}
+    with path.open("rb") if path.exists() else io.BytesIO(b"what was there before") as before:
+        private.replace(path, b"secret")
+        assert before.read() == b"what was there before"
+    assert (mode(path), path.read_bytes(), path.is_symlink()) == (0o600, b"secret", False)
+    assert {one.name for one in tmp_path.iterdir()} == names
+
+
+def test_what_cannot_be_replaced_stays_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        private.replace(tmp_path / "folder", b"secret")
+    assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_file_of_somebody_else_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = open_to_all(tmp_path / "file")
+
+    def refused(file: int, wanted: int) -> None:
+        raise PermissionError(1, os.strerror(1))
+
+    monkeypatch.setattr(os, "fchmod", refused)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(PermissionError):
+        private.empty(path)
+    assert path.read_bytes() == b"what was there before"
+
+
+def test_a_disk_without_permissions_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = open_to_all(tmp_path / "file")
+
+    def refused(file: int, wanted: int) -> None:
+        raise PermissionError(1, os.strerror(1))
+
+    monkeypatch.setattr(os, "fchmod", refused)
+    os.close(private.empty(path))
+    assert path.read_bytes() == b""
+
+
+def test_a_file_that_is_being_written_is_not_emptied(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    first = private.empty(path)
+    try:
+        os.write(first, b"all that passed")
+        with pytest.raises(OSError, match="another process writes it"):
+            private.empty(path)
+        assert path.read_bytes() == b"all that passed"
+    finally:
+        os.close(first)
+    os.close(private.empty(path))
+    assert path.read_bytes() == b""
+
+
+def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="nobody reads that pipe"):
+        private.empty(tmp_path / "pipe")
+
+
+def test_a_pipe_with_a_reader_is_written_as_slowly_as_it_reads(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    file = private.empty(tmp_path / "pipe")
+    assert os.get_blocking(file)
+    os.write(file, b"secret")
+    assert os.read(reader, 100) == b"secret"
+    os.close(file)
+    os.close(reader)
+
+
+def test_a_folder_is_its_owners_if_it_is_made(tmp_path: Path) -> None:
+    private.folder(tmp_path / "above" / "new")
+    assert mode(tmp_path / "above" / "new") == 0o700
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o755)
+    private.folder(tmp_path / "shared")  # that is its owner's choice
+    assert mode(tmp_path / "shared") == 0o755

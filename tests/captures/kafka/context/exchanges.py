@@ -1,0 +1,42 @@
+"""Exchanges made of field values, for what learns from them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.log_line import details
+from barnabas.specs.contents import api
+
+ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
+CLICKS = uuid.UUID("0b5ad3c1-61a5-4d4f-9f5e-2d0f4a7b9c11")
+
+Body = dict[str, Any] | None
+
+
+def exchange(
+    name: str, version: int, request: Body, response: Body = None, *, broker: int | None = 1
+) -> Exchange:
+    """An exchange with these bodies; None: that body was not seen."""
+    declared = api(name)
+    sent = None if request is None else declared.request.codec(version).encode(request)
+    came = None if response is None else declared.response.codec(version).encode(response)
+    return Exchange(
+        *(0, 1, "a:1", "app", broker, declared.key, version, 1, 10),
+        request_body=sent,
+        response_body=came,
+    )
+
+
+def line(context: Context, found: Exchange) -> str:
+    """What the log says of an exchange once the context has heard it."""
+    context.learn(found)
+    return details(found, context)
+
+
+def metadata(**topics: uuid.UUID) -> Exchange:
+    """A Metadata exchange that says which topic has which id."""
+    found = [{"name": name, "topic_id": topic} for name, topic in topics.items()]
+    return exchange("Metadata", 12, {"topics": None}, {"topics": found})

@@ -1,0 +1,48 @@
+"""What programs are told beside the bodies."""
+
+from __future__ import annotations
+
+import json
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.specs.jsonform import uuid_text
+from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, metadata
+from tests.captures.kafka.context.test_members import beat
+from tests.captures.kafka.context.test_sessions import fetch
+
+
+def test_a_session_with_names_where_they_are_known() -> None:
+    context = Context()
+    context.learn(metadata(orders=ORDERS))
+    context.learn(fetch(0, 0, {ORDERS: [2, 0], CLICKS: [1]}, version=13, answer=5))
+    later = fetch(5, 1, version=13)
+    context.learn(later)
+    assert facts(later, context) == {
+        "session": {
+            "id": 5,
+            "partitions": {"orders": [0, 2], uuid_text(CLICKS): [1]},
+            "complete": True,
+        }
+    }
+
+
+def test_what_was_not_seen_is_null_or_incomplete() -> None:
+    context = Context()
+    for found in (fetch(5, 3), beat(4)):
+        context.learn(found)
+    assert facts(fetch(5, 3), context)["session"] == {
+        "id": 5,
+        "partitions": {},
+        "complete": False,
+    }
+    member = facts(beat(4), context)["member"]
+    assert (member["subscribed"], member["assigned"]) == (None, None)
+
+
+def test_facts_are_json() -> None:
+    context = Context()
+    context.learn(beat(0, subscribed=["orders"], assigned=[1, 0]))
+    found = facts(beat(1), context)
+    assert json.loads(json.dumps(found)) == found
+    assert found["member"]["assigned"] == {uuid_text(ORDERS): [0, 1]}

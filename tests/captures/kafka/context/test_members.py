@@ -1,0 +1,136 @@
+"""Members whose heartbeats say only what changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from tests.captures.kafka.context.exchanges import ORDERS, exchange, line, metadata
+
+APIS = {"ConsumerGroupHeartbeat": (0, 1), "ShareGroupHeartbeat": (0, 1)}
+
+
+def beat(
+    epoch: int,
+    *,
+    subscribed: list[str] | None = None,
+    assigned: list[int] | None = None,
+    name: str = "ConsumerGroupHeartbeat",
+    version: int = 1,
+    error: int = 0,
+    **more: Any,
+) -> Exchange:
+    where = None
+    if assigned is not None:
+        where = {"topic_partitions": [{"topic_id": ORDERS, "partitions": assigned}]}
+    return exchange(
+        name,
+        version,
+        {
+            "group_id": "g",
+            "member_id": "m",
+            "member_epoch": epoch,
+            "subscribed_topic_names": subscribed,
+            **more,
+        },
+        {
+            "member_id": "m",
+            "member_epoch": max(epoch, 1),
+            "error_code": error,
+            "assignment": where,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "version"), [(name, version) for name, all_ in APIS.items() for version in all_]
+)
+def test_a_heartbeat_that_says_nothing_is_completed(name: str, version: int) -> None:
+    context = Context()
+    context.learn(metadata(orders=ORDERS))
+    joined = beat(0, subscribed=["orders"], assigned=[0, 1], name=name, version=version)
+    assert line(context, joined) == "g joins, epoch 1 member m → orders[0,1]"
+    later = beat(1, name=name, version=version)
+    assert line(context, later) == "g epoch 1 member m has orders[0,1]"
+    member = context.members.of(later)
+    assert member is not None
+    assert (member.subscribed, member.assigned) == (("orders",), {ORDERS: (0, 1)})
+    context.learn(beat(1, assigned=[], name=name, version=version))
+    assert line(context, later) == "g epoch 1 member m has orders[]"
+
+
+def test_a_member_that_joined_before_is_known_as_far_as_it_says() -> None:
+    context = Context()
+    assert line(context, beat(7)) == "g epoch 7 member m, assignment unknown before"
+    found = context.members.of(beat(7))
+    assert found is not None
+    assert (found.subscribed, found.assigned, found.epoch) == (None, None, 7)
+    context.learn(beat(8, subscribed=["clicks"]))
+    context.learn(beat(9, assigned=[3]))
+    found = context.members.of(beat(9))
+    assert found is not None
+    assert (found.subscribed, found.assigned, found.epoch) == (("clicks",), {ORDERS: (3,)}, 9)
+
+
+def test_a_pattern_is_kept() -> None:
+    context = Context()
+    context.learn(beat(0, subscribed_topic_regex="ord.*"))
+    context.learn(beat(1))
+    found = context.members.of(beat(1))
+    assert found is not None
+    assert (found.pattern, found.subscribed) == ("ord.*", ())
+
+
+@pytest.mark.parametrize("end", [beat(-1), beat(-2), beat(1, error=25), beat(1, error=110)])
+def test_a_member_that_left_or_was_thrown_out_begins_anew(end: Exchange) -> None:
+    context = Context()
+    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
+    context.learn(end)
+    assert context.members.of(beat(1)) is None
+    assert line(context, beat(5)) == "g epoch 5 member m, assignment unknown before"
+
+
+def test_a_member_that_joins_again_has_nothing_yet() -> None:
+    context = Context()
+    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
+    assert line(context, beat(0, subscribed=["clicks"])) == "g joins, epoch 1 member m has nothing"
+
+
+@pytest.mark.parametrize("error", [15, 16, 14])
+def test_other_errors_change_nothing(error: int) -> None:
+    context = Context()
+    context.learn(beat(0, subscribed=["orders"], assigned=[0]))
+    context.learn(beat(1, subscribed=["clicks"], error=error))
+    found = context.members.of(beat(1))
+    assert found is not None
+    assert found.subscribed == ("orders",)
+
+
+def test_a_member_that_is_given_its_id_is_known_by_it() -> None:
+    context = Context()
+    context.learn(
+        exchange(
+            "ConsumerGroupHeartbeat",
+            0,
+            {"group_id": "g", "member_id": "", "member_epoch": 0, "subscribed_topic_names": ["a"]},
+            {"member_id": "m", "member_epoch": 1},
+        )
+    )
+    found = context.members.of(beat(1))
+    assert found is not None
+    assert (found.id, found.subscribed) == ("m", ("a",))
+
+
+def test_streams_members_have_tasks() -> None:
+    def streams(epoch: int, tasks: list[dict[str, Any]] | None) -> Exchange:
+        asked = {"group_id": "g", "member_id": "m", "member_epoch": epoch}
+        answer = {"member_id": "m", "member_epoch": 3, "active_tasks": tasks}
+        return exchange("StreamsGroupHeartbeat", 0, asked, answer)
+
+    context = Context()
+    said = line(context, streams(0, [{"subtopology_id": "0", "partitions": [0, 1]}]))
+    assert said == "g joins, epoch 3 member m → 0[0,1]"
+    assert line(context, streams(3, None)) == "g epoch 3 member m has 0[0,1]"

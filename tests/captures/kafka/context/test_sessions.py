@@ -1,0 +1,210 @@
+"""Fetch sessions and share sessions: which partitions an incremental request is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.sessions import Sessions
+from barnabas.captures.kafka.exchange import Exchange
+from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
+
+Partitions = dict[Any, list[int]]
+
+
+def topics(of: Partitions, version: int) -> list[dict[str, Any]]:
+    """In a request: by name up to v12, by id from v13."""
+    name = "topic" if version < 13 else "topic_id"
+    return [
+        {name: topic, "partitions": [{"partition": number} for number in numbers]}
+        for topic, numbers in of.items()
+    ]
+
+
+def fetch(
+    session: int,
+    epoch: int,
+    of: Partitions | None = None,
+    gone: Partitions | None = None,
+    *,
+    version: int = 11,
+    answer: int | None = None,
+    error: int = 0,
+    broker: int | None = 1,
+) -> Exchange:
+    name = "topic" if version < 13 else "topic_id"
+    request = {
+        "session_id": session,
+        "session_epoch": epoch,
+        "topics": topics(of or {}, version),
+        "forgotten_topics_data": [{name: t, "partitions": n} for t, n in (gone or {}).items()],
+    }
+    response = {"session_id": session if answer is None else answer, "error_code": error}
+    return exchange("Fetch", version, request, response, broker=broker)
+
+
+@pytest.mark.parametrize("version", [7, 11, 12, 13, 18])
+def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: int) -> None:
+    orders, clicks = ("orders", "clicks") if version < 13 else (ORDERS, CLICKS)
+    context = Context()
+    context.learn(metadata(orders=ORDERS, clicks=CLICKS))
+    said = [
+        line(context, found)
+        for found in (
+            fetch(0, 0, {orders: [0, 1, 2]}, version=version, answer=123),
+            fetch(123, 1, version=version),
+            fetch(123, 2, {clicks: [5]}, version=version),
+            fetch(123, 3, {orders: [7]}, {orders: [0], clicks: [5]}, version=version),
+        )
+    ]
+    assert said == [
+        "empty, session 123: 3 partitions orders[0-2]",
+        "empty, session 123: 3 partitions orders[0-2]",
+        "empty, session 123: 4 partitions orders[0-2] clicks[5]",
+        "empty, session 123: 3 partitions orders[1,2,7]",
+    ]
+
+
+def test_a_session_that_began_before_says_so() -> None:
+    context = Context()
+    assert line(context, fetch(123, 8)) == "empty, session 123, partitions unknown before"
+    said = line(context, fetch(123, 9, {"orders": [4]}))
+    assert said == "empty, session 123: 1 partition orders[4] since, unknown before"
+    said = line(context, fetch(123, 10, gone={"orders": [4, 5]}))
+    assert said == "empty, session 123, partitions unknown before"
+    # the client begins anew, and from then on all is known
+    assert line(context, fetch(123, 0, {"orders": [1]}, answer=124)) == (
+        "empty, session 124: 1 partition orders[1]"
+    )
+    assert context.sessions.of(fetch(123, 9)) is None
+
+
+def test_topics_of_a_session_whose_names_nobody_said_are_shown_by_id_until_somebody_does() -> None:
+    context = Context()
+    assert line(context, fetch(0, 0, {ORDERS: [0]}, version=13, answer=5)) == (
+        "empty, session 5: 1 partition bR8MODqO[0]"
+    )
+    context.learn(metadata(orders=ORDERS))
+    assert line(context, fetch(5, 1, version=13)) == "empty, session 5: 1 partition orders[0]"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        fetch(123, -1, {"orders": [0]}, answer=0),  # the client ends it
+        fetch(123, 1, error=70, answer=0),  # FETCH_SESSION_ID_NOT_FOUND
+        fetch(123, 0, {"orders": [0]}, answer=0),  # the broker makes no new one
+    ],
+)
+def test_a_session_that_is_over_is_forgotten(end: Exchange) -> None:
+    context = Context()
+    context.learn(fetch(0, 0, {"orders": [0, 1]}, answer=123))
+    context.learn(end)
+    assert len(context.sessions._known) == 0
+    assert context.sessions.forgotten == 0
+    said = line(context, fetch(123, 2))
+    assert said == "empty, session 123, partitions unknown before"
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        fetch(123, 1, {"clicks": [9]}, error=71),  # INVALID_FETCH_SESSION_EPOCH
+        exchange("Fetch", 11, {"session_id": 123, "session_epoch": 1, "topics": []}),
+        exchange("Fetch", 11, None, {"session_id": 123}),
+        exchange("Fetch", 4, {"topics": topics({"clicks": [9]}, 4)}, {}),
+        fetch(123, 1, {"clicks": [9]}, broker=2),  # another broker's
+    ],
+)
+def test_what_does_not_change_a_session(nothing: Exchange) -> None:
+    context = Context()
+    context.learn(fetch(0, 0, {"orders": [0, 1]}, answer=123))
+    context.learn(nothing)
+    found = context.sessions.of(fetch(123, 1))
+    assert found is not None
+    assert (found.partitions, found.complete) == ({"orders": {0, 1}}, True)
+
+
+def test_a_client_without_sessions_has_none() -> None:
+    context = Context()
+    assert line(context, fetch(0, -1, {"orders": [0]})) == "empty"
+    assert context.sessions.of(fetch(0, -1)) is None
+
+
+def test_sessions_are_bounded_and_counted() -> None:
+    sessions = Sessions(most=3)
+    for number in range(1, 6):
+        sessions.learn(fetch(0, 0, {"orders": [number]}, answer=number))
+    assert sessions.forgotten == 2
+    assert sessions.of(fetch(2, 1)) is None
+    assert sessions.of(fetch(5, 1)) is not None
+
+
+def test_a_session_that_is_too_large_counts_as_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.captures.kafka.context.sessions.PARTITIONS", 3)
+    context = Context()
+    context.learn(fetch(0, 0, {"orders": [0, 1, 2]}, answer=5))
+    assert line(context, fetch(5, 1, {"orders": [3]})) == (
+        "empty, session 5, partitions unknown before"
+    )
+
+
+def share(epoch: int, of: Partitions | None = None, gone: Partitions | None = None) -> Exchange:
+    found = [
+        {"topic_id": topic, "partitions": [{"partition_index": number} for number in numbers]}
+        for topic, numbers in (of or {}).items()
+    ]
+    left = [{"topic_id": topic, "partitions": numbers} for topic, numbers in (gone or {}).items()]
+    request = {
+        "group_id": "g",
+        "member_id": "m",
+        "share_session_epoch": epoch,
+        "topics": found,
+        "forgotten_topics_data": left,
+    }
+    return exchange("ShareFetch", 1, request, {})
+
+
+def test_share_sessions_go_by_group_and_member() -> None:
+    context = Context()
+    context.learn(metadata(orders=ORDERS))
+    said = [
+        line(context, found)
+        for found in (
+            share(4),
+            share(0, {ORDERS: [0, 1]}),
+            share(1, {ORDERS: [2]}),
+            share(2, gone={ORDERS: [0]}),
+            share(-1),
+        )
+    ]
+    who = "g member m → empty"
+    assert said == [
+        f"{who}, share session, partitions unknown before",
+        f"{who}, share session: 2 partitions orders[0,1]",
+        f"{who}, share session: 3 partitions orders[0-2]",
+        f"{who}, share session: 2 partitions orders[1,2]",
+        who,
+    ]
+
+
+def test_an_acknowledgement_may_end_a_share_session() -> None:
+    context = Context()
+    context.learn(share(0, {ORDERS: [0]}))
+    context.learn(
+        exchange(
+            "ShareAcknowledge", 1, {"group_id": "g", "member_id": "m", "share_session_epoch": 1}, {}
+        )
+    )
+    assert context.sessions.of(share(2)) is not None
+    context.learn(
+        exchange(
+            "ShareAcknowledge",
+            1,
+            {"group_id": "g", "member_id": "m", "share_session_epoch": -1},
+            {},
+        )
+    )
+    assert context.sessions.of(share(2)) is None

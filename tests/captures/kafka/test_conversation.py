@@ -1,0 +1,194 @@
+"""From what a capture holds to exchanges, case by case; the whole way is tried in the CLI's test."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from barnabas.captures.kafka.conversation import NOT_CAPTURED
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.frames import frames
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.specs.frames import Direction, Frame, encode_frame
+
+MS = 1_000_000
+
+
+def request(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
+    header = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": correlation_id,
+        "client_id": "me",
+    }
+    return encode_frame(Frame("request", key, version, header, body))
+
+
+def response(correlation_id: int, key: int = 3, version: int = 1, **body: Any) -> bytes:
+    header = {"correlation_id": correlation_id}
+    return encode_frame(Frame("response", key, version, header, body))
+
+
+def opened() -> Event:
+    return Opened(4, 0, "127.0.0.1:5", "127.0.0.1:9092", {"client": "127.0.0.1:5", "broker": 2})
+
+
+def arrived(direction: Direction, ms: int, data: bytes, *comments: dict[str, Any]) -> Event:
+    return Chunk(4, "arrived", direction, ms * MS, data, comments)
+
+
+def left(direction: Direction, ms: int, data: bytes, **comment: Any) -> Event:
+    return Chunk(4, "left", direction, ms * MS, data, (comment,))
+
+
+def closed() -> Event:
+    return Closed(4, 99 * MS, False)
+
+
+def exchanges(*events: Event) -> list[Exchange]:
+    return list(Conversations().exchanges(iter((opened(), *events, closed()))))
+
+
+def facts(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
+    return [(x.api, x.correlation_id, x.latency_ms, x.broker_ms, x.rules, x.note) for x in found]
+
+
+def test_a_request_and_its_response() -> None:
+    (found,) = exchanges(
+        arrived("request", 1, request(7, topics=[])),
+        arrived("response", 4, response(7, controller_id=5)),
+    )
+    assert facts([found]) == [("Metadata", 7, 3.0, 3.0, (), "")]
+    assert (found.connection, found.client_address, found.broker) == (4, "127.0.0.1:5", 2)
+    assert found.client_id == "me"
+    assert found.response is not None
+    assert found.response["controller_id"] == 5
+
+
+def test_what_left_later_or_changed_is_what_the_client_saw() -> None:
+    (found,) = exchanges(
+        arrived("request", 1, request(7), {"frame": 0, "rules": ["a"], "left": "later"}),
+        left("request", 3, request(7), frame=0, rules=["a"]),
+        arrived("response", 4, response(7, controller_id=5), {"frame": 0, "left": "changed"}),
+        left("response", 6, response(7, controller_id=6), frame=0, rules=["b"]),
+    )
+    assert facts([found]) == [("Metadata", 7, 5.0, 1.0, ("a", "b"), "")]
+    assert found.response is not None
+    assert found.response["controller_id"] == 6
+
+
+def test_the_packets_that_ended_a_request_and_its_response() -> None:
+    ask, answer = request(7), response(7)
+    (found,) = exchanges(
+        Chunk(4, "arrived", "request", 0, ask[:9], (), 11),
+        Chunk(4, "arrived", "request", 0, ask[9:], (), 12),
+        Chunk(4, "arrived", "response", 0, answer[:3], (), 14),
+        Chunk(4, "arrived", "response", 0, answer[3:], ({"frame": 0, "left": "later"},), 15),
+        Chunk(4, "left", "response", 0, answer, ({"frame": 0},), 17),
+    )
+    assert (found.request_packet, found.response_packet) == (12, 17)
+
+
+def test_what_never_left() -> None:
+    note = "request dropped by a rule"
+    comment = {"frame": 0, "rules": ["lossy"], "left": "never", "note": note}
+    found = exchanges(
+        arrived("request", 1, request(7), comment),
+        arrived("request", 2, request(8)),
+        arrived("response", 3, response(8), {"frame": 0, "left": "never", "note": "gone"}),
+    )
+    assert facts(found) == [
+        ("Metadata", 7, None, None, ("lossy",), note),
+        ("Metadata", 8, None, 1.0, (), "gone"),
+    ]
+
+
+def test_an_answer_of_the_proxy() -> None:
+    comment = {"frame": 0, "left": "never", "note": "answered by the proxy"}
+    (found,) = exchanges(
+        arrived("request", 1, request(7, key=18, version=0), comment),
+        left("response", 2, response(7, key=18, version=0, error_code=35), frame=-1),
+    )
+    assert facts([found]) == [("ApiVersions", 7, 1.0, None, (), "answered by the proxy")]
+    assert found.error == "UNSUPPORTED_VERSION"
+
+
+def test_no_response_is_expected_or_none_came() -> None:
+    found = exchanges(
+        arrived("request", 1, request(6, key=0, version=0, acks=0)),
+        arrived("request", 2, request(7)),
+        arrived("request", 3, request(8), {"frame": 2, "left": "later"}),
+    )
+    assert facts(found) == [
+        ("Produce", 6, None, None, (), "no response (acks=0)"),
+        ("Metadata", 8, None, None, (), "request not sent on: connection closed"),
+        ("Metadata", 7, None, None, (), "no response: connection closed"),
+    ]
+
+
+def test_a_gap_costs_what_is_missing_and_what_was_begun() -> None:
+    conversations = Conversations()
+    events = (
+        opened(),
+        arrived("request", 1, request(5) + request(6) + request(7)[:10]),
+        Lost(4, "arrived", "request", 2 * MS, 50),
+        arrived("request", 3, b"the end of something" + request(8) + request(9)),
+        arrived("response", 4, response(5)[:5]),
+        Lost(4, "arrived", "response", 4 * MS, 50),
+        arrived("response", 5, response(6)[-3:] + response(8) + response(9)),
+        closed(),
+    )
+    assert facts(conversations.exchanges(iter(events))) == [
+        ("Metadata", 5, None, None, (), NOT_CAPTURED),
+        ("Metadata", 6, None, None, (), NOT_CAPTURED),
+        ("Metadata", 8, 2.0, 2.0, (), ""),
+        ("Metadata", 9, 2.0, 0.0, (), ""),
+    ]
+    assert conversations.skipped == 10 + 20 + 5 + 3
+
+
+def test_unknown_apis_and_stray_responses_are_counted() -> None:
+    conversations = Conversations()
+    frame = struct.pack(">ihhihB", 11, 999, 0, 7, 1, 65)
+    events = (
+        opened(),
+        arrived("request", 1, frame),
+        arrived("response", 2, struct.pack(">ii", 4, 7)),
+        arrived("response", 3, struct.pack(">ii", 4, 8)),
+        closed(),
+    )
+    (found,) = conversations.exchanges(iter(events))
+    assert (found.api, found.latency_ms) == ("key 999", 1.0)
+    assert conversations.undecoded == 2
+
+
+def test_frame_by_frame() -> None:
+    events = (
+        opened(),
+        arrived("request", 1, request(7), {"frame": 0, "left": "later"}),
+        left("request", 3, request(7), frame=0),
+        arrived("response", 4, response(7)),
+    )
+    found = [(f.flow, f.direction, f.api, f.version, f.facts) for f in frames(iter(events))]
+    assert found == [
+        ("arrived", "request", "Metadata", 1, {"frame": 0, "left": "later"}),
+        ("left", "request", "Metadata", 1, {"frame": 0}),
+        ("arrived", "response", "Metadata", 1, {}),
+    ]
+
+
+def test_exchanges_say_when_they_were_over() -> None:
+    """In the order in which they come: what has waited long, or was never answered, too."""
+    found = exchanges(
+        arrived("request", 1, request(1, topics=[])),
+        arrived("request", 2, request(2, topics=[])),
+        arrived("response", 7, response(1, brokers=[], controller_id=1, topics=[])),
+        arrived("request", 8, request(3, topics=[])),
+    )
+    assert [(x.correlation_id, x.end // MS) for x in found] == [(1, 7), (2, 99), (3, 99)]
+    (unfinished,) = Conversations().exchanges(
+        (opened(), arrived("request", 1, request(1, topics=[])), arrived("request", 4, b"\0"))
+    )
+    assert unfinished.end == 4 * MS

@@ -1,0 +1,57 @@
+"""Error codes, wherever they stand in a response."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from barnabas.captures.kafka.errors import error_paths, first_error
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.contents import CONTENTS, api
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+
+
+def test_tagged_errors_count() -> None:
+    topic = {"name": "a", "topic_config_error_code": 29}
+    body = api("CreateTopics").response.codec(5).encode({"topics": [topic]})
+    assert first_error(19, 5, body) == 29
+
+
+def test_every_response_has_an_error_to_be_found() -> None:
+    for key, name, _ in CONTENTS:
+        low, high = api(key).versions
+        without = [version for version in range(low, high + 1) if not error_paths(key, version)]
+        assert not without, name
+
+
+def test_golden_responses_give_the_error_that_their_bodies_show() -> None:
+    def codes(value: Any) -> Iterator[int]:
+        if isinstance(value, list):
+            for inner in value:
+                yield from codes(inner)
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                if str(name).endswith("error_code"):
+                    yield inner
+                else:
+                    yield from codes(inner)
+
+    with gzip.open(GOLDEN, "rt") as lines:
+        frames = [json.loads(text) for text in lines]
+    seen = 0
+    for frame in frames:
+        if frame["direction"] != "response":
+            continue
+        body = bytes.fromhex(frame["hex"])
+        one = Exchange(
+            0, 1, "a:1", None, 1, frame["key"], frame["version"], 1, 10, response_body=body
+        )
+        assert one.response is not None
+        expected = next((code for code in codes(one.response) if code), 0)
+        assert first_error(frame["key"], frame["version"], body) == expected
+        seen += bool(expected)
+    assert seen > 1000

@@ -1,0 +1,227 @@
+"""The pairing of requests and responses, and what an exchange says of itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.captures.kafka.exchange import (
+    COLUMNS,
+    SASL_TOKEN,
+    Exchange,
+    Pairing,
+    Pending,
+    body_version,
+)
+from barnabas.specs.contents import api
+from tests.bodies import reassignments
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+
+
+def pending(correlation_id: int, *, opaque: bool = False) -> Pending:
+    return Pending(correlation_id, 3, 1, "client", 20, 0, 0, opaque=opaque)
+
+
+def waiting(*correlation_ids: int) -> tuple[Pairing, list[Pending]]:
+    pairing = Pairing()
+    sent = [pending(number) for number in correlation_ids]
+    assert all(pairing.sent(one) for one in sent)
+    return pairing, sent
+
+
+def exchange(name: str, version: int, **values: Any) -> Exchange:
+    declared = api(name)
+    bodies: dict[str, Any] = {
+        f"{direction}_body": declared.message(direction).codec(version).encode(values[direction])
+        for direction in ("request", "response")
+        if direction in values
+    }
+    return Exchange(
+        1_500_000_000_123_456_789,
+        7,
+        "10.0.0.1:5000",
+        "app",
+        2,
+        declared.key,
+        version,
+        9,
+        40,
+        **bodies,
+    )
+
+
+def test_responses_in_order_are_paired_first_in_first_out() -> None:
+    pairing, sent = waiting(1, 2, 3)
+    assert [pairing.answer(number) for number in (1, 2, 3)] == [(one, True) for one in sent]
+    assert not pairing.waiting
+
+
+def test_a_response_out_of_order_is_found_and_flagged() -> None:
+    pairing, sent = waiting(1, 2, 3)
+    assert pairing.answer(2) == (sent[1], False)
+    assert list(pairing.waiting) == [sent[0], sent[2]]
+    assert pairing.answer(1) == (sent[0], True)
+
+
+def test_a_response_to_nothing_takes_nothing() -> None:
+    pairing, sent = waiting(1, 2)
+    assert pairing.answer(9) == (None, False)
+    assert pairing.answer(None) == (None, False)
+    assert list(pairing.waiting) == sent
+
+
+def test_the_same_correlation_id_twice_goes_to_the_older() -> None:
+    pairing, sent = waiting(5, 5)
+    first, in_order = pairing.answer(5)
+    assert (first is sent[0], in_order) == (True, True)
+    assert pairing.answer(5)[0] is sent[1]
+
+
+def test_a_raw_token_is_answered_without_a_correlation_id() -> None:
+    pairing = Pairing()
+    token = pending(0, opaque=True)
+    pairing.sent(token)
+    assert pairing.answer(0) == (None, False)
+    assert pairing.answer(None) == (token, True)
+
+
+def test_the_table_is_bounded() -> None:
+    pairing = Pairing(limit=2)
+    assert [pairing.sent(pending(number)) for number in range(3)] == [True, True, False]
+    assert len(pairing.waiting) == 2
+
+
+def test_what_is_left_is_given_out_once() -> None:
+    pairing, sent = waiting(1, 2)
+    assert pairing.unanswered() == sent
+    assert pairing.unanswered() == []
+
+
+@given(st.permutations(range(8)))
+def test_every_request_is_answered_once_in_whatever_order(order: list[int]) -> None:
+    pairing, sent = waiting(*range(8))
+    left = list(range(8))
+    for number in order:
+        assert pairing.answer(number) == (sent[number], left[0] == number)
+        left.remove(number)
+
+
+def test_a_row_has_the_columns_in_order_and_is_json() -> None:
+    one = exchange("Metadata", 1, request={"topics": [{"name": "orders"}]}, response={})
+    one.latency_ms, one.broker_ms, one.response_size, one.rules = 12.34567, 10.0, 30, ("slow",)
+    row = one.row()
+    assert tuple(row) == tuple(name for name, _ in COLUMNS)
+    assert json.loads(json.dumps(row)) == row
+    assert row["ts"] == "2017-07-14T02:40:00.123456Z"
+    assert (row["api"], row["latency_ms"], row["rules"]) == ("Metadata", 12.346, ["slow"])
+    assert row["request"] == {"topics": [{"name": "orders"}]}
+    assert row["error"] == ""
+
+
+def test_bodies_are_decoded_once() -> None:
+    one = exchange("Heartbeat", 0, request={"group_id": "g"}, response={"error_code": 27})
+    assert one.request is one.request
+    assert one.response == {"error_code": 27}
+    assert one.undecodable == ""
+
+
+def test_what_is_undecodable_says_why() -> None:
+    one = exchange("Heartbeat", 0, request={"group_id": "g"})
+    one.response_body = b"\x00"
+    assert one.response is None
+    assert one.undecodable.startswith("response: error_code at byte 0: ")
+    assert one.error is None
+    assert one.row()["response"] is None
+
+
+@pytest.mark.parametrize(("key", "version"), [(999, 0), (3, 99), (-2, 0)])
+def test_an_unknown_api_or_version_is_undecodable(key: int, version: int) -> None:
+    one = Exchange(
+        0, 1, "a:1", None, None, key, version, 1, 10, request_body=b"", response_body=b""
+    )
+    assert one.api == ("Metadata" if key == 3 else f"key {key}")
+    assert one.undecodable
+    assert one.error is None
+    assert one.row()["request"] is None
+
+
+def test_without_a_response_the_error_is_not_known() -> None:
+    assert exchange("Produce", 3, request={}).error is None
+
+
+def test_a_raw_token_has_no_fields() -> None:
+    one = Exchange(
+        0, 1, "a:1", None, 1, SASL_TOKEN, 0, 0, 5, request_body=b"\0u\0p!", response_body=b""
+    )
+    assert (one.api, one.request, one.error, one.undecodable) == ("SASL token", None, None, "")
+    assert "p!" not in json.dumps(one.row())
+
+
+def test_the_first_error_is_found_wherever_it_stands() -> None:
+    partitions = [{"index": 0}, {"index": 1, "error_code": 6}, {"index": 2, "error_code": 3}]
+    responses = [{"name": "a"}, {"name": "b", "partition_responses": partitions}]
+    body = {"responses": responses}
+    for version in (3, 9, 12):
+        found = exchange("Produce", version, response=body).error
+        assert found == "NOT_LEADER_OR_FOLLOWER"
+
+
+def test_a_refused_api_versions_is_read_as_v0() -> None:
+    refused = (
+        api("ApiVersions")
+        .response.codec(0)
+        .encode({"error_code": 35, "api_keys": [{"api_key": 18, "max_version": 3}]})
+    )
+    one = Exchange(0, 1, "a:1", None, 1, 18, 4, 1, 10, response_body=refused)
+    assert one.error == "UNSUPPORTED_VERSION"
+    assert one.response is not None
+    assert one.response["api_keys"] == [{"api_key": 18, "min_version": 0, "max_version": 3}]
+    beyond = Exchange(0, 1, "a:1", None, 1, 18, 99, 1, 10, response_body=refused)
+    assert beyond.error == "UNSUPPORTED_VERSION"
+
+
+def test_a_refusal_in_the_version_asked_for_is_read_as_that() -> None:
+    flexible = api("ApiVersions").response.codec(3).encode({"error_code": 35})
+    assert body_version(18, 3, "response", flexible) == 3
+    assert body_version(18, 3, "request", b"") == 3
+    classic = api("ApiVersions").response.codec(1).encode({"error_code": 35})
+    assert body_version(18, 1, "response", classic) == 1
+
+
+def test_secrets_are_not_in_rows() -> None:
+    one = exchange("SaslAuthenticate", 1, request={"auth_bytes": b"\0user\0hunter2"}, response={})
+    row = one.row()
+    assert row["request"] == {"auth_bytes": "<redacted 13 bytes>"}
+    assert row["response"]["auth_bytes"] == "<redacted 0 bytes>"
+    assert one.request == {"auth_bytes": b"\0user\0hunter2"}
+
+
+def test_a_row_says_which_body_was_too_large_to_decode() -> None:
+    one = exchange("AlterPartitionReassignments", 0, request={}, response={})
+    one.request_body = reassignments()
+    row = one.row()
+    assert (row["request"], row["too_large"]) == (None, ["request"])
+    assert row["response"] is not None
+    assert one.undecodable.startswith("request: too large to decode")
+
+
+def test_a_body_that_is_left_out_is_not_decoded() -> None:
+    one = exchange("Heartbeat", 0, request={"group_id": "g"}, response={"error_code": 27})
+    one.leave_out("response")
+    row = one.row()
+    assert (row["response"], row["error"], row["too_large"]) == (None, None, ["response"])
+
+
+def test_its_end_is_what_was_noted_or_when_the_response_left_or_when_it_came() -> None:
+    exchange = Exchange(1_000_000, 1, "c:1", None, None, 3, 1, 7, 20)
+    assert exchange.end == 1_000_000
+    exchange.latency_ms = 2.5
+    assert exchange.end == 3_500_000
+    exchange.ended = 4_000_000
+    assert exchange.end == 4_000_000

@@ -1,0 +1,49 @@
+"""What may stand bare in a condition, and where an error is said to be (the rest: tests of rules)."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.captures.kafka.expression import expression, quote
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("a > 5", "a > `5`"),
+        ("5 < a", "`5` < a"),
+        ("a>=-1.5e3", "a>=`-1.5e3`"),
+        ("a == true || b != null", "a == `true` || b != `null`"),
+        ("topics[0].x == 0", "topics[0].x == `0`"),
+        ("topics[-1]", "topics[-1]"),
+        ("topics[1:2:1].x", "topics[1:2:1].x"),
+        ("topics[?n > 5]", "topics[?n > `5`]"),
+        ("topics[?5 < n] | [0]", "topics[?`5` < n] | [0]"),
+        ("contains(x, 3)", "contains(x, `3`)"),
+        ("a == '5 > 4'", "a == '5 > 4'"),
+        ("\"a > 5\" == `5`", "\"a > 5\" == `5`"),
+        (r"a == 'it\'s > 5'", r"a == 'it\'s > 5'"),
+        ("a5 == b6", "a5 == b6"),
+        ("true == a.true", "`true` == a.true"),
+        ("nullable", "nullable"),
+        ("a == nullable", "a == nullable"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_what_is_compared_may_stand_bare(text: str, quoted: str) -> None:
+    assert quote(text) == quoted
+    assert quote(quoted) == quoted
+
+
+def test_a_bare_number_is_a_number() -> None:
+    assert expression("a > 5 && b[0] == 1.5").holds({"a": 6, "b": [1.5]})
+    assert not expression("a > 5").holds({"a": 5})
+    assert not expression("a > 5").holds({"a": None})
+
+
+@pytest.mark.parametrize(
+    ("text", "column"), [("a > 5 b", 7), ("a > `5` b", 9), ("a b", 3), ("x == 10 && y ==== 3", 16)]
+)
+def test_an_error_names_the_column_of_what_was_written(text: str, column: int) -> None:
+    with pytest.raises(ValueError, match=rf"at column {column}$"):
+        expression(text)

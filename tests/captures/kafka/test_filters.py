@@ -1,0 +1,70 @@
+"""Conditions on exchanges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas import specs
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import exchange_filter
+
+
+def exchange(**changes: Any) -> Exchange:
+    request = specs.api("Metadata").request.codec(1).encode({"topics": [{"name": "orders"}]})
+    found = Exchange(0, 7, "127.0.0.1:5", "me", 2, 3, 1, 9, 20, 40, 120.5, 100.0, ("slow",))
+    found.request_body = request
+    found.response_body = specs.api("Metadata").response.codec(1).encode({"controller_id": 1})
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("api == 'Metadata'", True),
+        ("api == 'Produce' && latency_ms > 100", False),
+        ("api == 'Metadata' && latency_ms > 100", True),
+        ("latency_ms > 120.5", False),
+        ("error == ''", True),
+        ("contains(rules, 'slow')", True),
+        ("rules", True),
+        ("request.topics[?name == 'orders']", True),
+        ("request.topics[?name == 'clicks']", False),
+        ("response.controller_id == 1", True),
+        ("response_size > request_size", True),
+        ("key == 3 && version < 2 && broker == 2", True),
+        ("length(client_id) == 2", True),
+    ],
+)
+def test_what_passes(text: str, passes: bool) -> None:
+    assert exchange_filter(text)(exchange()) is passes
+
+
+def test_what_cannot_be_decided_does_not_pass() -> None:
+    assert not exchange_filter("length(client_id) > 0")(exchange(client_id=None))
+    assert not exchange_filter("latency_ms > 5")(exchange(latency_ms=None))
+
+
+def test_bodies_are_decoded_only_if_they_are_asked_for() -> None:
+    one = exchange(response_body=b"?")
+    assert exchange_filter("api == 'Metadata'")(one)
+    assert one._reasons == {}
+    assert not exchange_filter("response.brokers")(one)
+    assert set(one._reasons) == {"response"}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("latency > 5", "exchanges have no column 'latency'; did you mean 'latency_ms'?"),
+        ("api = 'Fetch'", "'api = 'Fetch'' does not compile: Unknown token '=' at column 5"),
+        ("", "'' does not compile: it is empty"),
+    ],
+)
+def test_what_can_not_be_meant(text: str, problem: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        exchange_filter(text)
+    assert str(caught.value).replace('"', "'") == problem.replace('"', "'").replace("\\", "")

@@ -1,0 +1,109 @@
+"""What speaks Kafka, and who is the client, is found from what is said; the rest is counted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.protocol_detection import HELD, HELD_IN_ALL, Recognition
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
+from barnabas.captures.tcp.headers import Segment
+from tests.captures.traffic import Said, exchanges, ip_packet, request, segments, talk, write_pcap
+
+WHOLE = 1 << 20
+
+
+def every(size: int) -> Iterator[int]:
+    return itertools.repeat(size)
+
+
+def capture(path: Path, found: list[Segment]) -> Path:
+    return write_pcap(path, map(ip_packet, found))
+
+
+def test_other_protocols_are_left_out_and_counted(tmp_path: Path) -> None:
+    def plain(port: int, *said: Said) -> list[Segment]:
+        return segments(
+            said, every(WHOLE), client=("10.0.0.9", 40000 + port), broker=("10.0.0.2", port)
+        )
+
+    hello = bytes.fromhex("16030100c8010000c40303") + bytes(200)
+    http = b"GET /metrics HTTP/1.1\r\nHost: kafka\r\n\r\n"
+    conversations = [
+        segments(talk(), every(70)),
+        plain(443, ("request", hello), ("response", hello)),
+        plain(80, ("request", http), ("response", b"HTTP/1.1 200 OK\r\n\r\n")),
+        plain(81, ("request", http))[4:],
+        plain(22, ("response", b"SSH-2.0-OpenSSH_9.2\r\n"), ("request", b"SSH-2.0-x\r\n......")),
+        plain(9092, ("request", bytes(5000))),
+        plain(9093),
+    ]
+    together = [s for group in itertools.zip_longest(*conversations) for s in group if s]
+    reader = CaptureReader(capture(tmp_path / "f", together))
+    found = list(Conversations().exchanges(reader))
+    assert {x.client_address for x in found} == {"10.0.0.1:50000"}
+    assert len(found) == 13
+    assert dict(reader.left_out) == {
+        (443, "TLS"): 1,
+        (80, "HTTP"): 1,
+        (22, "unknown"): 1,
+        (9092, "unknown"): 1,
+    }
+
+
+def test_who_is_the_client_is_found_from_what_is_said(tmp_path: Path) -> None:
+    """Without a handshake, with a broker's port above the client's."""
+    whole = segments(talk(), every(50), client=("10.0.0.1", 1024), broker=("10.0.0.2", 61000))
+    found = exchanges(capture(tmp_path / "f", whole[4:]))
+    assert {x.client_address for x in found} == {"10.0.0.1:1024"}
+    assert sum(x.response_body is not None for x in found) >= 8
+
+
+def test_tls_is_known_in_the_middle_too(tmp_path: Path) -> None:
+    record = bytes.fromhex("1703030100") + bytes(range(256))
+    said: list[Said] = [("request", record * 4), ("response", record * 4)] * 3
+    reader = CaptureReader(capture(tmp_path / "f", segments(said, every(100))[5:]))
+    assert list(reader) == []
+    assert dict(reader.left_out) == {(19092, "TLS"): 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "speaks"),
+    [
+        (request(1, 18, 3), True),
+        (bytes.fromhex("00000080 60") + bytes(127), True),  # a GSSAPI token, as 0.9 sends it
+        (request(1, 18, 0)[:6] + b"\1\0" + bytes(8), False),
+        (b"\x7f\0\0\0" + bytes(20), False),
+        (b"\0\0\0\x20\0\3\0\1\0\0\0\1\x40\0" + bytes(30), False),
+    ],
+)
+def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
+    recognition = Recognition()
+    events: list[Event] = [
+        Opened(7, 0, "a:1", "b:2", {}),
+        Chunk(7, "arrived", "request", 0, first, ()),
+    ]
+    found = [event for one in events for event in recognition.feed(one)]
+    assert bool(found) == speaks
+    assert bool(recognition.left_out) != speaks
+
+
+def test_what_nobody_can_decide_is_held_in_bounded_memory() -> None:
+    recognition = Recognition()
+    count = HELD_IN_ALL // HELD + 5
+    for number in range(count):
+        events: tuple[Event, ...] = (
+            Opened(number, 0, "a:1", "b:2", {}, whole=False),
+            Chunk(number, "arrived", "request", 0, b"\xff" * (HELD - 1), ()),
+        )
+        for event in events:
+            assert list(recognition.feed(event)) == []
+    assert 4 <= recognition.left_out[2, "unknown"] <= 6
+    assert list(recognition.feed(Closed(count - 1, 0, False))) == []
+    recognition.end()
+    assert recognition.left_out[2, "unknown"] == count

@@ -1,0 +1,73 @@
+"""Generations of the groups of a capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.summary.rebalances import Rebalances, Row
+from tests.captures.checks import test_epochs as epochs
+from tests.captures.checks.test_generations import PAIR, S, join
+
+SAMPLES = Path(__file__).parents[2] / "captures" / "samples"
+
+
+def rows(name: str) -> list[Row]:
+    rebalances = Rebalances()
+    for exchange in Conversations().exchanges(CaptureReader(SAMPLES / name)):
+        rebalances.note(exchange)
+    return rebalances.finish()
+
+
+def test_a_group_that_flaps() -> None:
+    """Java 4.3.1: one member works for 3 s with a max.poll.interval.ms of 1.5 s."""
+    found = rows("flapping.pcapng")
+    assert [(row["generation"], row["members"], row["why"]) for row in found] == [
+        (1, 1, "healthy joined"),
+        (2, 2, "slow joined"),
+        *(
+            (number, *what)
+            for number in (3, 5, 7)
+            for number, what in (
+                (number, (1, "slow left: consumer poll timeout has expired.")),
+                (number + 1, (2, "slow joined anew")),
+            )
+        ),
+        (9, 1, "slow left: consumer poll timeout has expired."),
+        (10, 0, "healthy left: the consumer is being closed"),
+    ]
+    assert {row["leader"] for row in found[:-1]} == {"healthy"}
+    assert found[3]["waited_for"] == "healthy, told after 386 ms"
+
+
+@pytest.mark.parametrize(
+    ("name", "whys"),
+    [
+        ("kip-848.pcapng", ["first joined; second joined", "", "second left", "first left"]),
+        ("rebalance.pcap.gz", ["first joined", "second joined", "second left; first left"]),
+        ("tls.pcapng", []),
+    ],
+)
+def test_groups_that_clients_made(name: str, whys: list[str]) -> None:
+    assert [row["why"] for row in rows(name)] == whys
+
+
+def test_classic_groups_and_others_side_by_side() -> None:
+    rebalances = Rebalances()
+    for exchange in (*PAIR, epochs.beat(0, "a", 0, 7)):
+        rebalances.note(exchange)
+    assert [(row["type"], row["generation"]) for row in rebalances.finish()] == [
+        ("classic", 1),
+        ("consumer", 7),
+    ]
+
+
+def test_the_last_rows_are_kept_and_all_are_counted() -> None:
+    rebalances = Rebalances(most=2)
+    for number in range(1, 6):
+        rebalances.note(join(number * S, "a", number, members=("a",)))
+    assert [row["generation"] for row in rebalances.finish()] == [4, 5]
+    assert rebalances.count == 5

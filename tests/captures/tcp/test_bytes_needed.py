@@ -1,0 +1,103 @@
+"""What is gathered until it can be used: fewer chunks, the same exchanges."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.bytes_needed import UNHEARD, Demand, Demands
+from barnabas.captures.tcp.events import Chunk, Event, Opened
+from barnabas.captures.tcp.flow import GRACE
+from barnabas.captures.tcp.headers import Endpoint, Segment
+from tests.captures.test_others import QUICK, capture
+from tests.captures.traffic import CLIENT, gist, segments, talk
+
+
+def unheard(events: Iterable[Event]) -> Iterator[Event]:
+    """The events of a reader that hears no demand."""
+    for event in events:
+        yield event._replace(demands=UNHEARD) if isinstance(event, Opened) else event
+
+
+@QUICK
+@given(
+    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=20),
+    late=st.integers(0, 3),
+    missing=st.sets(st.integers(3, 200), max_size=2),
+    swapped=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_the_same_exchanges(
+    tmp_path: Path, sizes: list[int], late: int, missing: set[int], swapped: bool, seed: int
+) -> None:
+    random = Random(seed)
+    whole = segments(talk(), itertools.cycle(sizes))
+    if swapped:
+        whole = turned_round(whole)
+    moved = sorted(range(len(whole)), key=lambda at: at + random.choice([0, 0, 0, late]))
+    path = capture(tmp_path / "f", [whole[at] for at in moved if at not in missing])
+    heard, each = Conversations(), Conversations()
+    found = list(heard.exchanges(CaptureReader(path)))
+    expected = list(each.exchanges(unheard(CaptureReader(path))))
+    assert gist(found) == gist(expected)
+    assert [places(one) for one in found] == [places(one) for one in expected]
+    assert (heard.skipped, heard.losses, heard.undecoded) == (
+        each.skipped,
+        each.losses,
+        each.undecoded,
+    )
+
+
+def places(exchange: Exchange) -> tuple[Any, ...]:
+    """When and where in the file an exchange stands."""
+    return exchange.ts, exchange.latency_ms, exchange.request_packet, exchange.response_packet
+
+
+def turned_round(whole: list[Segment]) -> list[Segment]:
+    """Without a handshake, and the client has the lower port: it seems to be the server."""
+
+    def end(one: Endpoint) -> Endpoint:
+        return (one[0], 80) if one == CLIENT else one
+
+    return [one._replace(source=end(one.source), target=end(one.target)) for one in whole[3:]]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_frame_is_gathered(tmp_path: Path, swapped: bool) -> None:
+    said = talk(rounds=20)
+    whole = segments(said, itertools.repeat(5))
+    path = capture(tmp_path / "f", turned_round(whole) if swapped else whole)
+    gathered: list[Chunk] = []
+
+    def noted(found: Iterable[Event]) -> Iterator[Event]:
+        for event in found:
+            if isinstance(event, Chunk):
+                gathered.append(event)
+            yield event
+
+    list(Conversations().exchanges(noted(CaptureReader(path))))
+    each = [event for event in CaptureReader(path) if isinstance(event, Chunk)]
+    # a frame's size comes first; the last chunk of one may have the beginning of the next
+    assert len(gathered) < 2.5 * len(said) + (GRACE if swapped else 0) < len(each) / 3
+    for direction in ("request", "response"):
+        assert _stream(gathered, direction) == _stream(each, direction)
+
+
+def _stream(chunks: list[Chunk], direction: str) -> bytes:
+    return b"".join(chunk.data for chunk in chunks if chunk.direction == direction)
+
+
+def test_demands_are_swapped_with_the_ends() -> None:
+    demands = Demands(Demand(), Demand())
+    demands.swapped().request.bytes = 5
+    assert (demands.request.bytes, demands.response.bytes) == (0, 5)

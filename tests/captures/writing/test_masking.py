@@ -1,0 +1,262 @@
+"""Nothing that is to be hidden survives, and all else does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.writing.masking import UNSOLICITED, Masking, record_sets
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.records import Record, build, read
+from barnabas.specs.secrets import SECRETS
+from tests.proxy.playbook import raw, request, response
+from tests.specs.strategies import values as bodies
+
+SECRET = Masking()
+PAYLOAD = Masking(b"a key for tests")
+PRODUCE, FETCH = 0, 1
+
+# bytes that are neither asterisks nor hexadecimal digits, so that no filler can have them
+TEXT = st.text("ghijklmnopqrstuvwxyz", min_size=1, max_size=40).map(str.encode)
+RECORDS = st.lists(
+    st.builds(
+        Record,
+        offset=st.just(0),
+        timestamp=st.integers(0, 1 << 40),
+        key=st.none() | st.just(b"") | TEXT,
+        value=st.none() | TEXT,
+        headers=st.lists(st.tuples(TEXT.map(bytes.decode), st.none() | TEXT), max_size=2).map(
+            tuple
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+).map(lambda found: [one._replace(offset=n) for n, one in enumerate(found)])
+
+
+def texts(records: list[Record]) -> list[bytes]:
+    found = [text for one in records for text in (one.key, one.value)]
+    found += [t for one in records for k, v in one.headers for t in (k.encode(), v)]
+    return [text for text in found if text]
+
+
+def produce(record_set: bytes | None, version: int = 9) -> bytes:
+    partitions = [{"index": 3, "records": record_set}]
+    topics = [{"name": "orders", "partition_data": partitions}]
+    return request("Produce", 7, version=version, acks=1, timeout_ms=5, topic_data=topics)
+
+
+def survives(text: bytes, data: bytes) -> bool:
+    """Whether 4 bytes in a row of a text are in the data, or all of a shorter one's."""
+    length = min(4, len(text))
+    return any(text[at : at + length] in data for at in range(len(text) - length + 1))
+
+
+@given(RECORDS, st.sampled_from([3, 9, 12]))
+def test_payload_is_replaced_and_nothing_else(records: list[Record], version: int) -> None:
+    record_set = build(records)
+    frame = produce(record_set, version)
+    masked, hashes = PAYLOAD.frame(frame, "request", PRODUCE, version)
+    assert len(masked) == len(frame)
+    at = frame.index(record_set)
+    assert masked[:at] == frame[:at]
+    assert masked[at + len(record_set) :] == frame[at + len(record_set) :]
+    (before,) = read(record_set)
+    (after,) = read(masked[at : at + len(record_set)])
+    assert after.crc_ok
+    for old, new in zip(before, after, strict=True):
+        assert (old.offset, old.timestamp) == (new.offset, new.timestamp)
+        for mine, its in ((old.key, new.key), (old.value, new.value)):
+            assert (mine is None, len(mine or b"")) == (its is None, len(its or b""))
+        assert [len(key) for key, _ in old.headers] == [len(key) for key, _ in new.headers]
+    if any(len(text) > 3 for text in texts(records)):
+        assert not any(survives(text, bytes(after.data)) for text in texts(records) if text[3:])
+    assert list(hashes) == ["topic_data[0].partition_data[0].records"]
+
+
+@pytest.mark.parametrize(
+    ("magic", "compression"),
+    [
+        *((0, name) for name in ("none", "gzip", "snappy")),
+        *((1, name) for name in ("none", "gzip", "snappy", "lz4")),
+        *((2, name) for name in ("none", "gzip", "snappy", "lz4", "zstd")),
+    ],
+)
+def test_every_magic_and_compression(magic: int, compression: str) -> None:
+    stamp = -1 if magic == 0 else 5
+    records = [Record(n, stamp, b"shown-to-nobody", b"neither-is-this") for n in range(2)]
+    record_set = build(records, magic=magic, compression=compression)
+    codec = api(PRODUCE).request.codec(7)
+    partition = {"index": 0, "records": record_set}
+    body = codec.encode({"topic_data": [{"name": "t", "partition_data": [partition]}]})
+    masked = PAYLOAD.body(body, "request", PRODUCE, 7)
+    assert len(masked.data) == len(body)
+    assert not survives(b"shown-to-nobody", masked.data)
+    assert not survives(b"neither-is-this", masked.data)
+    assert record_set[-12:] not in masked.data
+    found = codec.decode(masked.data)["topic_data"][0]["partition_data"][0]["records"]
+    batches = list(read(found))
+    assert all(batch.crc_ok for batch in batches)
+    (hashes,) = masked.payload.values()
+    assert len(hashes.split()) == len(batches)
+
+
+def test_equal_payloads_stay_equal_in_one_run_only() -> None:
+    def masked(by: Masking, value: bytes, offset: int) -> tuple[bytes, str]:
+        record_set = build([Record(offset, 5, b"k", value)])
+        out, hashes = by.frame(produce(record_set), "request", PRODUCE, 9)
+        body = out[out.index(b"orders") :]
+        return body[-40:], next(iter(hashes.values()))
+
+    assert (
+        masked(PAYLOAD, b"a value of some length", 0)[1]
+        == masked(PAYLOAD, b"a value of some length", 7)[1]
+    )
+    assert masked(PAYLOAD, b"a value of some length", 0) != masked(
+        PAYLOAD, b"a value of ever length", 0
+    )
+    one, two = Masking.of_payload(), Masking.of_payload()
+    assert masked(one, b"value", 0)[1] != masked(two, b"value", 0)[1]
+
+
+def test_a_wrong_checksum_stays_wrong() -> None:
+    record_set = bytearray(build([Record(0, 5, b"k", b"value")]))
+    record_set[17] ^= 1
+    masked = PAYLOAD.frame(produce(bytes(record_set)), "request", PRODUCE, 9).data
+    at = masked.index(record_set[:21])
+    (batch,) = read(masked[at : at + len(record_set)])
+    assert not batch.crc_ok
+
+
+def fetched(record_set: bytes) -> bytes:
+    partitions = [{"partition_index": 0, "high_watermark": 9, "records": record_set}]
+    topics = [{"topic": "orders", "partitions": partitions}]
+    return response("Fetch", 7, version=11, responses=topics)
+
+
+def test_part_of_a_batch_at_the_end_and_what_is_no_batch() -> None:
+    whole = build([Record(0, 5, b"key", b"shown-to-nobody")])
+    for rest in (whole[:-3], whole[:40], b"\xff" * 30 + b"shown-to-nobody"):
+        frame = fetched(whole + rest)
+        masked, hashes = PAYLOAD.frame(frame, "response", FETCH, 11)
+        assert len(masked) == len(frame)
+        assert not survives(b"shown-to-nobody", masked)
+        (found,) = hashes.values()
+        assert len(found.split()) == 2
+
+
+def test_brokers_own_markers_stay_and_clients_do_not_make_them() -> None:
+    marker = build(
+        [Record(0, 5, bytes.fromhex("00000001"), bytes(6))],
+        is_control=True,
+        producer_id=1,
+        producer_epoch=0,
+    )
+    assert PAYLOAD.frame(fetched(marker), "response", FETCH, 11).data == fetched(marker)
+    assert PAYLOAD.frame(produce(marker), "request", PRODUCE, 9).data != produce(marker)
+
+
+@pytest.mark.parametrize("masking", [SECRET, PAYLOAD])
+def test_bodies_that_cannot_be_read_go_as_a_whole(masking: Masking) -> None:
+    cases: list[tuple[bytes, Direction, int, int]] = [
+        (request("SaslAuthenticate", 7, version=1, auth_bytes=b"hunter2")[:-1], "request", 36, 1),
+        (raw(bytes.fromhex("0024 0063 00000007 ffff") + b"hunter2"), "request", 36, 99),
+        (raw(bytes.fromhex("0024 0001 00000007 0fff") + b"hunter2"), "request", 36, -1),
+        (raw(b"\0alice\0hunter2"), "request", SASL_TOKEN, -1),
+        (raw(b"hunter2"), "response", SASL_TOKEN, -1),
+    ]
+    if masking is PAYLOAD:
+        cases += [
+            (produce(b"hunter2")[:-4], "request", PRODUCE, 9),
+            (raw(bytes.fromhex("7fff 0001 00000007 ffff") + b"hunter2"), "request", 32767, 1),
+            (raw(bytes.fromhex("00000007") + b"hunter2"), "response", UNSOLICITED, -1),
+        ]
+    for frame, direction, key, version in cases:
+        masked = masking.frame(frame, direction, key, version).data
+        assert len(masked) == len(frame)
+        assert b"hunter" not in masked
+        assert masked[:4] == frame[:4]
+        assert key != SASL_TOKEN or masked[4:] == b"*" * (len(frame) - 4)
+
+
+def test_what_has_nothing_to_hide_is_left_alone() -> None:
+    frame = request("Metadata", 7, topics=[{"name": "hunter2"}])
+    assert PAYLOAD.frame(frame, "request", 3, 1).data is frame
+    unknown = raw(bytes.fromhex("7fff 0001 00000007 ffff") + b"hunter2")
+    assert SECRET.frame(unknown, "request", 32767, 1).data is unknown
+    assert SECRET.frame(produce(build([Record(0, 5, b"k", b"v")])), "request", 0, 9).payload == {}
+
+
+@pytest.mark.parametrize(("name", "direction", "path"), SECRETS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_every_secret_field(
+    name: str, direction: Direction, path: str, data: st.DataObject
+) -> None:
+    message = api(name).message(direction)
+    low, high = message.versions
+    version = data.draw(st.integers(low, high))
+    values = data.draw(bodies(message.layout(version)))
+    body = message.codec(version).encode(values)
+    key = api(name).key
+    masked = SECRET.body(body, direction, key, version).data
+    assert len(masked) == len(body)
+
+    def starred(value: Any, names: list[str]) -> Any:
+        if isinstance(value, list):
+            return [starred(one, names) for one in value]
+        if not names:
+            return value and (
+                "*" * len(value.encode()) if isinstance(value, str) else b"*" * len(value)
+            )
+        if names[0] not in value:
+            return value
+        return value | {names[0]: starred(value[names[0]], names[1:])}
+
+    expected = message.codec(version).decode(body)
+    for other, way, field in SECRETS:
+        if (other, way) == (name, direction):
+            expected = starred(expected, field.split("."))
+    assert to_json(message.codec(version).decode(masked)) == to_json(expected)
+
+
+def exchange(**bodies: Any) -> Exchange:
+    return Exchange(
+        ts=0,
+        connection=1,
+        client_address="c",
+        client_id="me",
+        broker=1,
+        key=PRODUCE,
+        version=9,
+        correlation_id=7,
+        request_size=100,
+        **bodies,
+    )
+
+
+def test_exchanges_for_log_and_control() -> None:
+    record_set = build([Record(0, 5, b"key", b"shown-to-nobody")])
+    values = {
+        "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": record_set}]}]
+    }
+    given = exchange(request_body=api(PRODUCE).request.codec(9).encode(values))
+    assert SECRET.exchange(given) is given
+    row = PAYLOAD.exchange(given).row()
+    assert list(row["payload"]["request"]) == ["topic_data[0].partition_data[0].records"]
+    assert row["request"]["topic_data"][0]["partition_data"][0]["index"] == 0
+    found = PAYLOAD.exchange(given).request_body
+    assert found is not None
+    assert not survives(b"shown-to-nobody", found)
+    assert "payload" not in given.row()
+
+
+def test_which_fields_are_record_sets() -> None:
+    assert record_sets(FETCH, "response", 11) == ("responses.partitions.records",)
+    assert record_sets(FETCH, "request", 11) == ()

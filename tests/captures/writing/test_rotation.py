@@ -1,0 +1,405 @@
+"""A capture in segments is read as the one file that it would have been."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.selection import Selection
+from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.rotation import Rotation, Segments
+from barnabas.captures.writing.sink import Sink, Stats
+from barnabas.captures.writing.writer import CaptureWriter
+from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, Full, begin, heard
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "captures" / "samples"
+OURS = ("faults.pcapng", "sasl.pcapng", "transactions.pcapng")
+NAMED = "2d4e"
+
+
+@cache
+def seen(path: Path) -> list[Exchange]:
+    return list(Conversations().exchanges(CaptureReader(path)))
+
+
+def fingerprint(found: Iterable[Exchange]) -> list[tuple[Exchange, int, str]]:
+    return [(exchange, exchange.ordinal, exchange.server_address) for exchange in found]
+
+
+def rotated(source: Path, folder: Path, points: set[int]) -> int:
+    """Write a capture again, with a new segment at these events; how many events there are."""
+    masking = Masking()
+    survey = Survey(Selection(), masking, None)
+    survey.read(CaptureReader(source))
+    count = 0
+
+    def events(reader: CaptureReader, writer: CaptureWriter) -> Iterator[Event]:
+        nonlocal count
+        for event in reader:
+            if count in points:
+                writer.look(NOW)
+            count += 1
+            yield event
+
+    reader = CaptureReader(source)
+    meta = {**reader.meta}
+    with CaptureWriter(
+        folder, limit=None, meta=meta, rotation=Rotation(age=0), capture=NAMED
+    ) as writer:
+        rewrite(reader, events(reader, writer), survey, Hiding(masking, clean=True), writer)
+    assert writer.stats.stopped is None
+    assert not writer.stats.lost_packets
+    return count
+
+
+@pytest.mark.parametrize("name", OURS)
+@settings(max_examples=15)
+@given(st.sets(st.integers(0, 400), max_size=12), st.randoms(use_true_random=False))
+def test_segments_in_any_order_give_the_exchanges_of_one_file(
+    name: str, tmp_path_factory: pytest.TempPathFactory, points: set[int], chance: random.Random
+) -> None:
+    folder = tmp_path_factory.mktemp("capture")
+    rotated(SAMPLES / name, folder, points)
+    whole = CaptureReader(SAMPLES / name)
+    together = CaptureReader(folder)
+    expected = fingerprint(seen(SAMPLES / name))
+    assert fingerprint(Conversations().exchanges(together)) == expected
+    list(whole)
+    assert together.notes == whole.notes
+    assert together.meta.items() >= whole.meta.items()
+    files = sorted(folder.iterdir())
+    chance.shuffle(files)
+    assert fingerprint(Conversations().exchanges(CaptureReader(*files))) == expected
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_segment_at_every_event(name: str, tmp_path: Path) -> None:
+    count = rotated(SAMPLES / name, tmp_path / "f", set(range(10_000)))
+    assert len(list((tmp_path / "f").iterdir())) > count // 2
+    assert fingerprint(Conversations().exchanges(CaptureReader(tmp_path / "f"))) == fingerprint(
+        seen(SAMPLES / name)
+    )
+
+
+def segments(
+    folder: Path, contents: list[bytes], *, keep: int | None = None, capture: str = NAMED
+) -> list[Path]:
+    """A connection whose requests are these, each in a segment of its own."""
+    rotation = Rotation(age=0, keep=keep)
+    with CaptureWriter(folder, limit=None, meta={}, rotation=rotation, capture=capture) as writer:
+        flow = begin(writer)
+        for data in contents:
+            flow.arrived("request", data, NOW)
+            writer.look(NOW)
+        flow.close(NOW)
+    return sorted(folder.iterdir())
+
+
+def test_each_segment_is_a_file_that_says_what_it_is(tmp_path: Path) -> None:
+    files = segments(tmp_path / "f", [b"one", b"two", b"three"])
+    assert [path.name[-14:] for path in files] == [f"-{n:06}.pcapng" for n in (1, 2, 3, 4)]
+    said = [CaptureReader(path).meta["segment"] for path in files]
+    assert said == [{"capture": NAMED, "number": number} for number in (1, 2, 3, 4)]
+    [(place, side)] = heard_alone(files[1])
+    assert (place, side) == ((1, "arrived", "request"), b"two")
+    assert files[0].stat().st_mode & 0o777 == 0o600
+    assert files[0].parent.stat().st_mode & 0o777 == 0o700
+
+
+def heard_alone(path: Path) -> list[tuple[tuple[int, str, str], bytes]]:
+    found: dict[tuple[int, str, str], bytes] = {}
+    for event in CaptureReader(path):
+        if isinstance(event, Chunk):
+            place = (event.connection, event.flow, event.direction)
+            found[place] = found.get(place, b"") + event.data
+    return list(found.items())
+
+
+def test_a_missing_segment_is_a_gap_that_is_counted(tmp_path: Path) -> None:
+    one, _, three, four, five = segments(tmp_path / "f", [b"one", b"two", b"three", b"four"])
+    reader = CaptureReader(one, three, five, four)
+    events = [event for event in reader if not isinstance(event, Opened | Closed)]
+    assert events == [
+        Chunk(1, "arrived", "request", NOW, b"one", (), 5),
+        Lost(0, "arrived", "request", 0, 0),
+        Lost(1, "arrived", "request", NOW, 3),
+        Chunk(1, "arrived", "request", NOW, b"three", (), 7),
+        Chunk(1, "arrived", "request", NOW, b"four", (), 9),
+    ]
+    assert reader.missing == {NAMED: [2]}
+    conversations = Conversations()
+    list(conversations.exchanges(CaptureReader(one, three)))
+    assert conversations.losses == 2
+
+
+def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    with CaptureWriter(
+        folder, limit=None, meta={}, rotation=Rotation(age=0), capture=NAMED
+    ) as writer:
+        for number, data in ((1, b"one"), (2, b"two")):
+            flow = writer.open(number, CLIENT, LISTENER, NOW, {})
+            flow.arrived("request", data, NOW)
+            writer.look(NOW)
+            flow.arrived("request", data + data, NOW)
+            if number == 1:
+                writer.look(NOW)
+                flow.close(NOW)
+    first, _, _, last = sorted(folder.iterdir())
+    events = list(CaptureReader(first, last))
+    assert [type(event) for event in events] == [
+        Opened, Chunk, Lost, Closed, Opened, Lost, Lost, Chunk,
+    ]  # fmt: skip
+    assert [event.connection for event in events] == [1, 1, 0, 1, 2, 2, 2, 2]
+
+
+def test_two_captures_in_one_folder_follow_each_other(tmp_path: Path) -> None:
+    for capture in ("7a", "5f"):
+        segments(tmp_path / "f", [b"abc"], capture=capture)
+    assert len(list((tmp_path / "f").iterdir())) == 4
+    opened = [event for event in CaptureReader(tmp_path / "f") if isinstance(event, Opened)]
+    assert [event.connection for event in opened] == [1, 2]
+
+
+def test_a_segment_ends_where_its_size_is_reached(tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    with CaptureWriter(
+        folder, limit=None, meta={}, rotation=Rotation(size=5000), capture="5f"
+    ) as it:
+        flow = begin(it)
+        for _ in range(10):
+            flow.arrived("request", bytes(1000), NOW)
+    sizes = [path.stat().st_size for path in sorted(folder.iterdir())]
+    assert len(sizes) == 3
+    assert all(5000 <= size < 6500 for size in sizes[:-1])
+    assert it.stats.bytes == sum(sizes)
+    assert it.stats.segments == 3
+
+
+def test_a_segment_ends_when_it_is_old_and_not_empty(tmp_path: Path) -> None:
+    folder, old = tmp_path / "f", 1000
+    with CaptureWriter(folder, limit=None, meta={}, rotation=Rotation(age=old), capture="5f") as it:
+        it.look(NOW)
+        it.look(NOW + old)
+        assert len(list(folder.iterdir())) == 1  # there is nothing in it
+        flow = begin(it)
+        flow.arrived("request", b"1", NOW)
+        it.look(NOW + 2 * old)
+        flow.arrived("request", b"2", NOW)
+        it.look(NOW + 3 * old - 1)
+        flow.arrived("request", b"3", NOW)
+        it.look(NOW + 3 * old)
+        flow.arrived("request", b"4", NOW)
+    heard_in = [dict(heard_alone(path)) for path in sorted(folder.iterdir())]
+    assert [found[1, "arrived", "request"] for found in heard_in] == [b"1", b"23", b"4"]
+
+
+def test_the_latest_segments_are_kept(tmp_path: Path) -> None:
+    files = segments(tmp_path / "f", [b"1", b"2", b"3", b"4"], keep=2)
+    assert [path.name[-14:-7] for path in files] == ["-000004", "-000005"]
+    reader = CaptureReader(tmp_path / "f")
+    assert [event.data for event in reader if isinstance(event, Chunk)] == [b"4"]
+    assert reader.missing == {NAMED: [1, 2, 3]}
+
+
+def test_the_scenario_of_a_segment_is_the_one_that_holds(tmp_path: Path) -> None:
+    folder, listener = tmp_path / "f", {"barnabas": "listener", "port": 1}
+    with CaptureWriter(
+        folder,
+        limit=None,
+        meta={"scenario": "first", "began": 1},
+        rotation=Rotation(age=0),
+        capture="5f",
+    ) as writer:
+        writer.note(NOW, listener)
+        writer.note(NOW + 1, {"barnabas": "scenario", "by": "me", "scenario": "second", "seed": 3})
+        writer.look(NOW)
+        writer.note(NOW + 2, {"other": 1})
+    first, second = map(CaptureReader, sorted(folder.iterdir()))
+    assert (first.meta["scenario"], first.meta["began"]) == ("first", 1)
+    assert second.meta.items() >= {"scenario": "second", "seed": 3, "began": NOW + 1}.items()
+    list(second)
+    assert [note.comment for note in second.notes] == [listener, {"other": 1}]
+    together = CaptureReader(folder)
+    list(together)
+    assert len(together.notes) == 3
+
+
+# the folder
+
+
+def test_what_is_written_is_called_part(tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    with CaptureWriter(folder, limit=None, meta={}, rotation=Rotation(age=0), capture="5f") as it:
+        begin(it).arrived("request", b"abc", NOW)
+        [part] = folder.iterdir()
+        assert part.name.endswith("-000001.pcapng.part")
+        assert heard(part)[1, "arrived", "request"].data == b"abc"
+        assert heard(folder) == heard(part)
+    assert [path.name for path in folder.iterdir()] == [part.with_suffix("").name]
+
+
+def test_only_one_writes_to_a_folder(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path, limit=None, meta={}, rotation=Rotation(age=0), capture="5f"):
+        with pytest.raises(OSError, match="another proxy writes there") as found:
+            CaptureWriter(tmp_path, limit=None, meta={}, rotation=Rotation(age=0), capture="60")
+        assert found.value.errno == errno.EBUSY
+        assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_a_killed_writer_left_gets_its_name_and_stays(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from tests.captures.writing.test_rotation import *\n"
+        "writer = CaptureWriter(Path(sys.argv[1]), limit=None, meta={}, rotation=Rotation(age=0))\n"
+        "begin(writer).arrived('request', b'abc', NOW)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, check=False, timeout=60)
+    [part] = tmp_path.iterdir()
+    assert part.suffix == ".part"
+    left = part.read_bytes()
+    nothing = tmp_path / part.name.replace("1.", "2.")
+    assert nothing != part
+    nothing.touch()
+    segments(tmp_path, [b"def"])
+    assert part.with_suffix("").read_bytes() == left
+    assert not list(tmp_path.glob("*.part"))
+    found = [event.data for event in CaptureReader(tmp_path) if isinstance(event, Chunk)]
+    assert found == [b"abc", b"def"]
+
+
+def test_an_empty_folder_is_no_capture(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no capture"):
+        CaptureReader(tmp_path)
+
+
+# the next file is never in the way
+
+
+class Gate:
+    """A disk on which the second file takes its time."""
+
+    def __init__(self, full: bool = False) -> None:
+        self.made = 0
+        self.full = full
+        self.open = threading.Event()
+
+    def create(self, path: Path) -> int:
+        self.made += 1
+        if self.made == 2:
+            assert self.open.wait(30)
+            if self.full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def gated(folder: Path, gate: Gate, **options: int) -> Segments:
+    def sink(path: Path, head: bytes, **given: Any) -> Sink:
+        return Sink(path, head, **{**given, **options, "create": gate.create})
+
+    return Segments(folder, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
+
+
+def nothing(stats: Stats) -> bytes:
+    return b""
+
+
+def contents(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.iterdir())]
+
+
+def test_blocks_wait_in_memory_until_the_next_file_is_there(tmp_path: Path) -> None:
+    gate = Gate()
+    sink = gated(tmp_path, gate)
+    for data in (b"abcd", b"efg", b"h", b"ij"):
+        assert sink.put([data], 1, len(data))
+    assert sink.segment == 3
+    gate.open.set()
+    sink.close(nothing)
+    assert contents(tmp_path) == [b"1:abcd", b"2:efgh", b"3:ij"]
+    assert sink.stats.packets == 4
+
+
+def test_what_does_not_fit_into_the_queue_is_lost_and_counted(tmp_path: Path) -> None:
+    gate = Gate()
+    sink = gated(tmp_path, gate, queue=8)
+    assert sink.put([b"abcd"], 1, 4)
+    assert sink.put([b"efg"], 1, 3)
+    assert not sink.put([b"12345"], 1, 5)
+    gate.open.set()
+    sink.close(nothing)
+    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
+    assert (sink.stats.lost_packets, sink.stats.lost_bytes) == (1, 5)
+
+
+def test_a_file_that_can_not_be_made_ends_the_capture(tmp_path: Path) -> None:
+    gate = Gate(full=True)
+    sink = gated(tmp_path, gate)
+    assert sink.put([b"abcd"], 1, 4)
+    assert sink.put([b"ef"], 1, 2)
+    gate.open.set()
+    sink.close(nothing)
+    assert contents(tmp_path) == [b"1:abcd"]
+    assert sink.stats.stopped == os.strerror(errno.ENOSPC)
+    assert sink.stats.lost_bytes == 2
+
+
+def test_a_disk_that_is_full_in_a_later_segment_leaves_whole_blocks(tmp_path: Path) -> None:
+    def sink(path: Path, head: bytes, **given: Any) -> Sink:
+        return Sink(path, head, **given, writev=Full(13).writev)
+
+    written = Segments(tmp_path, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
+    taken = [written.put([data], 1, len(data)) for data in (b"abcd", b"efg")]
+    for thread in threading.enumerate():
+        if thread.name == "capture":
+            thread.join(30)
+    taken.append(written.put([b"hijk"], 1, 4))
+    written.close(nothing)
+    assert taken == [True, True, False]
+    assert contents(tmp_path) == [b"1:abcd", b"2:efg"]
+    assert written.stats.stopped == os.strerror(errno.ENOSPC)
+    assert (written.stats.bytes, written.stats.lost_bytes) == (11, 4)
+
+
+def test_afterwards_blocks_are_written_at_once_again(tmp_path: Path) -> None:
+    gate = Gate()
+    gate.open.set()
+    sink = gated(tmp_path, gate)
+    assert sink.put([b"abcd"], 1, 4)
+    for thread in threading.enumerate():
+        if thread.name == "capture":
+            thread.join(30)
+    assert sink.put([b"e"], 1, 1)
+    assert [path.read_bytes() for path in tmp_path.glob("*.part")] == [b"2:e"]
+    sink.close(nothing)
+
+
+@pytest.mark.parametrize(("limit", "size"), [(13, 12), (14, 14), (17, 14)])
+def test_the_limit_is_that_of_all_segments(tmp_path: Path, limit: int, size: int) -> None:
+    sink = Segments(tmp_path, lambda number: b"12", Rotation(size=4), limit=limit)
+    taken = [sink.put([b"abcd"], 1, 4) for _ in range(3)]
+    sink.close(nothing)
+    assert taken == [True, True, False]
+    assert sum(map(len, contents(tmp_path))) == size
+    assert sink.stats.stopped == "its size limit is reached"

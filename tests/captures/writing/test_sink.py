@@ -1,0 +1,253 @@
+"""The file never slows its writer: slow and full disks, limits, pipes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.writing.sink import SLOW_NS, Sink, Stats
+
+HEAD = b"head"
+
+
+def nothing(stats: Stats) -> bytes:
+    return b""
+
+
+class Disk:
+    """A disk that is slow or full when told so."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.takes = 0
+        self.room: int | None = None
+        self.step: int | None = None
+        self.gated = False
+        self.gate = threading.Semaphore(0)
+        """Lets the thread write once for each release."""
+        self.waits = threading.Semaphore(0)
+        """Released whenever the thread comes to the gate."""
+        self.threads: set[str] = set()
+
+    def clock(self) -> int:
+        return self.now
+
+    def writev(self, file: int, buffers: Sequence[Buffer]) -> int:
+        assert len(buffers) <= 1024
+        self.now += self.takes
+        self.threads.add(threading.current_thread().name)
+        if self.gated and threading.current_thread().name == "capture":
+            self.waits.release()
+            assert self.gate.acquire(timeout=30)
+        data = b"".join(buffers)[: self.step]
+        if self.room is not None:
+            if not self.room:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            data = data[: self.room]
+            self.room -= len(data)
+        return os.write(file, data)
+
+
+def make(path: Path, disk: Disk, **options: Any) -> Sink:
+    return Sink(path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options)
+
+
+def test_buffers_are_written_in_order(tmp_path: Path) -> None:
+    sink = make(tmp_path / "f", Disk())
+    assert sink.put([b"one", memoryview(b"two")], 2, 3)
+    assert sink.stats == Stats(packets=2, bytes=10)
+    sink.close(lambda stats: b"last")
+    assert (tmp_path / "f").read_bytes() == b"headonetwolast"
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o600
+
+
+def test_more_buffers_than_a_call_takes(tmp_path: Path) -> None:
+    sink = make(tmp_path / "f", Disk())
+    parts = [b"%d," % n for n in range(3000)]
+    assert sink.put(parts, 1, 1)
+    sink.close(nothing)
+    assert (tmp_path / "f").read_bytes() == HEAD + b"".join(parts)
+
+
+def test_partial_writes_go_on(tmp_path: Path) -> None:
+    disk = Disk()
+    disk.step = 3
+    sink = make(tmp_path / "f", disk)
+    assert sink.put([b"abcd", b"efgh"], 1, 1)
+    sink.close(nothing)
+    assert (tmp_path / "f").read_bytes() == b"headabcdefgh"
+
+
+def test_a_full_disk_stops_the_file_at_a_whole_block(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = make(tmp_path / "f", disk)
+    assert sink.put([b"block"], 1, 5)
+    disk.room = 3
+    assert not sink.put([b"second", b"block"], 2, 8)
+    disk.room = None
+    assert not sink.put([b"third"], 1, 5)
+    assert sink.stats == Stats(1, 9, 3, 13, os.strerror(errno.ENOSPC))
+    sink.close(lambda stats: b"%d lost" % stats.lost_packets)
+    assert (tmp_path / "f").read_bytes() == b"headblock3 lost"
+
+
+def test_a_full_disk_stays_full_at_the_end(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = make(tmp_path / "f", disk)
+    disk.room = 2
+    sink.put([b"block"], 1, 5)
+    sink.close(lambda stats: b"last")
+    assert (tmp_path / "f").read_bytes() == HEAD
+
+
+def test_the_limit_is_of_the_whole_file(tmp_path: Path) -> None:
+    sink = make(tmp_path / "f", Disk(), limit=20, reserve=6)
+    assert sink.put([b"0123456789"], 1, 10)
+    assert not sink.put([b"x"], 1, 1)
+    assert sink.stats == Stats(1, 14, 1, 1, "its size limit is reached")
+    sink.close(lambda stats: b"sixsix")
+    assert (tmp_path / "f").stat().st_size == 20
+
+
+def test_a_slow_write_hands_over_to_a_thread(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = make(tmp_path / "f", disk)
+    disk.gated = True
+    disk.takes = SLOW_NS
+    assert sink.put([b"a"], 1, 1)
+    assert sink.put([b"b"], 1, 1)
+    assert sink.stats.packets == 2
+    disk.takes += 1
+    assert sink.put([b"c"], 1, 1)
+    buffer = bytearray(b"d")
+    assert sink.put([memoryview(buffer)], 1, 1)
+    assert sink.stats.packets == 3
+    buffer[:] = b"!"  # it is the caller's again
+    disk.gate.release()
+    sink.close(nothing)
+    assert disk.threads == {"MainThread", "capture"}
+    assert (tmp_path / "f").read_bytes() == b"headabcd"
+    assert sink.stats == Stats(packets=4, bytes=8)
+
+
+def slow(path: Path, disk: Disk, *, closing: float = 30.0, limit: int | None = None) -> Sink:
+    """A sink whose thread hangs in its first write, with 8 of 10 bytes waiting."""
+    sink = Sink(
+        path, HEAD, clock=disk.clock, writev=disk.writev, queue=10, closing=closing, limit=limit
+    )
+    disk.takes = SLOW_NS + 1
+    assert sink.put([b"a"], 1, 1)
+    disk.gated = True
+    assert sink.put([b"bbbb"], 1, 4)
+    assert disk.waits.acquire(timeout=30)
+    assert sink.put([b"cccc"], 1, 4)
+    return sink
+
+
+def test_a_full_queue_loses_and_counts(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk)
+    assert not sink.put([b"ddd"], 1, 3)
+    assert sink.put([b"ee"], 1, 2)
+    disk.gate.release(9)
+    sink.close(lambda stats: b"%d" % stats.lost_bytes)
+    assert (tmp_path / "f").read_bytes() == b"headabbbbccccee3"
+    assert sink.stats == Stats(4, 16, 1, 3)
+
+
+def test_what_was_written_makes_room(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk)
+    disk.gate.release()
+    assert disk.waits.acquire(timeout=30)
+    assert sink.put([b"dddddd"], 1, 6)
+    disk.gate.release(9)
+    sink.close(nothing)
+    assert sink.stats == Stats(4, 19)
+
+
+def test_what_waits_within_the_limit_is_written(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk, limit=13)
+    assert not sink.put([b"d"], 1, 1)
+    disk.gate.release(9)
+    sink.close(nothing)
+    assert (tmp_path / "f").read_bytes() == b"headabbbbcccc"
+    assert sink.stats == Stats(3, 13, 1, 1, "its size limit is reached")
+
+
+def test_an_error_in_the_thread_loses_what_waits(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk)
+    disk.room = 2
+    disk.gate.release(9)
+    sink.close(nothing)
+    assert (tmp_path / "f").read_bytes() == b"heada"
+    assert sink.stats == Stats(1, 5, 2, 8, os.strerror(errno.ENOSPC))
+
+
+def test_closing_does_not_wait_for_ever(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk, closing=0.0)
+    sink.close(nothing)
+    assert sink.stats.stopped == "not written within 0 s of closing"
+    assert sink.stats.lost_packets == 1
+    disk.gate.release(9)
+
+
+def test_after_closing_all_is_lost(tmp_path: Path) -> None:
+    sink = make(tmp_path / "f", Disk())
+    sink.close(nothing)
+    with (tmp_path / "other").open("wb"):  # it may have got the same descriptor
+        assert not sink.put([b"x"], 1, 1)
+    sink.close(nothing)
+    assert (tmp_path / "other").read_bytes() == b""
+
+
+def test_a_pipe_is_written_by_a_thread(tmp_path: Path) -> None:
+    disk = Disk()
+    sink = make(Path(os.devnull), disk)
+    sink.put([b"x"], 1, 1)
+    sink.close(nothing)
+    assert disk.threads == {"MainThread", "capture"}
+    assert sink.stats == Stats(packets=1, bytes=5)
+
+
+def test_a_path_that_can_not_be_written(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        make(tmp_path, Disk())
+    disk = Disk()
+    disk.room = 2
+    with pytest.raises(OSError, match="No space left"):
+        make(tmp_path / "f", disk)
+
+
+def test_a_file_size_limit_of_the_system(tmp_path: Path) -> None:
+    script = """
+import resource, sys
+from pathlib import Path
+from barnabas.captures.writing.sink import Sink
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+sink = Sink(Path(sys.argv[1]), b"h" * 50)
+sink.put([b"a" * 40], 1, 40)
+sink.put([b"b" * 40], 1, 40)
+print(sink.stats.stopped, sink.stats.bytes, sink.stats.lost_bytes)
+sink.close(lambda stats: b"")
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "f")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "File too large 90 40\n"
+    assert (tmp_path / "f").stat().st_size == 90
