@@ -13,9 +13,9 @@ from barnabas.capture_files import capture_files
 from barnabas.capture_input import opened
 from barnabas.captures.files import private
 from barnabas.output import Output
-from barnabas.pipeline.errors import UnavailableError, reason
-from barnabas.pipeline.folders import ON_REQUEST, plain
-from barnabas.pipeline.masters import parse_master
+from barnabas.pipeline.spark.errors import UnavailableError, reason
+from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.tables.folders import ON_REQUEST, plain
 from barnabas.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
@@ -125,7 +125,7 @@ def session_of(wanted: Wanted, progress: Shown, size: int | None = None) -> Iter
 
     size: bytes that it is for, if that is known and it is ours to set up.
     """
-    from barnabas.pipeline.session import LIGHT, LIGHT_UP_TO, QUICK, session
+    from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
     ours: Mapping[str, str] = {}
     if size is not None and size < LIGHT_UP_TO:
@@ -148,8 +148,8 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
     from pyspark.errors import PySparkException
 
     from barnabas.pipeline.analyze import analyze as analyze_tables
-    from barnabas.pipeline.progress import watched
-    from barnabas.pipeline.tables import write
+    from barnabas.pipeline.spark.progress import watched
+    from barnabas.pipeline.tables.tables import write
 
     # whoever works for us may have begun in another folder
     out, files = wanted.out.resolve(), [path.resolve() for path in files]

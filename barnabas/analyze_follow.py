@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from barnabas.analyze import Wanted, free, printed, session_of
 from barnabas.analyze_progress import Shown, shown
 from barnabas.output import Output
-from barnabas.pipeline.folders import plain
-from barnabas.pipeline.masters import parse_master
+from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.tables.folders import plain
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ def _work(
     from pyspark.errors import PySparkException
 
     from barnabas.pipeline.analyze import analyze as analyze_tables
-    from barnabas.pipeline.batches import Batches
-    from barnabas.pipeline.progress import watched
-    from barnabas.pipeline.streaming import follow as begin
+    from barnabas.pipeline.spark.progress import watched
+    from barnabas.pipeline.streaming.batches import Batches
+    from barnabas.pipeline.streaming.job import follow as begin
 
     out = wanted.out.resolve()
     batches = Batches(out)

@@ -148,7 +148,7 @@ def fuzz_run_command(
 
 def _look_at(master: str) -> None:
     """Raises Trouble for what is no master, before a target is started in vain."""
-    from barnabas.pipeline.masters import parse_master
+    from barnabas.pipeline.spark.masters import parse_master
 
     try:
         parse_master(master)

@@ -18,9 +18,9 @@ from barnabas.fuzz.shards import SCHEMA, Job, Row, came_to, job_of, shards
 from barnabas.fuzz.targets.contents import target_of
 from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_targets import KINDS
-from barnabas.pipeline.errors import UnavailableError, reason
-from barnabas.pipeline.masters import parse_master
-from barnabas.pipeline.session import QUICK, session
+from barnabas.pipeline.spark.errors import UnavailableError, reason
+from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.spark.session import QUICK, session
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:

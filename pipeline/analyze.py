@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from plotly.offline import get_plotlyjs
 
-from barnabas.pipeline.analyses.contents import ANALYSES
+from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
-from barnabas.pipeline.statements import FILE, script
-from barnabas.pipeline.tables import TABLES, read
+from barnabas.pipeline.tables.sql import FILE, script
+from barnabas.pipeline.tables.tables import TABLES, read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -49,7 +49,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One Spark for all tests of a worker process: embedded, small, with few partitions, as their data is."""
-    from barnabas.pipeline.session import QUICK, session
+    from barnabas.pipeline.spark.session import QUICK, session
 
     with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
         yield spark

@@ -1,1 +1,1 @@
-"""Capture files of any origin: pcap and pcapng, compressed or not, folders of them, files only their owner reads."""
+"""Capture files of any origin: pcap, pcapng, compressed ones, folders; and files only their owner reads."""

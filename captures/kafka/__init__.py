@@ -1,1 +1,1 @@
-"""Streams of bytes as Kafka: protocol detection, framing, pairing, what messages do not say themselves, log lines."""
+"""Bytes as Kafka: protocol detection, framing, pairing, context that messages leave out, log lines."""

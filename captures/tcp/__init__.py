@@ -1,1 +1,1 @@
-"""TCP out of packets: headers, fragments, reassembly, and what is missing; synthesised the other way round."""
+"""TCP out of packets: headers, fragments, reassembly and its gaps; and headers to write."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

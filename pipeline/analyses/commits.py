@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks.commits import FENCES
 from barnabas.pipeline.analyses.expressions import error_text, host, total
-from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

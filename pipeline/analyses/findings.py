@@ -16,9 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding
 from barnabas.captures.kafka.context import Context
-from barnabas.pipeline.bodies import bodies
-from barnabas.pipeline.columns import Column, arrow, ddl
-from barnabas.pipeline.rows import exchange
+from barnabas.pipeline.rows.bodies import bodies
+from barnabas.pipeline.rows.columns import Column, arrow, ddl
+from barnabas.pipeline.rows.exchanges import exchange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

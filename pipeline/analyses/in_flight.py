@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.buckets import bucketed
 from barnabas.pipeline.analyses.expressions import answered_ns, asked
-from barnabas.pipeline.columns import Column
-from barnabas.pipeline.rows import NO_RESPONSE
+from barnabas.pipeline.rows.columns import Column
+from barnabas.pipeline.rows.exchanges import NO_RESPONSE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.buckets import bucketed
 from barnabas.pipeline.analyses.expressions import asked
-from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

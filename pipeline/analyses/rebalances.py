@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.pipeline.analyses.classic_phases import classic_phases
 from barnabas.pipeline.analyses.epoch_phases import epoch_phases
 from barnabas.pipeline.analyses.expressions import moment, ms
-from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

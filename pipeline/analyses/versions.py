@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.expressions import asked
-from barnabas.pipeline.columns import Column
+from barnabas.pipeline.rows.columns import Column
 from barnabas.specs.contents import NAMES
 from barnabas.specs.releases import RELEASES, offered
 

@@ -16,7 +16,6 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import plural, printable
-from barnabas.pipeline.report.contents import SECTIONS
 from barnabas.pipeline.report.parts import (
     SEVERITIES,
     Drawn,
@@ -27,6 +26,7 @@ from barnabas.pipeline.report.parts import (
     Table,
     rows,
 )
+from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.wording import cell, duration, listed, utc
 
 ROWS: Final = 500

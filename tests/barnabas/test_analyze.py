@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from barnabas.analyze import Wanted, analyze
-from barnabas.pipeline import session
+from barnabas.pipeline.spark import session
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 
 SAMPLES = Path(__file__).parent.parent.parent / "captures" / "samples"

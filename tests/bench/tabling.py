@@ -103,10 +103,10 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
     from barnabas.captures.kafka.exchange import Exchange
     from barnabas.captures.reader import CaptureReader
     from barnabas.memory import keep_freed
-    from barnabas.pipeline.bodies import BODY, body_array
-    from barnabas.pipeline.bodies import body as body_of
-    from barnabas.pipeline.columns import EXCHANGES, arrow
-    from barnabas.pipeline.rows import batch, row
+    from barnabas.pipeline.rows.bodies import BODY, body_array
+    from barnabas.pipeline.rows.bodies import body as body_of
+    from barnabas.pipeline.rows.columns import EXCHANGES, arrow
+    from barnabas.pipeline.rows.exchanges import batch, row
 
     keep_freed()  # as each command does
     context = Context()
@@ -150,8 +150,8 @@ def measure_pure(path: Path, out: Path, *, bodies: bool) -> Spans:
 def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     """The pipeline; it may begin when its session has answered something, by a worker in Python."""
     clock, peaks = Clock(), Peaks(os.getpid())
-    from barnabas.pipeline.session import LIGHT, LIGHT_UP_TO, session
-    from barnabas.pipeline.tables import write
+    from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, session
+    from barnabas.pipeline.tables.tables import write
 
     settings = LIGHT if path.stat().st_size < LIGHT_UP_TO else {}  # as `barnabas analyze` does
     with session(master, settings) as spark:

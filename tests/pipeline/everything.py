@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from barnabas.pipeline.analyses.contents import ANALYSES
+from barnabas.pipeline.analyses.registry import ANALYSES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from barnabas.pipeline.batches import Batches
-from barnabas.pipeline.session import QUICK, session
-from barnabas.pipeline.streaming import follow
+from barnabas.pipeline.spark.session import QUICK, session
+from barnabas.pipeline.streaming.batches import Batches
+from barnabas.pipeline.streaming.job import follow
 
 
 def main(folder: str, out: str, at_once: str, where: str = "", number: str = "-1") -> None:

@@ -13,8 +13,8 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.pipeline.bodies import Body, Names, body
-from barnabas.pipeline.rows import row
+from barnabas.pipeline.rows.bodies import Body, Names, body
+from barnabas.pipeline.rows.exchanges import row
 from barnabas.specs.contents import api
 from barnabas.specs.layout import Layout
 from tests.captures.kafka.context.exchanges import exchange

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyspark
 
-from barnabas.pipeline.java import java_home
+from barnabas.pipeline.spark.java import java_home
 
 LITTLE = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Environment of JVMs that end before it would pay to compile for them."""

@@ -13,17 +13,17 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.columns import EXCHANGES, RAW
-from barnabas.pipeline.completing import Completion
-from barnabas.pipeline.facts import Facts, Said, gather
-from barnabas.pipeline.flows import Files, Outcome, Reading, outcomes
-from barnabas.pipeline.outcomes import ALL, HEAD, travelling
-from barnabas.pipeline.plan import Plan, plan, sorted_paths
-from barnabas.pipeline.ranges import ranges
-from barnabas.pipeline.rows import NO_RESPONSE, batch, row, software_of
-from barnabas.pipeline.runs import unpack
-from barnabas.pipeline.segments import segments
-from barnabas.pipeline.survey import survey
+from barnabas.pipeline.reading.completing import Completion
+from barnabas.pipeline.reading.facts import Facts, Said, gather
+from barnabas.pipeline.reading.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.reading.outcomes import ALL, HEAD, travelling
+from barnabas.pipeline.reading.plan import Plan, plan, sorted_paths
+from barnabas.pipeline.reading.ranges import ranges
+from barnabas.pipeline.reading.runs import unpack
+from barnabas.pipeline.reading.segments import segments
+from barnabas.pipeline.reading.survey import survey
+from barnabas.pipeline.rows.columns import EXCHANGES, RAW
+from barnabas.pipeline.rows.exchanges import NO_RESPONSE, batch, row, software_of
 
 ROW = (*EXCHANGES, *RAW)
 NAMES = tuple(column.name for column in ROW)

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import Secrets
-from barnabas.pipeline.tables import write
+from barnabas.pipeline.tables.tables import write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

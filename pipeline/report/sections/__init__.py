@@ -1,1 +1,1 @@
-"""What the report shows, a section a file; `barnabas.pipeline.report.contents` has their order."""
+"""What the report shows, a section a file; `barnabas.pipeline.report.registry` has their order."""

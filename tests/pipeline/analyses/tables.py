@@ -13,8 +13,8 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
-from barnabas.pipeline.columns import EXCHANGES, Column, arrow
-from barnabas.pipeline.rows import batch, row, software_of
+from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
+from barnabas.pipeline.rows.exchanges import batch, row, software_of
 from tests.pipeline.given import SAMPLES, body_text
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from barnabas.pipeline.analyses.analysis import Analysis
-from barnabas.pipeline.analyses.contents import ANALYSES
-from barnabas.pipeline.columns import ddl
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.rows.columns import ddl
 from tests.pipeline.analyses.tables import table
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from barnabas.pipeline.analyses.in_flight import in_flight
-from barnabas.pipeline.rows import NO_RESPONSE
+from barnabas.pipeline.rows.exchanges import NO_RESPONSE
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import metadata, numbered
 from tests.pipeline.analyses.tables import rows, table

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 from plotly.offline import get_plotlyjs
 
-from barnabas.pipeline.report.contents import SECTIONS
 from barnabas.pipeline.report.page import page
+from barnabas.pipeline.report.registry import SECTIONS
 from tests.pipeline.report.made import OVERVIEW, results
 from tests.pipeline.report.test_page import Seen
 

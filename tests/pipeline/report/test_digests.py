@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from barnabas.pipeline.analyses.contents import ANALYSES
-from barnabas.pipeline.columns import ddl
+from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report import collecting
 from barnabas.pipeline.report.collecting import collect
 from barnabas.pipeline.report.digests import DIGESTS, Digest
-from barnabas.pipeline.tables import TABLES
+from barnabas.pipeline.rows.columns import ddl
+from barnabas.pipeline.tables.tables import TABLES
 from tests.pipeline.report.made import at, results
 
 if TYPE_CHECKING:

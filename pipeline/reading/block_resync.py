@@ -1,0 +1,94 @@
+"""Where a block begins: behind a corrupt region, or in a range that was cut anywhere.
+
+A place is taken if a few blocks stand behind each other there. That proves nothing: who cuts a file
+checks that the ranges meet (`plan.py`), and behind a corrupt region sequential reading finds the same place.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Final
+
+from barnabas.captures.files.pcapng import BLOCK_LIMIT, MAGIC, NUMBERED, ORDERS
+from barnabas.pipeline.reading.ranges import State
+
+Buffer = bytes | bytearray | memoryview
+"""Or a memory map."""
+
+_CHAIN: Final = 4
+"""Blocks behind each other that prove a place, or all up to the file's end."""
+_KINDS: Final = (1, 2, 3, 4, 5, 6, 10, *NUMBERED)
+_SNAPLEN: Final = 1 << 18
+"""Bytes of a packet in a pcap file by which a place is recognised."""
+_PAUSE: Final = 86_400
+"""Seconds between two packets by which a place is recognised."""
+
+_BLOCKS: Final = {
+    "<": re.compile(rb"(?=[\x01-\x06\x0a]\0\0\0.{2}[\0-\x04]\0|\n\r\r\n)", re.DOTALL),
+    ">": re.compile(rb"(?=\0\0\0[\x01-\x06\x0a]\0[\0-\x04]|\n\r\r\n)", re.DOTALL),
+}
+_RECORDS: Final = {
+    "<": re.compile(rb"(?=.{7}[\0-\x3b].{2}[\0-\x04]\0.{2}[\0-\x0f]\0)", re.DOTALL),
+    ">": re.compile(rb"(?=.{4}[\0-\x3b].{3}\0[\0-\x04].{2}\0[\0-\x0f])", re.DOTALL),
+}
+
+
+def resync(data: Buffer, start: int, stop: int, state: State, *, whole: bool = True) -> int | None:
+    """The first place from `start` on and before `stop` where a block seems to begin; None: nowhere.
+
+    `whole`: the data goes up to the file's end.
+    """
+    if state.layout is None:
+        pattern, holds = _BLOCKS[state.order], _block_holds
+    else:
+        pattern, holds = _RECORDS[state.layout.order], _record_holds
+    # a match looks ahead: it may need some bytes behind its first one
+    for match in pattern.finditer(data, start, min(stop + 16, len(data))):
+        at = match.start()
+        if at >= stop:
+            break
+        if holds(data, at, state, whole):
+            return at
+    return None
+
+
+def _block_holds(data: Buffer, at: int, state: State, whole: bool) -> bool:
+    order = state.order
+    for before in range(_CHAIN):
+        if len(data) - at < 12:
+            return before > 0
+        if data[at : at + 4] == MAGIC:
+            order = ORDERS.get(bytes(data[at + 8 : at + 12]), "")
+            if not order:
+                return False
+        kind, length = struct.unpack_from(order + "II", data, at)
+        if kind not in _KINDS and data[at : at + 4] != MAGIC:
+            return False
+        if length < 12 or length & 3 or length > BLOCK_LIMIT:
+            return False
+        if at + length > len(data):
+            return not whole  # what is cut off proves nothing
+        if struct.unpack_from(order + "I", data, at + length - 4)[0] != length:
+            return False
+        at += length
+    return True
+
+
+def _record_holds(data: Buffer, at: int, state: State, whole: bool) -> bool:
+    layout = state.layout
+    assert layout is not None  # noqa: S101
+    last = None
+    for _ in range(_CHAIN):
+        if len(data) - at < layout.size:
+            return last is not None
+        seconds, ticks, length, original = struct.unpack_from(layout.order + "4I", data, at)
+        if length > min(original, _SNAPLEN) or ticks * layout.tick >= 10**9 or not original:
+            return False
+        if last is not None and abs(seconds - last) > _PAUSE:
+            return False
+        if at + layout.size + length > len(data):
+            return not whole and last is not None
+        last = seconds
+        at += layout.size + length
+    return True

@@ -1,0 +1,96 @@
+"""What must be known of all flows before an exchange is complete: gathered from what each of them says.
+
+Names are known for all of a capture wherever in it they were learnt: the id of a topic never gets another
+name, so an exchange may be told the name that only a later one says. The pure reader, which reads once,
+knows it from there on.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from barnabas.pipeline.reading.outcomes import Place
+from barnabas.pipeline.reading.plan import Epoch
+
+
+class Said(NamedTuple):
+    """A row that is no exchange."""
+
+    kind: str
+    epoch: int
+    of: int
+    place: Place
+    said: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Facts:
+    """What `gather` makes of them. To be pickled."""
+
+    connections: dict[tuple[int, int], int] = field(default_factory=dict)
+    """The numbers of connections by epoch and by what they were called while they travelled."""
+    losses: list[Place] = field(default_factory=list)
+    """When something was found to be missing, in order."""
+    topics: dict[uuid.UUID, str] = field(default_factory=dict)
+    producers: dict[int, str] = field(default_factory=dict)
+    """Transactional ids by producer id."""
+    brokers: dict[str, int | None] = field(default_factory=dict)
+    """Node ids by address; None: said of several."""
+
+
+def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
+    """Facts out of rows in any order."""
+    facts = Facts()
+    opened: dict[int, list[tuple[Place, int]]] = {}
+    flows: dict[int, list[int]] = {}
+    clusters: set[str] = set()
+    several = False
+    for one in sorted(said, key=lambda one: one.place):
+        match one.kind:
+            case "connection":
+                opened.setdefault(one.epoch, []).append((one.place, one.of))
+            case "flow":
+                flows.setdefault(one.epoch, []).append(one.of)
+            case "loss":
+                facts.losses.append(one.place)
+            case "topic":
+                facts.topics[uuid.UUID(one.said["id"])] = one.said["name"]
+            case "producer":
+                facts.producers[one.said["id"]] = one.said["name"]
+            case "broker":
+                address, node = one.said["address"], one.said["node"]
+                if facts.brokers.setdefault(address, node) != node:
+                    facts.brokers[address] = None
+                several = several or one.said["several"]
+                clusters |= {one.said["cluster"]} - {None}
+    if several or len(clusters) > 1:
+        facts.brokers.clear()
+    _number(facts, epochs, opened, flows)
+    return facts
+
+
+def _number(
+    facts: Facts,
+    epochs: Sequence[Epoch],
+    opened: dict[int, list[tuple[Place, int]]],
+    flows: dict[int, list[int]],
+) -> None:
+    """Connections count on from one section to the next; those of others in the order in which they were
+    recognised, and those of ours that have lost their number below zero, as they begin."""
+    base = 0
+    for number, epoch in enumerate(epochs):
+        highest = base
+        begun = {of: at for at, of in enumerate(sorted(flows.get(number, ())), 1)}
+        for rank, (_, of) in enumerate(sorted(opened.get(number, ())), 1):
+            if not epoch.ours:
+                found = base + rank
+            elif of in begun or -of in begun:
+                found = -begun.get(of, begun.get(-of, 0))
+            else:
+                found = of + base if of > 0 else of
+            facts.connections[number, of] = found
+            highest = max(highest, found)
+        base = highest

@@ -1,0 +1,165 @@
+"""The TCP headers of many packets at once: what `captures.tcp.fast_headers` finds in one, by arrays."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from barnabas.captures.tcp.headers import FIXED, TYPED
+from barnabas.pipeline.reading.packet_arrays import Ints, Stretch
+
+_WINDOW: Final = 80
+"""Bytes in which all headers stand that are looked at: 20 before IPv6's 40, and TCP's first 20."""
+_PLACES: Final = {linktype: (None, at) for linktype, at in FIXED.items()} | TYPED
+"""By link type: where the EtherType stands, if there is one, and the IP header."""
+_UPPER: Final = (6, 17, 58)
+"""What stands behind an IPv6 header that is no extension: TCP, UDP, ICMPv6."""
+_NO_IP: Final = (0x0806, 0x88CC)
+"""EtherTypes: ARP, LLDP."""
+Bytes = NDArray[np.uint8]
+
+
+class Headers(NamedTuple):
+    """Segments of packets of the usual form, all of one version of IP."""
+
+    items: Ints
+    """Which packets of the stretch they are."""
+    ends: Bytes
+    """Both addresses with their ports, the lower one first: a row of 12 or 36 bytes for each."""
+    forward: NDArray[np.bool_]
+    """Whether the sender is the first of them."""
+    seq: Ints
+    ack: Ints
+    flags: Ints
+    starts: Ints
+    """Where the payload begins in the stretch's data."""
+    sizes: Ints
+
+
+def usual_headers(stretch: Stretch) -> list[Headers]:
+    """Of all packets for which `usual` finds something, and that bear no comment."""
+    data = np.frombuffer(stretch.data, np.uint8)
+    if len(data) < _WINDOW:
+        return []
+    items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
+    if stretch.comments:
+        items = np.setdiff1d(items, list(stretch.comments))
+    if not items.size:
+        return []
+    windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
+    found = []
+    linktypes = stretch.linktypes[items]
+    for linktype in np.unique(linktypes).tolist():
+        if linktype not in _PLACES:
+            continue
+        typed, at = _PLACES[linktype]
+        mine = items[linktypes == linktype]
+        heads = windows[stretch.starts[mine]]
+        for version in (4, 6):
+            headers = _of_version(stretch, mine, heads, typed, at, version)
+            if headers is not None:
+                found.append(headers)
+    return found
+
+
+def unusual(stretch: Stretch) -> Ints:
+    """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
+
+    Cheaper than `usual_headers`: most packets of others than TCP are passed over too.
+    """
+    data = np.frombuffer(stretch.data, np.uint8)
+    look = np.ones(len(stretch.blocks), bool)
+    if len(data) >= _WINDOW:
+        items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
+        windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
+        linktypes = stretch.linktypes[items]
+        for linktype in np.unique(linktypes).tolist():
+            if linktype in _PLACES:
+                mine = items[linktypes == linktype]
+                typed, at = _PLACES[linktype]
+                look[mine] = ~_whole(windows, stretch.starts[mine], typed, at)
+    look[list(stretch.comments)] = True
+    return np.flatnonzero(look)
+
+
+def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[np.bool_]:
+    """Whether it is a whole datagram, or no IP at all."""
+    first = windows[starts, at]
+    place = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
+    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & 0x3FFF == 0)
+    six: NDArray[np.bool_] = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
+    if typed is None:
+        return four | six
+    kind = windows[starts, typed].astype(np.int64) << 8 | windows[starts, typed + 1]
+    four &= kind == 0x0800
+    six &= kind == 0x86DD
+    return four | six | np.isin(kind, _NO_IP)
+
+
+def _of_version(
+    stretch: Stretch, items: Ints, heads: Bytes, typed: int | None, at: int, version: int
+) -> Headers | None:
+    if version == 4:
+        fits = heads[:, at] == 0x45
+        kind, header, ports = 0x0800, 20, 12
+    else:
+        fits = heads[:, at] >> 4 == 6
+        kind, header, ports = 0x86DD, 40, 8
+    if typed is not None:
+        fits &= _short(heads, typed) == kind
+    if not fits.any():
+        return None
+    items, heads = items[fits], heads[fits]
+    sizes = stretch.sizes[items]
+    if version == 4:
+        length = _short(heads, at + 2)
+        fits = (heads[:, at + 9] == 6) & (_short(heads, at + 6) & 0x3FFF == 0) & (sizes >= at + 40)
+        end = at + length
+    else:
+        length = _short(heads, at + 4)
+        fits = (heads[:, at + 6] == 6) & (sizes >= at + 60)
+        end = at + 40 + length
+    tcp = at + header
+    word = _short(heads, tcp + 12)
+    start = tcp + (word >> 12) * 4
+    fits &= (word >> 12 >= 5) & (length != 0) & (start <= end) & (end <= sizes)
+    if not fits.any():
+        return None
+    items, heads, start, end, word = (x[fits] for x in (items, heads, start, end, word))
+    long = 4 if version == 4 else 16
+    there = at + ports
+    source, target = heads[:, there : there + long], heads[:, there + long : there + 2 * long]
+    sport, dport = heads[:, tcp : tcp + 2], heads[:, tcp + 2 : tcp + 4]
+    first, second = np.hstack((source, sport)), np.hstack((target, dport))
+    forward = _lower(first, second)
+    swap = ~forward[:, None]
+    ends = np.hstack((np.where(swap, second, first), np.where(swap, first, second)))
+    begin = stretch.starts[items]
+    return Headers(
+        items,
+        ends,
+        forward,
+        _long(heads, tcp + 4),
+        _long(heads, tcp + 8),
+        word & 0xFF,
+        begin + start,
+        end - start,
+    )
+
+
+def _short(heads: Bytes, at: int) -> Ints:
+    return np.ascontiguousarray(heads[:, at : at + 2]).view(">u2")[:, 0].astype(np.int64)
+
+
+def _long(heads: Bytes, at: int) -> Ints:
+    return np.ascontiguousarray(heads[:, at : at + 4]).view(">u4")[:, 0].astype(np.int64)
+
+
+def _lower(first: Bytes, second: Bytes) -> NDArray[np.bool_]:
+    """Whether a row is not above the other, as bytes compare."""
+    differ = first != second
+    place = differ.argmax(axis=1)[:, None]
+    a, b = np.take_along_axis(first, place, 1), np.take_along_axis(second, place, 1)
+    return (a <= b)[:, 0]

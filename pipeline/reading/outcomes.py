@@ -1,0 +1,54 @@
+"""What flows come to, as it travels: exchanges, and what must be known of all flows to complete them.
+
+A row is an exchange, or something smaller: `kind` says what, and `said` has it as JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow, ddl
+
+ALL: Final = (*EXCHANGES, *RAW)
+
+LATER: Final = ("capture",)
+"""Columns that nobody knows yet: they are added when all is known."""
+
+
+class Place(NamedTuple):
+    """When something happened, in the order in which the pure reader would have said it."""
+
+    at: int
+    """Four times the number of the packet; more in what the end of a section or file brings."""
+    flow: int
+    within: int
+
+
+HEAD: Final = (
+    Column(
+        "kind", "string", "exchange, error, frame, connection, flow, loss, topic, producer, broker"
+    ),
+    Column("epoch", "int", "see plan.Epoch"),
+    Column("of", "bigint", "its connection, by a number that is none yet: see completing.py"),
+    Column("at", "bigint", "see Place"),
+    Column("flow", "bigint", "see Place"),
+    Column("within", "bigint", "see Place"),
+    Column("said", "string", "what it is, as JSON; null: an exchange"),
+)
+
+
+def travelling(columns: tuple[str, ...]) -> tuple[Column, ...]:
+    """The columns of ALL with these names, as far as they are known at first."""
+    return tuple(column for column in ALL if column.name in columns and column.name not in LATER)
+
+
+def schema(columns: tuple[str, ...]) -> pa.Schema:
+    """Of rows with exchanges that have these columns."""
+    return pa.schema([*arrow(HEAD), *arrow(travelling(columns))])
+
+
+def schema_ddl(columns: tuple[str, ...]) -> str:
+    """The same for Spark."""
+    return ddl((*HEAD, *travelling(columns)))

@@ -1,0 +1,175 @@
+"""A row for each packet of a piece: the table `packets`. Only the columns that are asked for are made."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from barnabas.captures.files.pcapng import NUMBERED, Other
+from barnabas.captures.tcp.headers import endpoint_text
+from barnabas.captures.tcp.packets import Packets
+from barnabas.pipeline.reading.blocks import blocks
+from barnabas.pipeline.reading.endpoints import endpoints
+from barnabas.pipeline.reading.header_arrays import usual_headers
+from barnabas.pipeline.reading.numbering import Numbers
+from barnabas.pipeline.reading.packet_arrays import Stretch
+from barnabas.pipeline.reading.plan import Piece
+from barnabas.pipeline.rows.columns import Column, arrow
+
+PACKETS: Final = (
+    Column("file", "string", "the capture file"),
+    Column("number", "bigint", "as Wireshark numbers it; files of others are merged by time"),
+    Column("ts", "timestamp", "when it was captured, to the microsecond"),
+    Column("ts_ns", "bigint", "the same in ns since the epoch; 0: not said"),
+    Column("offset", "bigint", "byte of the file (unpacked) where its block begins"),
+    Column("linktype", "int", "link type of its interface"),
+    Column("size", "bigint", "bytes that were captured"),
+    Column("source", "string", "the sender's ip:port, if it has a TCP segment; else null"),
+    Column("target", "string", "the receiver's ip:port"),
+    Column("seq", "bigint", "sequence number of the segment"),
+    Column("ack", "bigint", "acknowledgement number"),
+    Column("flags", "int", "TCP's flags"),
+    Column("payload", "bigint", "bytes of payload in the packet"),
+    Column("comments", "array<string>", "what the capture says of it"),
+    Column("data", "binary", "the packet's bytes"),
+)
+"""One row a packet. A fragment has no segment here: `exchanges` puts datagrams together."""
+
+WRITTEN: Final = (
+    Column("capture", "string", "which capture it is of"),
+    *(column for column in PACKETS if column.name != "data"),
+)
+"""Those of a written table: its bytes are where file and offset say."""
+
+_TCP: Final = frozenset(("source", "target", "seq", "ack", "flags", "payload"))
+_MOST: Final = 8 << 20
+"""Bytes of packets in a batch, if they are asked for."""
+
+OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "EqualTo": operator.eq,
+    "GreaterThan": operator.gt,
+    "GreaterThanOrEqual": operator.ge,
+    "LessThan": operator.lt,
+    "LessThanOrEqual": operator.le,
+}
+"""Comparisons that are made before a row is, by the names of Spark's filters."""
+COMPARED: Final = ("number", "ts_ns", "size")
+"""The columns that they can be made of."""
+
+
+class Comparison(NamedTuple):
+    """A condition on a column of COMPARED."""
+
+    column: str
+    operator: str
+    value: int
+
+
+def packet_rows(
+    piece: Piece, columns: Sequence[str], conditions: Sequence[Comparison] = ()
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a piece with these columns of PACKETS that meet all conditions. Raises OSError."""
+    schema = arrow(tuple(column for column in PACKETS if column.name in columns))
+    schema = pa.schema([schema.field(name) for name in columns])
+    numbers = Numbers(piece)
+    packets = Packets()
+    for block in blocks(piece.range):
+        if isinstance(block, Other) and block.kind in NUMBERED:
+            numbers.skip()
+        elif isinstance(block, Stretch):
+            known = {"number": numbers.of(block), "ts_ns": block.times, "size": block.sizes}
+            wanted = np.ones(len(block.blocks), bool)
+            for one in conditions:
+                wanted &= OPERATORS[one.operator](known[one.column], one.value)
+            items = np.flatnonzero(wanted)
+            for part in _parts(block, items, whole="data" not in columns):
+                yield _batch(piece, block, known["number"], part, packets, schema)
+
+
+def _parts(stretch: Stretch, items: NDArray[np.intp], *, whole: bool) -> list[NDArray[np.intp]]:
+    if whole or not items.size:
+        return [items] if items.size else []
+    share = np.cumsum(stretch.sizes[items]) // _MOST
+    return np.split(items, np.flatnonzero(np.diff(share)) + 1)
+
+
+def _batch(
+    piece: Piece,
+    stretch: Stretch,
+    numbers: NDArray[np.int64],
+    items: NDArray[np.intp],
+    packets: Packets,
+    schema: pa.Schema,
+) -> pa.RecordBatch:
+    made: dict[str, Any] = {}
+    if not _TCP.isdisjoint(schema.names):
+        made = _segments(stretch, items, packets)
+    arrays = []
+    for field in schema:
+        match field.name:
+            case "file":
+                values: Any = [piece.range.path] * len(items)
+            case "number":
+                values = numbers[items]
+            case "ts":
+                values = pa.array(stretch.times[items] // 1000).cast(field.type)
+            case "ts_ns":
+                values = stretch.times[items]
+            case "offset":
+                values = stretch.blocks[items] + stretch.base
+            case "linktype":
+                values = stretch.linktypes[items]
+            case "size":
+                values = stretch.sizes[items]
+            case "comments":
+                values = [list(stretch.comments.get(item, ())) for item in items.tolist()]
+            case "data":
+                values = [stretch.packet(item) for item in items.tolist()]
+            case name:
+                values = made[name]
+        if isinstance(values, pa.Array):
+            arrays.append(values)
+        else:
+            arrays.append(
+                pa.array(values).cast(field.type)
+                if isinstance(values, np.ndarray)
+                else pa.array(values, field.type)
+            )
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _segments(stretch: Stretch, items: NDArray[np.intp], packets: Packets) -> dict[str, list[Any]]:
+    """What TCP says in each packet, or nulls."""
+    count = len(stretch.blocks)
+    found: dict[str, list[Any]] = {name: [None] * count for name in _TCP}
+    rest = np.zeros(count, bool)
+    rest[items] = True
+    for headers in usual_headers(stretch):
+        rest[headers.items] = False
+        rows = zip(
+            headers.items.tolist(), headers.ends, headers.forward.tolist(), headers.seq.tolist(),
+            headers.ack.tolist(), headers.flags.tolist(), headers.sizes.tolist(), strict=True,
+        )  # fmt: skip
+        for item, ends, forward, seq, ack, flags, size in rows:
+            one, other = endpoints(ends.tobytes())[:: 1 if forward else -1]
+            _put(found, item, one, other, seq, ack, flags, size)
+    for item in np.flatnonzero(rest).tolist():
+        segment = packets.segment(int(stretch.linktypes[item]), stretch.packet(item))
+        if segment is not None:
+            size = len(segment.payload)
+            one, other = segment.source, segment.target
+            _put(found, item, one, other, segment.seq, segment.ack, segment.flags, size)
+    return {name: [values[item] for item in items.tolist()] for name, values in found.items()}
+
+
+def _put(found: dict[str, list[Any]], item: int, one: Any, other: Any, *numbers: int) -> None:
+    values = (endpoint_text(one), endpoint_text(other), *numbers)
+    for name, value in zip(
+        ("source", "target", "seq", "ack", "flags", "payload"), values, strict=True
+    ):
+        found[name][item] = value

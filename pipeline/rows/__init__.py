@@ -1,0 +1,1 @@
+"""From an exchange to a row of a table: the columns, bodies as VARIANT, typed columns of bodies."""

@@ -1,0 +1,360 @@
+"""From an exchange to a row of the table `exchanges`, and back.
+
+Pure: no Spark. Columns that need no body cost none, and of a body only what a column asks for is read.
+What can't be read is null; `undecodable` says why.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.completing import gaps
+from barnabas.captures.kafka.context.members import CONSUMER, SHARE, STREAMS
+from barnabas.captures.kafka.context.naming import GROUP_ID, PATHS, group_of
+from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.errors import codes_in, codes_of
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.topics import topics_of
+from barnabas.pipeline.rows.bodies import DIRECTIONS
+from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
+from barnabas.pipeline.rows.body_columns.topics import name_of
+from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
+from barnabas.specs.codec import has_path
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.entities import entity_paths, named
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
+from barnabas.specs.malformed import Malformed
+
+NO_RESPONSE: Final = "no response (acks=0)"
+
+LATEST: Final = (1 << 63) - 1
+"""The last ns that fits in a column, in 2262; what claims to be later is a broken clock's."""
+
+_DAY: Final = 86_400 * 10**9
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ALL: Final = tuple(column.name for column in EXCHANGES)
+
+PLAIN: Final[dict[str, Callable[[Exchange], Any]]] = {
+    "ts": lambda x: _time(x.ts),
+    "ts_ns": lambda x: min(x.ts, LATEST),
+    "day": lambda x: _date(x.ts),
+    **{
+        name: attrgetter(name)
+        for name in (
+            *("connection", "ordinal", "client_address", "server_address", "client_id"),
+            *("api", "key", "version", "correlation_id", "request_size", "response_size"),
+            *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
+            *("sasl", "losses", "request_body", "response_body"),
+            *("request_place", "response_place"),
+        )
+    },
+    "named_broker": attrgetter("broker"),
+    "rules": lambda x: list(x.rules),
+    "undecodable": lambda x: _undecodable(x),
+    "payload": lambda x: json.dumps(x.payload) if x.payload else "",
+    "begun_ns": attrgetter("begun"),
+}
+"""Columns that an exchange has by itself."""
+
+NAMED: Final = ("group", "transactional_id")
+"""Columns that stand in requests under names that are found in the layouts."""
+
+ERRORS: Final = ("error", "error_codes")
+"""Columns that are read off together."""
+
+_ABOUT: Final = frozenset((*MADE, *NAMED))
+_MADE: Final = frozenset((*MADE, "transactional_id"))
+"""A transaction may be known by its producer id alone."""
+
+
+def row(
+    exchange: Exchange,
+    context: Context | None = None,
+    *,
+    capture: str = "",
+    software: str | None = None,
+    end_ns: int | None = None,
+    columns: Collection[str] = _ALL,
+) -> dict[str, Any]:
+    """The columns of an exchange, in the order asked for; also those of RAW, if they are asked for.
+
+    context: what was learnt up to this exchange, itself included; without one, ids stay ids.
+    software: see `software_of`. end_ns: when it was over; if it is not given, the moment of the
+    response, or null. Never raises, whatever the bodies hold.
+
+    >>> row(Exchange(1500, 1, "a:1", "me", 7, 3, 1, 5, 20), columns=("ts_ns", "api", "latency_ms"))
+    {'ts_ns': 1500, 'api': 'Metadata', 'latency_ms': None}
+    """
+    plan = _plan(tuple(columns))
+    found = plan.empty.copy()
+    for name, plain in plan.plain:
+        found[name] = plain(exchange)
+    if plan.errors:
+        error, codes = _errors(exchange)
+        for name in plan.errors:
+            found[name] = error if name == "error" else codes
+    if plan.about:
+        about = _about(exchange, context, plan)
+        for name in plan.about:
+            found[name] = about.get(name)
+    for name in plan.given:
+        if name == "broker":
+            found[name] = exchange.broker if context is None else context.brokers.node(exchange)
+        elif name == "capture":
+            found[name] = capture
+        elif name == "software":
+            found[name] = software
+        else:
+            found[name] = _end(exchange) if end_ns is None else end_ns
+    return found
+
+
+class _Plan(NamedTuple):
+    """How rows with some columns are made: thought of once, not for each."""
+
+    empty: dict[str, Any]
+    """The columns in order."""
+    plain: tuple[tuple[str, Callable[[Exchange], Any]], ...]
+    """In the order of PLAIN: `undecodable`, which decodes whole bodies, is before what uses that."""
+    errors: tuple[str, ...]
+    about: tuple[str, ...]
+    given: tuple[str, ...]
+    """What neither of these makes."""
+    made: bool
+    """Whether a function of HOT is needed."""
+    whole: bool
+    """Whether all of the bodies is decoded in any case: then nothing of them is decoded apart."""
+
+
+@functools.lru_cache(64)
+def _plan(columns: tuple[str, ...]) -> _Plan:
+    order = sorted(columns, key=lambda name: name != "undecodable")
+    return _Plan(
+        dict.fromkeys(columns),
+        tuple((name, PLAIN[name]) for name in order if name in PLAIN),
+        tuple(name for name in columns if name in ERRORS),
+        tuple(name for name in columns if name in _ABOUT),
+        tuple(name for name in columns if name not in (*PLAIN, *ERRORS, *_ABOUT)),
+        not _MADE.isdisjoint(columns),
+        "undecodable" in columns,
+    )
+
+
+def batch(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...]) -> pa.RecordBatch:
+    """Rows as an Arrow batch with these columns; what a row lacks is null.
+
+    >>> batch([{"ts_ns": 7}], EXCHANGES[1:2]).to_pylist()
+    [{'ts_ns': 7}]
+    """
+    kept = list(rows)
+    schema = arrow(columns)
+    lists = ([one.get(name) for one in kept] for name in schema.names)
+    arrays = [pa.array(each, kind) for each, kind in zip(lists, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def exchange(row: Mapping[str, Any]) -> Exchange:
+    """The exchange that a row with the columns of RAW was made of.
+
+    A row of a written table has no bytes: then `barnabas.pipeline.rows.bodies` makes them of `body`.
+    """
+    payload = row.get("payload")
+    return Exchange(
+        ts=row["ts_ns"],
+        connection=row["connection"],
+        client_address=row["client_address"],
+        client_id=row["client_id"],
+        broker=row["named_broker"],
+        key=row["key"],
+        version=row["version"],
+        correlation_id=row["correlation_id"],
+        request_size=row["request_size"],
+        response_size=row["response_size"],
+        latency_ms=row["latency_ms"],
+        broker_ms=row["broker_ms"],
+        rules=tuple(row["rules"]),
+        request_body=row.get("request_body"),
+        response_body=row.get("response_body"),
+        note=row["note"],
+        sasl=row["sasl"],
+        payload=json.loads(payload) if payload else {},
+        request_packet=row["request_packet"],
+        response_packet=row["response_packet"],
+        ordinal=row["ordinal"],
+        server_address=row["server_address"],
+        request_place=row.get("request_place", -1),
+        response_place=row.get("response_place", -1),
+        begun=row.get("begun_ns", 0),
+        losses=row["losses"],
+    )
+
+
+def software_of(exchange: Exchange) -> str | None:
+    """Name and version of the client, if this is an ApiVersions request that says them (v3, KIP-511).
+
+    The column `software` has what the first such request of a connection says, from there on.
+    """
+    if exchange.key != API_VERSIONS:
+        return None
+    found = fields(exchange, "request", "client_software_name", "client_software_version")
+    return " ".join(filter(None, (found or {}).values())) or None
+
+
+def _about(exchange: Exchange, context: Context | None, plan: _Plan) -> dict[str, Any]:
+    key = exchange.key
+    if key not in NAMES:
+        return {}
+    columns = plan.about
+    names = {} if context is None else context.topics
+    found: dict[str, Any] = {}
+    hot = HOT.get(key)
+    if hot is not None and plan.made:
+        request = _fields(exchange, "request", hot.request, whole=plan.whole)
+        response = _fields(exchange, "response", hot.response, whole=plan.whole)
+        found = hot.make(request, response, names)
+    if "topics" in columns:
+        topics = found.get("topics")
+        if topics is None:
+            topics = topics_of(exchange, names) if _says_topics(key, exchange.version) else set()
+        if context is not None and key in _CONTINUED:
+            topics = topics | _completed(exchange, context)
+        found["topics"] = sorted(topics)
+    if "partitions" in columns:
+        found.setdefault("partitions", [])
+    if "group" in columns:
+        body = exchange.request_body
+        asked = body and _says_group(key, exchange.version)
+        found["group"] = (asked and group_of(key, exchange.version, body or b"")) or None
+    if "transactional_id" in columns:
+        transaction = _transaction(exchange, whole=plan.whole)
+        if transaction is None and context is not None and found.get("producer_id") is not None:
+            transaction = context.producers.get(found["producer_id"])
+        found["transactional_id"] = transaction
+    found["member"] = found.get("member") or None
+    return found
+
+
+def _fields(
+    exchange: Exchange, direction: Direction, paths: tuple[str, ...], *, whole: bool
+) -> dict[str, Any]:
+    """At least these fields of a body; none if it can't be read or is absent.
+
+    What is decoded as a whole has the same values there, and needs no decoding of its own.
+    """
+    if not paths:
+        return {}
+    if whole:
+        found = exchange.request if direction == "request" else exchange.response
+        if found is not None:
+            return found
+    return fields(exchange, direction, *paths) or {}
+
+
+@functools.lru_cache(4096)
+def _says_topics(key: int, version: int) -> bool:
+    """Whether messages of this kind may name a topic, or may have another version's layout."""
+    try:
+        return key == API_VERSIONS or any(
+            entity_paths("topic", key, direction, version) or gaps(key, version, direction)
+            for direction in DIRECTIONS
+        )
+    except LookupError:
+        return True
+
+
+@functools.lru_cache(4096)
+def _says_group(key: int, version: int) -> bool:
+    """Whether requests of this kind may name a group."""
+    try:
+        layout = api(key).request.layout(version)
+    except LookupError:
+        return True
+    return any(has_path(layout, path) for path in PATHS.get(key, GROUP_ID))
+
+
+_CONTINUED: Final = frozenset((FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE, CONSUMER, SHARE, STREAMS))
+"""APIs whose messages may leave out topics that were named before."""
+
+
+def _completed(exchange: Exchange, context: Context) -> set[str]:
+    """Topics that the message does not name: those of its session, or of its member."""
+    session = context.sessions.of(exchange)
+    if session is not None:
+        return {name_of(topic, context.topics) for topic in session.partitions}
+    member = context.members.of(exchange)
+    return set(member.subscribed or ()) if member is not None else set()
+
+
+def _transaction(exchange: Exchange, *, whole: bool) -> str | None:
+    key, version = exchange.key, exchange.version
+    paths = _transaction_paths(key, version)
+    if not paths:
+        return None
+    values = _fields(exchange, "request", paths, whole=whole)
+    if values.get(paths[0], 0) is None:  # the usual case
+        return None
+    found = named("transactional_id", key, "request", version, values) if values else set()
+    return (found.pop() or None) if len(found) == 1 else None
+
+
+@functools.lru_cache(4096)
+def _transaction_paths(key: int, version: int) -> tuple[str, ...]:
+    try:
+        return tuple(map(".".join, entity_paths("transactional_id", key, "request", version)))
+    except LookupError:  # a version that nobody knows
+        return ()
+
+
+def _errors(exchange: Exchange) -> tuple[str | None, list[int] | None]:
+    """What stands in ERRORS."""
+    body = exchange.response_body
+    if body is None or exchange.key not in NAMES:
+        return None, None
+    version = body_version(exchange.key, exchange.version, "response", body)
+    try:
+        response = exchange.response if exchange.decoded else None
+        if response is None:
+            codes = codes_of(exchange.key, version, body)
+        else:
+            codes = codes_in(response, exchange.key, version)
+    except (Malformed, LookupError):
+        return None, None
+    return (error_name(codes[0]), sorted(set(codes))) if codes else ("", [])
+
+
+def _undecodable(exchange: Exchange) -> str | None:
+    if exchange.key == SASL_TOKEN or (exchange.request_body, exchange.response_body) == (
+        None,
+        None,
+    ):
+        return None
+    return exchange.undecodable
+
+
+@functools.lru_cache(64)
+def _day(days: int) -> date:
+    return (_EPOCH + timedelta(days)).date()
+
+
+def _time(ns: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=min(ns, LATEST) // 1000)
+
+
+def _end(exchange: Exchange) -> int | None:
+    if exchange.latency_ms is not None:
+        return exchange.ts + round(exchange.latency_ms * 1e6)
+    return exchange.ts if exchange.note == NO_RESPONSE else None
+
+
+def _date(ns: int) -> date:
+    return _day(min(ns, LATEST) // _DAY)

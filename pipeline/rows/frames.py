@@ -1,0 +1,186 @@
+"""A row for each frame: the table `frames`, between packets and exchanges.
+
+Pure: no Spark. Frames are those that `Conversations` cuts out and pairs, so what becomes of each of them is
+what `exchanges` says. A row waits until it is known whether its frame has a partner.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from barnabas.captures.kafka.conversation import facts_of, head_of
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
+from barnabas.pipeline.rows.columns import Column
+from barnabas.pipeline.rows.exchanges import LATEST, NO_RESPONSE
+from barnabas.specs.contents import NAMES
+from barnabas.specs.frames import Direction
+
+FRAMES: Final = (
+    Column("capture", "string", "which capture it is of"),
+    Column("connection", "bigint", "number of its connection, as in exchanges"),
+    Column("flow", "string", "arrived; left: what a proxy sent on otherwise, later or of itself"),
+    Column("direction", "string", "request or response"),
+    Column("place", "bigint", "how many frames were found before it in its direction of its flow"),
+    Column(
+        "ordinal", "bigint", "its number among those that were sent; null: not known, behind a gap"
+    ),
+    Column("ts", "timestamp", "when its last byte was captured, to the microsecond"),
+    Column("ts_ns", "bigint", "the same in ns since the epoch"),
+    Column("packet", "bigint", "number of the packet with its last byte, as Wireshark has it"),
+    Column("size", "bigint", "its bytes without its size"),
+    Column("api", "string", "name of the API, or `key N`; null: not known"),
+    Column("key", "int", "key of the API; of a response that of its request; null: not known"),
+    Column("version", "int", "version of the request; null: not known"),
+    Column("correlation_id", "int", "correlation id; null: it is too short to have one"),
+    Column("client_id", "string", "the client id in the request's header, or null"),
+    Column(
+        "paired",
+        "boolean",
+        "whether it has its partner; null: none is to come (acks=0), or it is of the flow that left",
+    ),
+    Column(
+        "partner_packet", "bigint", "number of the packet with the partner's last byte; or null"
+    ),
+    Column("undecodable", "string", "why it can't be decoded; empty: it can; null: not tried"),
+    Column("said", "string", "what a capture of ours says of it, as JSON; or null"),
+)
+"""One row a frame."""
+
+UNASKED: Final = "no request that was captured asked for it"
+
+Waiting = dict[int, dict[str, Any]]
+"""Rows by the places of their frames."""
+
+_LATER: Final = ("later", "changed")
+"""What is said of frames whose exchange is over only when they have left."""
+
+
+class Frames:
+    """Rows of FRAMES, without `capture` and `ts`, of the frames that a `Conversations` tells of.
+
+    Give `seen` to it, and each exchange that comes of an event to `exchange`; then ask `done` what is known.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, dict[Direction, Waiting]] = {}
+        """Rows of frames that arrived, by connection and direction."""
+        self._done: list[dict[str, Any]] = []
+
+    def seen(
+        self, connection: int, flow: FlowName, direction: Direction, frame: CapturedFrame
+    ) -> None:
+        """A frame is complete."""
+        facts, data = facts_of(frame), frame.data
+        head = head_of(data) if direction == "request" else None
+        number = int.from_bytes(data[:4], signed=True) if len(data) >= 4 else None
+        row: dict[str, Any] = {
+            "connection": connection,
+            "flow": flow,
+            "direction": direction,
+            "place": frame.place,
+            "ordinal": frame.ordinal if frame.ordinal >= -1 else None,
+            "ts_ns": min(frame.ts, LATEST),
+            "packet": frame.packet,
+            "size": len(data),
+            "correlation_id": number if direction == "response" else None,
+            "said": json.dumps(facts) if facts else None,
+        }
+        if head is not None:
+            row |= {"key": head.key, "version": head.version, "client_id": head.client_id}
+            row["correlation_id"] = head.correlation_id
+        if flow == "left":
+            self._done.append(row)
+        else:
+            row["paired"] = False
+            row["undecodable"] = UNASKED if direction == "response" else None
+            places = self._waiting.setdefault(connection, {"request": {}, "response": {}})
+            places[direction][frame.place] = row
+
+    def exchange(self, exchange: Exchange) -> None:
+        """What became of a request is known."""
+        waiting = self._waiting.get(exchange.connection)
+        if waiting is None or exchange.key == STRAY:
+            return
+        request = waiting["request"].pop(exchange.request_place, None)
+        if request is not None:
+            silent = exchange.note == NO_RESPONSE
+            paired = None if silent else exchange.response_size is not None
+            self._known(request, "request", exchange, paired, exchange.response_packet)
+        response = waiting["response"].pop(exchange.response_place, None)
+        if response is not None:
+            self._known(response, "response", exchange, True, exchange.request_packet)
+
+    def _known(
+        self,
+        row: dict[str, Any],
+        direction: Direction,
+        exchange: Exchange,
+        paired: bool | None,
+        partner: int,
+    ) -> None:
+        asked = direction == "request"
+        body = exchange.request_body if asked else exchange.response_body
+        tried = body is not None and exchange.key != SASL_TOKEN
+        row |= {
+            "api": exchange.api,
+            "key": exchange.key,
+            "version": exchange.version,
+            "client_id": exchange.client_id,
+            "paired": paired,
+            "partner_packet": partner or None,
+            "undecodable": exchange.reason(direction) if tried else None,
+        }
+        self._done.append(row)
+
+    def done(self, connection: int, *, over: bool) -> Iterator[dict[str, Any]]:
+        """The rows that are complete behind an event of a connection and the exchanges of it; over: with
+        the connection."""
+        waiting = self._waiting.get(connection)
+        if waiting is not None:
+            responses = waiting["response"]
+            for place in [place for place, row in responses.items() if over or _alone(row)]:
+                self._done.append(responses.pop(place))
+            if over:
+                self._done += waiting["request"].values()
+                del self._waiting[connection]
+        ready, self._done = self._done, []
+        yield from ready
+
+
+def _alone(response: Mapping[str, Any]) -> bool:
+    """Whether a response that no exchange has come of will have none later, either."""
+    said = response["said"]
+    return said is None or json.loads(said).get("left") not in _LATER
+
+
+def frame_row(said: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
+    """A row of FRAMES out of one of `Frames`; connection: its number in the table."""
+    key = said.get("key")
+    return {
+        "api": None if key is None else NAMES.get(key, f"key {key}"),
+        **said,
+        "capture": capture,
+        "connection": connection,
+        "ts": said["ts_ns"] // 1000,
+    }
+
+
+def frame_rows(events: Iterable[Event], capture: str) -> Iterator[dict[str, Any]]:
+    """Those of all events of a capture, in the memory of what is under way."""
+    frames = Frames()
+    conversations = Conversations(strays=True, seen=frames.seen)
+    for event in events:
+        for exchange in conversations.event(event):
+            frames.exchange(exchange)
+        for row in frames.done(event.connection, over=isinstance(event, Opened | Closed)):
+            yield frame_row(row, event.connection, capture)
+    for connection in conversations.open:
+        for exchange in conversations.end_of(connection):
+            frames.exchange(exchange)
+        for row in frames.done(connection, over=True):
+            yield frame_row(row, connection, capture)

@@ -1,0 +1,67 @@
+"""Spark Connect: a session of a server elsewhere, with no Java here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from barnabas.pipeline.spark.errors import UnavailableError
+from barnabas.pipeline.spark.masters import PATIENCE, Master
+from barnabas.pipeline.spark.shipping import pack
+from barnabas.pipeline.spark.workers import require
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROBES: Final = 4
+"""Tasks that look at the server's workers."""
+
+_MODE: Final = "SPARK_CONNECT_MODE_ENABLED"
+"""With it pyspark's functions make columns of Connect, not of a JVM."""
+
+
+@contextmanager
+def connected(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
+    """A session of the server. folder: for our packages' zip. Raises UnavailableError."""
+    for name in ("grpc", "grpc_status", "google.protobuf"):
+        if importlib.util.find_spec(name.split(".")[0]) is None:
+            raise UnavailableError(
+                f"Spark Connect needs the package {name}: pip install 'barnabas[spark]'"
+            )
+    import grpc
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.session import SparkSession as Remote
+
+    before = os.environ.get(_MODE)
+    os.environ[_MODE] = "1"
+    try:
+        try:
+            # a session of its own would try again for ten minutes
+            with DefaultChannelBuilder(master.url).toChannel() as channel:
+                grpc.channel_ready_future(channel).result(timeout=PATIENCE)
+        except (grpc.FutureTimeoutError, PySparkException) as problem:
+            why = str(problem) or "what listens there speaks no gRPC"
+            raise UnavailableError(f"no Spark Connect at {master.url}: {why}") from None
+        try:
+            remote = Remote.builder.remote(master.url).create()
+        except (grpc.RpcError, PySparkException) as problem:
+            raise UnavailableError(f"no Spark Connect at {master.url}: {problem}") from None
+        spark = cast("SparkSession", remote)
+        try:
+            for name, value in wanted.items():
+                spark.conf.set(name, value)
+            spark.addArtifacts(str(pack(folder / "barnabas.zip")), pyfile=True)
+            require(spark, master, PROBES)
+            yield spark
+        finally:
+            remote.stop()
+    finally:
+        if before is None:
+            del os.environ[_MODE]
+        else:
+            os.environ[_MODE] = before

@@ -1,0 +1,238 @@
+"""A Spark driver of our own: a JVM beside this process, which ends with it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from barnabas.location import ROOT
+from barnabas.pipeline.spark.errors import UnavailableError
+from barnabas.pipeline.spark.java import java_home
+from barnabas.pipeline.spark.masters import Master
+from barnabas.pipeline.spark.shipping import UNPACKED, pack
+from barnabas.pipeline.spark.workers import require
+
+LOOPBACK: Final = "127.0.0.1"
+
+PATIENCE: Final = 60.0
+"""Seconds in which a cluster has to give us a worker."""
+
+LEAST, MOST, SHARE = 1 << 30, 4 << 30, 8
+"""The driver's heap: an eighth of the memory, within these bounds (bytes). Tables need 0.5 GiB of any size of
+captures; the rest is for analyses."""
+
+
+@contextmanager
+def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
+    """A session whose driver is here. folder: for its files. Raises UnavailableError."""
+    said = folder / "said.txt"
+    with said.open("wb") as log, _interrupts() as before, _unlogged():
+        conf = _configuration(master, wanted, folder)
+        with _environment(_variables(master, folder)):
+            gateway = _started(conf, log, said)
+            try:
+                context = SparkContext(conf=conf, gateway=gateway)
+            except Py4JError:
+                _end(gateway)
+                raise UnavailableError(f"{master.url} gives no Spark: {_reason(said)}") from None
+            except BaseException:
+                _end(gateway)
+                raise
+        # its own handler asks the JVM something in the middle of another question
+        _hear(before)
+        asking = True
+        try:
+            context.setLogLevel("ERROR")
+            spark = SparkSession(context)
+            if master.kind == "cluster":
+                _await_workers(context, master)
+                context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
+                require(spark, master, context.defaultParallelism)
+            yield spark
+            asking = False
+        except Exception:
+            asking = False
+            raise
+        finally:
+            if not asking:  # an answer that nobody waited for would be taken for the next one's
+                _quietly(context.stop)
+            _end(gateway)
+            _quietly(context.stop)  # pyspark forgets it, whatever became of it
+
+
+def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
+    """A JVM that waits for us; what it prints goes to the log."""
+    try:
+        return launch_gateway(  # type: ignore[no-untyped-call]
+            conf, {"stdout": log, "stderr": subprocess.STDOUT}
+        )
+    except PySparkException:
+        raise UnavailableError(f"Spark does not start: {_reason(said)}") from None
+
+
+def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
+    memory = min(MOST, max(LEAST, _memory() // SHARE))
+    ours = {
+        "spark.app.name": "barnabas",
+        "spark.master": master.url,
+        "spark.driver.memory": f"{memory >> 20}m",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    if master.kind == "embedded":  # elsewhere our packages come only with the first task
+        ours["spark.python.daemon.module"] = "barnabas.pipeline.spark.forking"
+    else:
+        ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
+        # what is killed leaves files to Spark, which removes them
+        ours["spark.executorEnv.TMPDIR"] = "."
+    if master.here:
+        ours["spark.driver.host"] = ours["spark.driver.bindAddress"] = LOOPBACK
+    return SparkConf(loadDefaults=False).setAll([*{**ours, **wanted}.items()])
+
+
+def _variables(master: Master, folder: Path) -> dict[str, str]:
+    """What the JVM, and through it Python's workers, find in their environment."""
+    python = sys.executable
+    if master.kind == "cluster":  # its machines may have it elsewhere
+        python = os.environ.get("PYSPARK_PYTHON", python)
+    variables = {
+        "JAVA_HOME": str(java_home(os.environ, folder / "java")),
+        "PYSPARK_PYTHON": python,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        # workers import our packages, whatever else the folder is called that this began in
+        "PYTHONSAFEPATH": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+    }
+    if master.kind == "embedded":
+        variables["TMPDIR"] = str(folder)  # what workers leave that were killed goes with it
+    if master.here:
+        variables["SPARK_LOCAL_IP"] = LOOPBACK
+    if master.local_cluster:
+        variables["SPARK_HOME"] = str(_home(folder / "home"))
+    return variables
+
+
+def _home(folder: Path) -> Path:
+    """Spark's files in a folder of ours, as links: it would make its workers' folders beside them."""
+    folder.mkdir()
+    for path in Path(_find_spark_home()).iterdir():
+        (folder / path.name).symlink_to(path)
+    return folder
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """The variables in this process, since the JVM inherits them; then what was there before.
+
+    That is all of it: a SparkContext leaves some of its own (SPARK_BUFFER_SIZE), with Spark's defaults.
+    """
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+@contextmanager
+def _interrupts() -> Iterator[Any]:
+    """SIGINT as before at the end: a SparkContext takes it for itself. Gives what handled it before."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield before
+    finally:
+        _hear(before)
+
+
+def _hear(handler: Any) -> None:
+    """Let that handle SIGINT. Only the main thread may say so, and only there pyspark does."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handler)
+
+
+def _await_workers(context: SparkContext, master: Master) -> None:
+    """Until a worker has begun to work for us; without one a job would wait for ever."""
+    deadline = time.monotonic() + PATIENCE
+    try:
+        # the driver itself is one of them
+        while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
+            if time.monotonic() > deadline:
+                raise UnavailableError(
+                    f"{master.url} has given no worker within {PATIENCE:.0f} s:"
+                    " are there any, with cores and memory to spare?"
+                )
+            time.sleep(0.05)
+    except Py4JError:
+        raise UnavailableError(f"{master.url} has refused us or gone away") from None
+
+
+def _end(gateway: Any) -> None:
+    """End the JVM, and let pyspark forget it, so that another may be started."""
+    process: subprocess.Popen[bytes] = gateway.proc
+    if process.stdin is not None:
+        _quietly(process.stdin.close)  # it ends when its input does
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    _quietly(gateway.shutdown)
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """py4j logs an interrupt with the whole story; where nobody has set up logging that is for nobody."""
+    nobody = logging.NullHandler()
+    logging.root.addHandler(nobody)
+    try:
+        yield
+    finally:
+        logging.root.removeHandler(nobody)
+
+
+def _quietly(close: Any) -> None:
+    """Close what may be gone already, of which py4j would tell the whole story."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
+            close()
+    finally:
+        logging.disable(before)
+
+
+def _memory() -> int:
+    """Of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _reason(said: Path) -> str:
+    """Of all that the JVM printed, the line that says why."""
+    lines = said.read_text(errors="replace").splitlines()
+    told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
+    telling = [line for line in told if "Exception" in line or "rror" in line]
+    return (telling or told or ["it said nothing"])[-1][:300]

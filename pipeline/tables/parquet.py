@@ -1,0 +1,137 @@
+"""Parquet that tasks write themselves: what is Arrow on both sides need not become the JVM's rows between.
+
+A task writes files of names that no other has, and says which, as its result. Only what was said takes its
+place: what an attempt left that failed, or that was made twice, goes with the folder of the run.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from barnabas.pipeline.tables import partitioned_parquet
+from barnabas.pipeline.tables.partitioned_parquet import Written
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Batches = Iterator[pa.RecordBatch]
+
+_SAID: Final = "path string, groups int"
+
+
+class Filed(NamedTuple):
+    """A file that a task has written."""
+
+    path: str
+    groups: int
+    """How many row groups it has."""
+
+
+class Part(NamedTuple):
+    """Some row groups of a file: the task that reads them keeps one of them at a time."""
+
+    path: str
+    begin: int
+    end: int
+
+    def batches(self, kind: str | None, columns: list[str] | None = None) -> Batches:
+        """The rows of a kind, or all; columns: None for all."""
+        with pq.ParquetFile(self.path) as file:
+            for group in range(self.begin, self.end):
+                read = None if columns is None else ["kind", *columns]
+                found = file.read_row_group(group, columns=read)
+                if kind is not None:
+                    found = found.filter(ds.field("kind") == kind)
+                yield from found.to_batches()
+
+
+class Table(NamedTuple):
+    """A table to be made of what travels. To be pickled."""
+
+    name: str
+    kind: str | None
+    """Of what travels; None: all of it."""
+    schema: pa.Schema
+    reads: list[str] | None
+    """Columns of what travels that its rows are made of; None: all."""
+    make: Callable[[Batches], Batches]
+    folders: tuple[str, ...] = ()
+    """Columns by whose values the files are in folders, which have them instead of the files."""
+
+
+def tasks(spark: SparkSession, count: int) -> DataFrame:
+    """The numbers up to `count`, each in a partition of its own."""
+    return spark.range(0, count, 1, max(1, count))
+
+
+def file_rows(
+    found: DataFrame, read: Callable[[Batches], Batches], schema: pa.Schema, folder: Path
+) -> list[Filed]:
+    """What a function of Arrow batches makes of a DataFrame, as files in a new folder: one of each task, with
+    a row group for each batch. Raises OSError."""
+    folder.mkdir()
+    place = str(folder)
+
+    def write(batches: Batches) -> Batches:
+        path = f"{place}/{uuid.uuid4().hex}.parquet"
+        groups = 0
+        with pq.ParquetWriter(path, schema, compression="lz4") as writer:
+            for one in read(batches):
+                writer.write_batch(one)
+                groups += 1
+        yield pa.record_batch({"path": [path], "groups": pa.array([groups], pa.int32())})
+
+    return [Filed(row["path"], row["groups"]) for row in found.mapInArrow(write, _SAID).collect()]
+
+
+def parts(filed: Iterable[Filed], groups: int) -> list[Part]:
+    """Files as parts of so many row groups at most."""
+    return [
+        Part(one.path, begin, min(begin + groups, one.groups))
+        for one in filed
+        for begin in range(0, one.groups, groups)
+    ]
+
+
+def write_tables(
+    spark: SparkSession, of: Sequence[Part], tables: Sequence[Table], run: Path
+) -> list[Written]:
+    """Tables of what travelled in these parts, as folders of a run's with their names: their files.
+    Raises OSError."""
+    attempts = run / "_attempts"
+    place, chosen = str(attempts), tuple(tables)
+
+    def write(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                attempt = Path(place) / uuid.uuid4().hex
+                found = [one for table in chosen for one in _write(of[number], table, attempt)]
+                paths = [str(one.path.relative_to(attempt)) for one in found]
+                nulls = pa.array([one.nulls for one in found], pa.int64())
+                names = pa.array([attempt.name] * len(found), pa.string())
+                columns = [names, pa.array(paths, pa.string()), nulls]
+                yield pa.RecordBatch.from_arrays(columns, ["attempt", "path", "nulls"])
+
+    for table in tables:
+        (run / table.name).mkdir()
+    written = []
+    said = "attempt string, path string, nulls bigint"
+    for row in tasks(spark, len(of)).mapInArrow(write, said).collect():
+        target = run / row["path"]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (attempts / row["attempt"] / row["path"]).rename(target)
+        written.append(Written(target, row["nulls"]))
+    return written
+
+
+def _write(part: Part, table: Table, attempt: Path) -> list[Written]:
+    rows = table.make(part.batches(table.kind, table.reads))
+    name = f"part-{attempt.name}.parquet"
+    return partitioned_parquet.write(rows, table.schema, table.folders, attempt / table.name, name)

@@ -1,0 +1,265 @@
+"""Captures as a data source of Spark: `spark.read.format("kafka-capture").load(paths)`, and as a stream.
+
+    spark.dataSource.register(KafkaCapture)
+    spark.read.format("kafka-capture").option("table", "errors").load("capture.pcapng")
+    spark.readStream.format("kafka-capture").option("table", "files").load("folder")
+
+Options: table (`packets`, `frames`, `errors`: regions of files that can't be read, `notes`, `files`), size
+(bytes that a task reads), pushdown (`true`: conditions on number, ts_ns and size are met before a row is
+made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
+made.
+Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
+`barnabas.pipeline.tables.tables` does. Here one task reads the frames of a capture, one after the other as
+the pure reader does, in the memory of what is under way, as far as the first damage; of a stream each file
+has a task.
+
+A stream reads a folder: what is new are files that are closed, which is when they have their names
+(`*.pcap`, `*.pcapng`, packed or not; not `*.part`). Its offset is which files were read, so it goes on where
+it ended. Each file is a capture of its own to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    Filter,
+    InputPartition,
+)
+from pyspark.sql.types import StructType
+
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.reading.packet_rows import (
+    COMPARED,
+    OPERATORS,
+    PACKETS,
+    Comparison,
+    packet_rows,
+)
+from barnabas.pipeline.reading.plan import Piece, Plan, plan, sorted_paths
+from barnabas.pipeline.reading.ranges import SIZE, ranges
+from barnabas.pipeline.reading.side_tables import NOTES, fault_rows, note_rows
+from barnabas.pipeline.reading.survey import survey
+from barnabas.pipeline.rows.columns import ERRORS, Column, ddl
+from barnabas.pipeline.rows.exchanges import batch
+from barnabas.pipeline.rows.frames import FRAMES, frame_rows
+
+FORMAT: Final = "kafka-capture"
+
+FILES: Final = (
+    Column("file", "string", "the capture file"),
+    Column("bytes", "bigint", "its size"),
+)
+"""One row a file."""
+
+TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    "packets": PACKETS,
+    "frames": FRAMES,
+    "errors": ERRORS,
+    "notes": NOTES,
+    "files": FILES,
+}
+
+SUFFIXES: Final = (".pcap", ".pcapng")
+PACKED: Final = (".gz", ".zst")
+
+_ROWS: Final = 4000
+"""Of frames, in a batch."""
+
+
+class KafkaCapture(DataSource):
+    """See the module. Raises ValueError for options that mean nothing, and what `plan` raises."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What `format` calls it."""
+        return FORMAT
+
+    def schema(self) -> str:
+        """All columns of the table, as DDL."""
+        return ddl(TABLES[_table(self.options)])
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Reads files as one capture."""
+        read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
+        options = self.options
+        return read(_table(options), _paths(options), _size(options), _names(schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
+        """Reads a folder to which files are added."""
+        paths = _paths(self.options)
+        if len(paths) != 1 or not paths[0].is_dir():
+            raise ValueError("a stream of captures reads one folder")
+        return _Stream(_table(self.options), paths[0], _size(self.options), _names(schema))
+
+
+class _Part(InputPartition):
+    """What one task reads."""
+
+    def __init__(
+        self,
+        piece: Piece | None = None,
+        rows: Sequence[dict[str, Any]] = (),
+        captures: Sequence[Path] = (),
+    ) -> None:
+        super().__init__(None)
+        self.piece = piece
+        self.rows = rows
+        self.captures = captures
+
+
+def _parts(table: str, paths: Sequence[Path], size: int) -> list[_Part]:
+    """A capture's tasks."""
+    if table == "files":
+        return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
+    if table == "frames":
+        return [_Part(captures=sorted_paths(paths))]
+    made = _planned(paths, size)
+    if table == "packets":
+        return [_Part(piece) for piece in made.pieces] or [_Part()]
+    capture = sorted_paths(paths)[0].name if paths else ""
+    make = fault_rows if table == "errors" else note_rows
+    return [_Part(rows=make(made, capture))]
+
+
+def _planned(paths: Sequence[Path], size: int) -> Plan:
+    return plan(ranges(sorted_paths(paths), size), lambda found: [survey(one) for one in found])
+
+
+def _read(
+    table: str, part: _Part, names: Sequence[str], conditions: Sequence[Comparison]
+) -> Iterator[pa.RecordBatch]:
+    if part.piece is not None:
+        yield from packet_rows(part.piece, names, conditions)
+        return
+    by_name = {column.name: column for column in TABLES[table]}
+    columns = tuple(by_name[name] for name in names)
+    rows: Iterable[dict[str, Any]] = part.rows
+    if part.captures:
+        rows = _undamaged(frame_rows(CaptureReader(*part.captures), part.captures[0].name))
+    coming = iter(rows)
+    while some := list(itertools.islice(coming, _ROWS)):
+        yield batch(some, columns)
+
+
+def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those before the first damage: of that, `errors` has a row."""
+    with contextlib.suppress(CaptureError):
+        yield from rows
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, table: str, paths: list[Path], size: int, names: tuple[str, ...]) -> None:
+        self._table, self._paths, self._size, self._names = table, paths, size, names
+        self._conditions: list[Comparison] = []
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """A task for each piece."""
+        return _parts(self._table, self._paths, self._size)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a task."""
+        assert isinstance(partition, _Part)  # noqa: S101
+        return _read(self._table, partition, self._names, self._conditions)
+
+
+class _Filtering(_Reader):
+    """The same. Spark refuses a reader with this method unless it is told to use it."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 Spark's name
+        """Takes the comparisons that are quickly made; Spark does the others."""
+        for one in filters:
+            attribute: tuple[str, ...] = getattr(one, "attribute", ())
+            value = getattr(one, "value", None)
+            kind = type(one).__name__
+            if (
+                self._table == "packets"
+                and kind in OPERATORS
+                and len(attribute) == 1
+                and attribute[0] in COMPARED
+                and isinstance(value, int)
+            ):
+                self._conditions.append(Comparison(attribute[0], kind, value))
+            else:
+                yield one
+
+
+class _Stream(DataSourceStreamReader):
+    def __init__(self, table: str, folder: Path, size: int, names: tuple[str, ...]) -> None:
+        self._table, self._folder, self._size, self._names = table, folder, size, names
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 Spark's name
+        """No file was read."""
+        return {"files": []}
+
+    def latestOffset(self, *_: object) -> dict[str, Any]:  # noqa: N802 Spark's name
+        """All files that are closed by now."""
+        return {"files": [path.name for path in closed(self._folder)]}
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        """Tasks for the files that came in between."""
+        new = sorted(set(end["files"]) - set(start["files"]))
+        return [
+            part for name in new for part in _parts(self._table, [self._folder / name], self._size)
+        ]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a task."""
+        assert isinstance(partition, _Part)  # noqa: S101
+        return _read(self._table, partition, self._names, ())
+
+
+def closed(folder: Path) -> list[Path]:
+    """The capture files in a folder that nobody writes any more, by name."""
+    return sorted(path for path in folder.iterdir() if _is_capture(path))
+
+
+def _is_capture(path: Path) -> bool:
+    name = path.name
+    for packed in PACKED:
+        name = name.removesuffix(packed)
+    return name.endswith(SUFFIXES) and not name.startswith((".", "_")) and path.is_file()
+
+
+def _table(options: Any) -> str:
+    table = options.get("table", "packets")
+    if table not in TABLES:
+        raise ValueError(f"no table {table!r}: one of {', '.join(TABLES)}")
+    return str(table)
+
+
+def _paths(options: Any) -> list[Path]:
+    if "path" in options:
+        return [Path(_plain(options["path"]))]
+    paths = json.loads(options.get("paths", "[]"))
+    if not paths:
+        raise ValueError("load() wants the path of a capture, or a list of them")
+    return [Path(_plain(path)) for path in paths]
+
+
+def _plain(path: str) -> str:
+    """A path as Spark may have written it."""
+    return (
+        path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
+    )
+
+
+def _size(options: Any) -> int:
+    size = options.get("size", str(SIZE))
+    if not size.isdigit() or int(size) < 1:
+        raise ValueError(f"size {size!r} is no number of bytes")
+    return int(size)
+
+
+def _names(schema: StructType) -> tuple[str, ...]:
+    return tuple(schema.names)

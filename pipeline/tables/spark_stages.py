@@ -1,0 +1,165 @@
+"""The stages on Spark: a thin shell around the pure ones, each a generator of Arrow batches.
+
+What a worker needs travels in the function itself, so workers elsewhere need our packages and the files,
+and nothing of the driver's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.pipeline.reading.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.reading.outcomes import HEAD, schema, travelling
+from barnabas.pipeline.reading.packet_rows import packet_rows
+from barnabas.pipeline.reading.plan import Plan, plan
+from barnabas.pipeline.reading.ranges import Range
+from barnabas.pipeline.reading.runs import Row, unpack
+from barnabas.pipeline.reading.segments import SCHEMA, segments
+from barnabas.pipeline.reading.survey import Surveyed, survey
+from barnabas.pipeline.rows.columns import Column, ddl
+from barnabas.pipeline.rows.exchanges import batch
+from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SEGMENTS: Final = (
+    "flow binary, first bigint, epoch int, ends binary, path string, segments binary, data binary"
+)
+BATCH_BYTES: Final = 8 << 20
+"""Bytes of bodies by which a batch of exchanges ends."""
+MOST: Final = 2000
+"""Rows of such a batch, at most."""
+_LOCAL: Final = 1 << 30
+"""Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
+
+
+def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
+    """The survey of each range, made by Spark's workers if it is much. Raises OSError."""
+    if sum(min(one.stop, 1 << 40) - one.start for one in ranges if one.kind != "packed") < _LOCAL:
+        return [survey(one) for one in ranges]
+    import pickle
+
+    def read(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                found = pickle.dumps(survey(ranges[number]))
+                yield pa.record_batch({"id": [number], "found": [found]})
+
+    rows = tasks(spark, len(ranges)).mapInArrow(read, "id bigint, found binary").collect()
+    return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
+
+
+def planned(spark: SparkSession, ranges: Sequence[Range]) -> Plan:
+    """How these ranges are read. Raises OSError, CaptureError."""
+    return plan(ranges, lambda found: surveyed(spark, found) if found else [])
+
+
+def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
+    """The rows of segments.py of all pieces, a task for each."""
+    pieces, links = made.pieces, made.links
+
+    def read(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                yield from segments(pieces[number], links, carry=carry)
+
+    return tasks(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
+
+
+def packets(spark: SparkSession, made: Plan, columns: tuple[Column, ...]) -> DataFrame:
+    """The rows of packet_rows.py of all pieces, with these columns."""
+    pieces, names = made.pieces, tuple(column.name for column in columns)
+
+    def read(batches: Batches) -> Batches:
+        for numbers in batches:
+            for number in numbers["id"].to_pylist():
+                yield from packet_rows(pieces[number], names)
+
+    return tasks(spark, len(pieces)).mapInArrow(read, ddl(columns))
+
+
+def outcome_files(
+    found: DataFrame,
+    made: Plan,
+    columns: tuple[str, ...],
+    partitions: int,
+    folder: Path,
+    *,
+    frames: bool = False,
+) -> list[Filed]:
+    """What the flows come to, as files in a new folder: rows with the columns of outcomes.py, of exchanges
+    these.
+
+    frames: whether there is a row of each frame, too. Raises OSError."""
+    travel = travelling(columns)
+    names = tuple(column.name for column in travel)
+    reading = Reading(names, tuple(made.epochs), made.packets, tuple(made.secrets), frames)
+
+    def read(batches: Batches) -> Batches:
+        keys = KeyLog()
+        for text in reading.secrets:
+            keys.add(text)
+        files = Files()
+        rows = ((flow, row) for one in batches for flow, row in _rows(one))
+        grouped = itertools.groupby(rows, key=lambda one: one[0])
+        done = (
+            outcome
+            for _, group in grouped
+            for outcome in outcomes((row for _, row in group), reading, keys, files)
+        )
+        yield from _batches(done, (*HEAD, *travel))
+
+    together = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
+    return file_rows(together, read, schema(columns), folder)
+
+
+def parallelism(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as that is known."""
+    try:
+        return spark.sparkContext.defaultParallelism
+    except Exception:  # noqa: BLE001 Spark Connect does not say it
+        return 8
+
+
+def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
+    columns = [one[name] for name in SCHEMA.names]
+    for at in range(len(one)):
+        flow, _, epoch, ends, path, packed, data = (column[at].as_py() for column in columns)
+        yield flow, unpack(epoch, ends, path, data, packed)
+
+
+def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for one in done:
+        rows.append(_travelling(one))
+        body = one.columns or {}
+        size += len(body.get("request_body") or b"") + len(body.get("response_body") or b"")
+        if size >= BATCH_BYTES or len(rows) >= MOST:
+            yield batch(rows, columns)
+            rows, size = [], 0
+    if rows:
+        yield batch(rows, columns)
+
+
+def _travelling(one: Outcome) -> dict[str, Any]:
+    place = one.place
+    said = None if one.said is None else json.dumps(one.said, default=str)
+    return {
+        "kind": one.kind,
+        "epoch": one.epoch,
+        "of": one.of,
+        "at": place.at,
+        "flow": place.flow,
+        "within": place.within,
+        "said": said,
+        **(one.columns or {}),
+    }

@@ -1,0 +1,51 @@
+"""The tables of a folder as SQL: statements by which Spark knows them by name, `spark-sql -f tables.sql`.
+
+They can be run again, when the folder has got more captures. They take nothing away: a table that has the
+name already stays what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.rows.columns import ddl
+from barnabas.pipeline.tables.tables import FOLDERS, TABLES
+
+FILE: Final = "tables.sql"
+"""Beside the tables."""
+
+_BATCH: Final = "batch"
+"""By which the streaming job's tables are in folders, before all else."""
+
+
+def statements(out: Path) -> Iterator[str]:
+    """What makes tables of those that are in the folder: `exchanges` ..., and `analysis_latency` ..."""
+    for name, columns in TABLES.items():
+        place = out / name
+        if place.is_dir():
+            followed = any(place.glob(f"{_BATCH}=*"))
+            folders = FOLDERS if name == "exchanges" else () if followed else FOLDERS[:1]
+            said = ddl(columns) + (", `body` variant" if name == "exchanges" else "")
+            if followed:
+                folders, said = (_BATCH, *folders), f"{said}, `{_BATCH}` bigint"
+            yield _table(name, said, folders, place)
+            # else Spark does not look for folders; of those that are gone it forgets the rows
+            yield f"MSCK REPAIR TABLE {name} SYNC PARTITIONS"
+    for analysis in ANALYSES:
+        place = out / "analyses" / analysis.name
+        if place.is_dir():
+            yield _table(f"analysis_{analysis.name}", ddl(analysis.columns), (), place)
+
+
+def _table(name: str, columns: str, folders: tuple[str, ...], place: Path) -> str:
+    by = f" PARTITIONED BY ({', '.join(folders)})" if folders else ""
+    where = str(place.resolve()).replace("\\", "\\\\").replace("'", "\\'")
+    return f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet{by} LOCATION '{where}'"
+
+
+def script(out: Path) -> str:
+    """All of them, as a file."""
+    return "".join(f"{one};\n" for one in statements(out))

@@ -1,0 +1,312 @@
+"""From capture files to tables on disk: Parquet, for Spark and whatever else reads it.
+
+exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
+by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see `smaller.py`.
+packets, frames: on request, since they have more rows than all others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from barnabas.pipeline.reading.completing import Completion
+from barnabas.pipeline.reading.facts import Facts, Said, gather
+from barnabas.pipeline.reading.outcomes import ALL, Place
+from barnabas.pipeline.reading.packet_rows import WRITTEN
+from barnabas.pipeline.reading.plan import Plan, sorted_paths
+from barnabas.pipeline.reading.ranges import SIZE, memory, ranges
+from barnabas.pipeline.reading.side_tables import (
+    CONNECTIONS,
+    NOTES,
+    connection_row,
+    error_row,
+    fault_rows,
+    note_rows,
+)
+from barnabas.pipeline.rows.bodies import BODY, body_batch
+from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, Column, arrow, ddl
+from barnabas.pipeline.rows.exchanges import batch
+from barnabas.pipeline.rows.frames import FRAMES, frame_row
+from barnabas.pipeline.tables import folders
+from barnabas.pipeline.tables.parquet import Batches, Filed, Table, parts, write_tables
+from barnabas.pipeline.tables.spark_stages import (
+    BATCH_BYTES,
+    MOST,
+    outcome_files,
+    packets,
+    parallelism,
+    planned,
+    segment_rows,
+)
+from barnabas.pipeline.tables.variants import lost_bodies
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    "exchanges": EXCHANGES,
+    "errors": ERRORS,
+    "connections": CONNECTIONS,
+    "notes": NOTES,
+    "packets": WRITTEN,
+    "frames": FRAMES,
+}
+"""By name; exchanges have `body` behind their columns."""
+
+FOLDERS: Final = ("capture", "day", "api")
+"""By which the rows of exchanges are in folders; those of the others by capture alone."""
+
+LARGE, SMALL = 256 << 20, 4 << 20
+"""Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
+
+ROWS, BODIES = 50_000, 32 << 20
+"""Exchanges, and bytes of captures whose bodies are, written by one task: each writes files of its own."""
+
+PART: Final = 2 << 20
+"""Bytes of frames whose bodies are made VARIANT at once."""
+
+GROUPS: Final = ROWS // MOST
+"""Row groups of what travels that one task makes tables of."""
+
+STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
+
+Progress = Callable[[int, int, str], None]
+"""Told which step begins: its number from 0, how many there are, and what it is."""
+
+
+Make = Callable[[Any, int, int, Facts, str], dict[str, Any]]
+"""Makes a row of what was said: (that, epoch, connection as it travelled, facts, capture)."""
+
+
+class Written(NamedTuple):
+    """What was written."""
+
+    capture: str
+    """What it is called in the tables."""
+    packets: int
+    exchanges: int
+    errors: int
+    connections: int
+
+
+def write(
+    spark: SparkSession,
+    captures: Sequence[Path],
+    out: Path,
+    progress: Progress | None = None,
+    *,
+    name: str | None = None,
+    secrets: Sequence[bytes] = (),
+    size: int = SIZE,
+    bodies: bool = True,
+    also: Collection[str] = (),
+) -> Written:
+    """Write what capture files hold into the tables in a folder. The files are read as one capture.
+
+    What the tables had of this capture is replaced, of others nothing changes. If the run is killed, the
+    tables are as they were, or the next run ends what was begun. name: what the capture is called
+    (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
+    files that a task reads. bodies: whether `body` is made; without it it is null, and all takes far less.
+    also: tables of `folders.ON_REQUEST`; of those that are not asked for, what there was of this capture
+    goes.
+
+    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none or `out` is no
+    plain path.
+    """
+    if not captures:
+        raise ValueError("no capture files")
+    folders.plain(out)
+    step = iter(range(len(STEPS)))
+
+    def begin() -> None:
+        number = next(step)
+        if progress is not None:
+            progress(number, len(STEPS), STEPS[number])
+
+    begin()
+    paths = sorted_paths(captures)
+    run = folders.begin(out)
+    try:
+        capture = name or folders.name_for(out, paths[0])
+        made = planned(spark, ranges(paths, size))
+        made.secrets += secrets
+        begin()
+        wanted = ALL if bodies else EXCHANGES
+        filed = _flows(spark, paths, made, wanted, run.folder, frames="frames" in also)
+        begin()
+        facts, counts = gather(_said(filed), made.epochs), _counts(filed)
+        begin()
+        chosen = [one for one in _tables(facts, capture, bodies=bodies) if one.kind in counts]
+        # bodies are many times as large as all else
+        groups = GROUPS if not bodies else 1 + BODIES // BATCH_BYTES
+        written = write_tables(spark, parts(filed, groups), chosen, run.folder)
+        (run.folder / "exchanges").mkdir(exist_ok=True)
+        lost = lost_bodies(written, capture) if bodies else []
+        _add(run.folder / "errors", ERRORS, [*fault_rows(made, capture), *lost])
+        _add(run.folder / "connections", CONNECTIONS, [])
+        _add(run.folder / "notes", NOTES, note_rows(made, capture))
+        if "packets" in also:
+            packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
+        for table in folders.ON_REQUEST:
+            if table not in also and folders.folder_of(out, table, capture).exists():
+                (run.folder / table).mkdir()
+        folders.finish(out, run, capture, str(paths[0].resolve()))
+    except BaseException:
+        folders.give_up(run)
+        raise
+    return Written(
+        capture,
+        made.packets,
+        counts.get("exchange", 0),
+        counts.get("error", 0) + len(made.faults) + len(lost),
+        counts.get("connection", 0),
+    )
+
+
+def _bytes(paths: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in paths)
+
+
+def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
+    """A table of a folder, of all captures in it. Raises LookupError for one that there is not."""
+    columns = TABLES[table]
+    schema = ddl(columns) + (", `body` variant" if table == "exchanges" else "")
+    return spark.read.schema(schema).parquet(str(out / table))
+
+
+def _flows(
+    spark: SparkSession,
+    paths: Sequence[Path],
+    made: Plan,
+    wanted: tuple[Column, ...],
+    run: Path,
+    *,
+    frames: bool,
+) -> list[Filed]:
+    """All that travels: exchanges with these columns, and what is said beside them."""
+    total = _bytes(paths)
+    # payload is looked up in the files as long as they stay in the system's cache meanwhile
+    carry = total > memory() // 4
+    shares = max(-(-total // LARGE), min(4 * parallelism(spark), -(-total // SMALL)))
+    columns = tuple(column.name for column in wanted)
+    rows = segment_rows(spark, made, carry=carry)
+    return outcome_files(rows, made, columns, shares, run / "_travelling", frames=frames)
+
+
+_NAMES: Final = ("topic", "producer", "broker")
+"""What many flows say alike."""
+
+
+def _said(filed: Sequence[Filed]) -> Iterator[Said]:
+    """Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read."""
+    wanted = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
+    columns = ["kind", "epoch", "of", *Place._fields, "said"]
+    names = set()
+    for part in _dataset(filed).to_batches(columns=columns, filter=wanted):
+        for row in part.to_pylist():
+            kind, text = row["kind"], row["said"]
+            if kind in _NAMES:
+                if (kind, text) in names:
+                    continue
+                names.add((kind, text))
+            said = json.loads(text) if kind in _NAMES else {}
+            place = Place(row["at"], row["flow"], row["within"])
+            yield Said(kind, row["epoch"], row["of"], place, said)
+
+
+def _counts(filed: Sequence[Filed]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for part in _dataset(filed).to_batches(columns=["kind"]):
+        for one in part["kind"].value_counts().to_pylist():
+            found[one["values"]] += one["counts"]
+    return found
+
+
+def _dataset(filed: Sequence[Filed]) -> ds.Dataset:
+    return ds.dataset([one.path for one in filed])
+
+
+def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """A batch cut so that the bodies in each part are not much."""
+    begin = size = 0
+    sizes = [one[name].to_pylist() for name in ("request_size", "response_size")]
+    for end, (request, response) in enumerate(zip(*sizes, strict=True), 1):
+        size += request + (response or 0)
+        if size >= PART or end == len(one):
+            yield one.slice(begin, end - begin)
+            begin, size = end, 0
+
+
+def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
+    """How what travels becomes tables. To be pickled."""
+    schema = _schema("exchanges")
+    whole = schema.append(pa.field("body", BODY))
+
+    def hot(batches: Batches) -> Batches:
+        completion = Completion(facts, capture)
+        for one in batches:
+            yield completion.complete(one, EXCHANGES).drop_columns("capture")
+
+    def full(batches: Batches) -> Batches:
+        completion = Completion(facts, capture)
+        for one in (part for all_of in batches for part in portions(all_of)):
+            rows = completion.complete(one, ALL)
+            columns = [rows[name] for name in schema.names]
+            columns.append(body_batch(rows, facts.topics))
+            yield pa.RecordBatch.from_arrays(columns, schema=whole)
+
+    def small(make: Make, columns: tuple[Column, ...]) -> Callable[[Batches], Batches]:
+        def rows(batches: Batches) -> Batches:
+            for one in batches:
+                said = zip(*(one[name].to_pylist() for name in _SAID), strict=True)
+                made = (
+                    make(json.loads(text), epoch, of, facts, capture) for text, epoch, of in said
+                )
+                yield batch(made, columns).drop_columns("capture")
+
+        return rows
+
+    smaller: tuple[tuple[str, str, Make], ...] = (
+        ("errors", "error", error_row),
+        ("frames", "frame", _frame_row),
+        ("connections", "connection", connection_row),
+    )
+    return (
+        Table("exchanges", "exchange", whole, None, full, FOLDERS[1:])
+        if bodies
+        else Table("exchanges", "exchange", schema, None, hot, FOLDERS[1:]),
+        *(
+            Table(name, kind, _schema(name), _SAID, small(make, TABLES[name]))
+            for name, kind, make in smaller
+        ),
+    )
+
+
+_SAID: Final = ["said", "epoch", "of"]
+
+
+def _schema(table: str) -> pa.Schema:
+    """Of what is in the files of a capture, and of `FOLDERS[1:]`."""
+    return arrow(tuple(column for column in TABLES[table] if column.name != "capture"))
+
+
+def _frame_row(
+    said: dict[str, Any], epoch: int, of: int, facts: Facts, capture: str
+) -> dict[str, Any]:
+    return frame_row(said, facts.connections[epoch, of], capture)
+
+
+def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:
+    """A file with what the driver itself knows; an empty one only if there is no other."""
+    if rows or not folder.exists():
+        folder.mkdir(exist_ok=True)
+        table = pa.Table.from_batches([batch(rows, columns)]).drop_columns("capture")
+        pq.write_table(table, folder / "part-driver.parquet")

@@ -1,0 +1,180 @@
+"""Exchanges as rows: what the columns say, and that nothing is lost on the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
+from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
+from barnabas.pipeline.rows.columns import EXCHANGES, RAW
+from barnabas.pipeline.rows.exchanges import (
+    ERRORS,
+    LATEST,
+    PLAIN,
+    batch,
+    exchange,
+    row,
+    software_of,
+)
+from barnabas.specs.contents import api
+from tests.pipeline.given import hot, said, sample
+from tests.samples.recipes import SAMPLES
+from tests.specs.strategies import mutated, values
+
+ALL = tuple(column.name for column in (*EXCHANGES, *RAW))
+
+
+@pytest.mark.parametrize("name", [name for name, _ in SAMPLES])
+def test_the_exchanges_of_a_capture_come_back_from_an_arrow_batch(name: str) -> None:
+    found = list(sample(name, strays=True))
+    rows = [row(one, context, capture=name, columns=ALL) for one, context in found]
+    again = batch(rows, (*EXCHANGES, *RAW)).to_pylist()
+    assert rows == again
+    for (one, _), back in zip(found, map(exchange, again), strict=True):
+        # with the fields that equality leaves out, but when it was over: only a log's lines go by that
+        assert repr(back) == repr(replace(one, ended=0))
+
+
+@pytest.mark.parametrize("name", [name for name, _ in SAMPLES])
+def test_each_column_is_the_same_whatever_else_is_asked_for(name: str) -> None:
+    for one, context in sample(name):
+        whole = row(one, context)
+        assert list(whole) == [column.name for column in EXCHANGES]
+        for column, value in whole.items():
+            assert row(one, context, columns=(column,)) == {column: value}
+
+
+def test_what_is_decoded_as_a_whole_gives_the_same_columns_as_single_fields() -> None:
+    asked = {"topic_data": [{"name": "t", "partition_data": [{"index": 1, "records": b""}]}]}
+    told = {"index": 1, "base_offset": 5, "error_code": 3}
+    answered = {"responses": [{"name": "t", "partition_responses": [told]}]}
+    for broken in (False, True):  # what stands behind a field may be unreadable
+        apart, whole = (said("Produce", 8, asked, answered) for _ in range(2))
+        for one in (apart, whole):
+            one.response_body = (one.response_body or b"")[: -4 if broken else None]
+        found = row(whole)
+        assert bool(found.pop("undecodable")) is broken
+        assert row(apart, columns=tuple(found)) == found
+        assert (found["error_codes"], found["partitions"][0]["offset"]) == ([3], 5)
+
+
+def test_every_column_is_made_somewhere() -> None:
+    others = {"capture", "software", "broker", "end_ns", "group", "transactional_id"}
+    assert {*PLAIN, *ERRORS, *MADE} | others == {*ALL}
+
+
+def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> None:
+        raise AssertionError("a body was read")
+
+    asked = said("Heartbeat", 4, {"group_id": "g"}, {"error_code": 27})
+    monkeypatch.setattr("barnabas.specs.codec.Codec.decode", never)
+    monkeypatch.setattr("barnabas.specs.codec.Codec.project", never)
+    needs = {*MADE, "group", "transactional_id", "error", "error_codes", "undecodable"}
+    plain = [name for name in ALL if name not in needs]
+    assert row(asked, Context(), columns=plain)["api"] == "Heartbeat"
+
+
+def test_what_stands_in_the_envelope() -> None:
+    found = Exchange(
+        *(1_500_000_000_123_456_789, 3, "10.0.0.1:5000", "me", None, 12, 1, 9, 20, 10),
+        latency_ms=1.25,
+        rules=("slow",),
+    )
+    told = row(found, capture="a", software="librdkafka 2.16.1")
+    assert told["ts"] == datetime(2017, 7, 14, 2, 40, 0, 123456, UTC)
+    assert (told["ts_ns"], told["day"]) == (1_500_000_000_123_456_789, date(2017, 7, 14))
+    assert told["end_ns"] == 1_500_000_000_124_706_789
+    assert (told["capture"], told["software"]) == ("a", "librdkafka 2.16.1")
+    assert (told["rules"], told["error"], told["undecodable"]) == (["slow"], None, None)
+    assert row(found, end_ns=5)["end_ns"] == 5
+
+
+def test_when_what_has_no_response_was_over() -> None:
+    def end(note: str) -> int | None:
+        return row(Exchange(7, 1, "", None, None, 0, 9, 1, 20, note=note))["end_ns"]  # type: ignore[no-any-return]
+
+    assert end("no response (acks=0)") == 7
+    assert end("no response: connection closed") is None
+
+
+def test_a_broken_clock_fits() -> None:
+    found = row(Exchange(1 << 70, 1, "", None, None, 3, 0, 0, 0), columns=("ts", "ts_ns", "day"))
+    assert found["ts_ns"] == LATEST
+    assert batch([found], EXCHANGES[:3]).to_pylist() == [found]
+
+
+def test_the_broker_that_follows_from_addresses() -> None:
+    context = Context()
+    brokers = [{"node_id": 7, "host": "10.0.0.2", "port": 9092, "rack": None}]
+    context.learn(said("Metadata", 1, {"topics": None}, {"brokers": brokers}))
+    asked = said("Heartbeat", 4, {"group_id": "g"})
+    asked.broker, asked.server_address = None, "10.0.0.2:9092"
+    found = row(asked, context, columns=("broker", "named_broker"))
+    assert found == {"broker": 7, "named_broker": None}
+
+
+def test_all_error_codes_are_told_in_order() -> None:
+    partitions = [
+        {"partition_index": number, "error_code": code}
+        for number, code in enumerate((27, 0, 3, 27))
+    ]
+    topics = [{"name": "orders", "partitions": partitions}]
+    found = row(said("OffsetCommit", 8, {"group_id": "g"}, {"topics": topics}))
+    assert (found["error"], found["error_codes"]) == ("REBALANCE_IN_PROGRESS", [3, 27])
+    fine = row(said("OffsetCommit", 8, {"group_id": "g"}, {"topics": []}))
+    assert (fine["error"], fine["error_codes"]) == ("", [])
+    none = row(said("OffsetCommit", 8, {"group_id": "g"}))
+    assert (none["error"], none["error_codes"]) == (None, None)
+
+
+def test_the_software_of_a_client() -> None:
+    named = {"client_software_name": "librdkafka", "client_software_version": "2.16.1"}
+    assert software_of(said("ApiVersions", 3, named)) == "librdkafka 2.16.1"
+    assert software_of(said("ApiVersions", 0, {})) is None
+    assert software_of(said("Metadata", 1, {"topics": None})) is None
+
+
+def test_raw_tokens_and_apis_that_nobody_knows() -> None:
+    token = row(Exchange(0, 1, "", None, None, SASL_TOKEN, 0, 0, 5), Context())
+    assert (token["api"], token["undecodable"], token["topics"]) == ("SASL token", None, None)
+    unknown = row(Exchange(0, 1, "", None, None, 9999, 0, 0, 5, request_body=b"abc"), Context())
+    assert (unknown["api"], unknown["topics"]) == ("key 9999", None)
+    assert unknown["undecodable"].startswith("request: ")
+
+
+def test_what_cannot_be_decoded_says_why() -> None:
+    asked = said("Heartbeat", 4, {"group_id": "g", "member_id": "m"}, {"error_code": 0})
+    asked.request_body = (asked.request_body or b"")[:1]
+    found = hot(asked, Context())
+    assert found.pop("undecodable").startswith("request: group_id")
+    assert found == {}
+
+
+@pytest.mark.parametrize("key", HOT)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_no_body_makes_it_raise(key: int, data: st.DataObject) -> None:
+    low, high = api(key).versions
+    version = data.draw(st.integers(low, high))
+    found = Exchange(0, 1, "", None, None, key, version, 1, 10)
+    declared = api(key)
+    sent = data.draw(values(declared.request.layout(version)))
+    came = data.draw(values(declared.response.layout(version)))
+    found.request_body = declared.request.codec(version).encode(sent)
+    found.response_body = declared.response.codec(version).encode(came)
+    if data.draw(st.booleans()):
+        found.request_body = data.draw(mutated(found.request_body))
+        found.response_body = data.draw(mutated(found.response_body))
+    context = Context()
+    context.learn(found)
+    told = row(found, context)
+    assert batch([told], EXCHANGES).to_pylist() == [told]
+    assert told["partitions"] is not None

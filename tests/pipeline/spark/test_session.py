@@ -1,0 +1,137 @@
+"""The pipeline on a real standalone Spark cluster, and through Spark Connect, from a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.dataset as ds
+import pyspark
+import pytest
+
+from barnabas.pipeline.tables.tables import read, write
+from tests.pipeline.everything import everything
+from tests.pipeline.spark_processes import LITTLE, connect_server, standalone
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent.parent
+CAPTURE = ROOT / "captures" / "samples" / "wrong.pcap"
+
+WORK = """
+import sys
+from pathlib import Path
+from barnabas.pipeline.spark.session import session
+from barnabas.pipeline.tables.tables import read, write
+from pyspark.sql.functions import udf
+from tests.pipeline.everything import everything
+
+def places(_):
+    import importlib
+    names = ("specs", "captures", "pipeline", "peers", "fuzz", "proxy")
+    return [importlib.import_module(f"barnabas.{name}").__file__ for name in names]
+
+url, capture, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+ours = "barnabas.zip" if url.startswith("sc:") else "barnabas-packages"
+settings = {"spark.sql.shuffle.partitions": "3"}
+if not url.startswith("sc:"):
+    settings |= {"spark.executor.memory": "600m", "spark.driver.memory": "1g"}
+with session(url, settings) as spark:
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    where = spark.range(0, 2, 1, 2).select(udf(places, "array<string>")("id").alias("one"))
+    for row in where.collect():
+        assert all(ours in place for place in row["one"]), row
+    write(spark, [capture], out)
+    everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
+"""
+"""What is done elsewhere. Our packages come from what was sent there, whatever is installed."""
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def tables(out: Path) -> dict[str, list[str]]:
+    """The rows of tables, in an order of their own; bodies are in `everything`, as text."""
+    found = {}
+    for name in ("exchanges", "errors", "connections", "everything"):
+        table = ds.dataset(out / name, format="parquet", partitioning="hive")
+        columns = sorted(column for column in table.schema.names if column != "body")
+        found[name] = sorted(map(str, table.to_table(columns=columns).to_pylist()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def here(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What is to come of it, from a session embedded here."""
+    out = tmp_path_factory.mktemp("here")
+    write(spark, [CAPTURE], out)
+    everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
+    found = tables(out)
+    assert len(found["exchanges"]) == 38
+    whats = {row.partition("'what': '")[2].partition("'")[0] for row in found["everything"]}
+    assert whats >= {"findings", "latency", "versions", "body"}
+    return found
+
+
+def work(url: str, out: Path) -> dict[str, list[str]]:
+    """The same in another process, elsewhere."""
+    given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", WORK, url, str(CAPTURE), str(out)],
+        capture_output=True,
+        text=True,
+        env=given,
+        cwd=out.parent,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", ""), "and Spark keeps silent"
+    return tables(out)
+
+
+def test_a_standalone_cluster_makes_the_same(here: dict[str, list[str]], tmp_path: Path) -> None:
+    with standalone(tmp_path) as url:
+        assert work(url, tmp_path / "out") == here
+
+
+def test_workers_that_the_driver_starts_make_the_same(
+    here: dict[str, list[str]], tmp_path: Path
+) -> None:
+    before = sorted(Path(pyspark.__file__).parent.iterdir())
+    assert work("local-cluster[2,1,1024]", tmp_path / "out") == here
+    assert sorted(Path(pyspark.__file__).parent.iterdir()) == before, "nothing is put beside Spark"
+
+
+def test_spark_connect_makes_the_same(here: dict[str, list[str]], tmp_path: Path) -> None:
+    with connect_server(tmp_path) as url:
+        assert work(url, tmp_path / "out") == here
+
+
+def test_an_embedded_session_is_on_loopback_and_in_utc(spark: SparkSession) -> None:
+    conf = spark.sparkContext.getConf()
+    assert conf.get("spark.driver.host") == conf.get("spark.driver.bindAddress") == "127.0.0.1"
+    assert conf.get("spark.ui.enabled") == "false"
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+
+
+def test_a_session_leaves_the_handler_of_interrupts_as_it_was(tmp_path: Path) -> None:
+    """In a process of its own: there is one JVM in each."""
+    code = (
+        "import os, signal\n"
+        "from barnabas.pipeline.spark.session import session\n"
+        "before, environment = signal.getsignal(signal.SIGINT), dict(os.environ)\n"
+        "for _ in range(2):\n"
+        "    with session('local[1]', {'spark.driver.memory': '1g'}) as spark:\n"
+        "        process = spark.sparkContext._gateway.proc\n"
+        "        assert process.poll() is None\n"
+        "    assert process.poll() is not None\n"
+        "assert signal.getsignal(signal.SIGINT) is before\n"
+        "assert dict(os.environ) == environment\n"
+    )
+    given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env=given
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == [], "nothing of it stays"

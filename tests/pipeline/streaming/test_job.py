@@ -1,0 +1,120 @@
+"""The streaming job writes each row once, whatever kills it, and goes on where it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.streaming.batches import Batches
+from barnabas.pipeline.streaming.job import follow
+from barnabas.pipeline.tables.sql import statements
+from barnabas.pipeline.tables.tables import read, write
+from tests.captures.writing.test_rotation import ROOT, SAMPLES, rotated
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SOURCE = SAMPLES / "faults.pcapng"
+TABLES = ("exchanges", "errors", "connections", "notes")
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("run") / "captures"
+    rotated(SOURCE, made, {20, 45, 70, 95, 120})
+    return made
+
+
+@pytest.fixture(scope="module")
+def followed(spark: SparkSession, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tables of a run that nobody killed."""
+    out = tmp_path_factory.mktemp("tables")
+    follow(spark, folder, Batches(out), at_once=6, until_read=True).awaitTermination()
+    return out
+
+
+def rows(spark: SparkSession, out: Path, table: str) -> list[Row]:
+    """What is in a table, but for the batch and the order."""
+    found = read(spark, out, table).drop("batch")
+    if table == "exchanges":
+        found = found.selectExpr("* except (body)", "to_json(body) as body")
+    return sorted((each.asDict(recursive=True) for each in found.collect()), key=repr)
+
+
+def marks(found: list[Row]) -> list[tuple[Any, ...]]:
+    """Exchanges, by what they are."""
+    names = ("connection", "ordinal", "correlation_id", "api", "request_packet", "response_size")
+    return sorted(tuple(each[name] for name in names) for each in found)
+
+
+def test_exchanges_are_those_of_the_pure_core(spark: SparkSession, followed: Path) -> None:
+    found = rows(spark, followed, "exchanges")
+    ended = [
+        (each.connection, each.correlation_id, each.api, each.request_size, each.response_size)
+        for each in Conversations().exchanges(CaptureReader(SOURCE))
+        if not each.note.endswith("the capture ends")
+    ]
+    names = ("connection", "correlation_id", "api", "request_size", "response_size")
+    assert sorted(tuple(each[name] for name in names) for each in found) == sorted(ended)
+    assert all(each["body"] is not None for each in found)
+
+
+def test_segments_read_at_once_are_one_capture(
+    spark: SparkSession, folder: Path, followed: Path, tmp_path: Path
+) -> None:
+    files = sorted(folder.iterdir(), reverse=True)
+    write(spark, files, tmp_path)
+    together = [each.asDict() for each in read(spark, tmp_path, "exchanges").drop("body").collect()]
+    ended = [each for each in together if not each["note"].endswith("the capture ends")]
+    assert marks(ended) == marks(rows(spark, followed, "exchanges"))
+
+
+def test_sql_knows_the_tables_with_their_batches(spark: SparkSession, followed: Path) -> None:
+    spark.sql("CREATE DATABASE followed")
+    spark.catalog.setCurrentDatabase("followed")
+    try:
+        for statement in statements(followed):
+            spark.sql(statement)
+        for table in TABLES:
+            found = read(spark, followed, table)
+            assert spark.table(table).count() == found.count()
+            assert set(spark.table(table).columns) == {*found.columns, "batch"}
+        whole = spark.sql(
+            "SELECT count(body) AS bodies, count(DISTINCT batch) AS batches FROM exchanges"
+        )
+        assert [each.asDict() for each in whole.collect()] == [
+            {"bodies": len(rows(spark, followed, "exchanges")), "batches": 1}
+        ]
+    finally:
+        spark.catalog.setCurrentDatabase("default")
+        spark.sql("DROP DATABASE followed CASCADE")
+
+
+@pytest.mark.timeout(500)  # Spark starts three times
+def test_killed_it_writes_what_it_had_written_otherwise(
+    spark: SparkSession, folder: Path, followed: Path, tmp_path: Path
+) -> None:
+    def start(*where: str) -> subprocess.CompletedProcess[str]:
+        arguments = [str(folder), str(tmp_path), "2", *where]
+        command = [sys.executable, "-m", "tests.pipeline.follower", *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=240, cwd=ROOT, check=False
+        )
+
+    for where, number in (("second table", "0"), ("over", "1")):
+        died = start(where, number)
+        assert died.returncode == -9, died.stderr
+    last = start()
+    assert last.returncode == 0, last.stderr
+    batches = {path.name for path in (tmp_path / "errors").iterdir()}
+    assert batches == {f"batch={number}" for number in range(3)}
+    for table in TABLES:
+        assert rows(spark, tmp_path, table) == rows(spark, followed, table)
+    assert not list((tmp_path / "_runs").iterdir())

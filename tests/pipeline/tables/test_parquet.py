@@ -1,0 +1,91 @@
+"""Files that tasks write: what was said takes its place, and nothing that an attempt has left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import PySparkException
+
+from barnabas.pipeline.tables.parquet import (
+    Filed,
+    Part,
+    Table,
+    file_rows,
+    parts,
+    tasks,
+    write_tables,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = pa.schema([("kind", pa.string()), ("n", pa.int64())])
+
+
+def filed(path: Path, groups: int) -> Filed:
+    with pq.ParquetWriter(path, SCHEMA) as writer:
+        for group in range(groups):
+            rows = [{"kind": ("a", "b")[n % 2], "n": 10 * group + n} for n in range(4)]
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
+    return Filed(str(path), groups)
+
+
+def test_parts_hold_all_row_groups_once(tmp_path: Path) -> None:
+    files = [filed(tmp_path / str(groups), groups) for groups in (0, 1, 5)]
+    found = parts(files, 2)
+    assert [(Path(one.path).name, one.begin, one.end) for one in found] == [
+        ("1", 0, 1), ("5", 0, 2), ("5", 2, 4), ("5", 4, 5)
+    ]  # fmt: skip
+    numbers = [n for one in found for rows in one.batches("b") for n in rows["n"].to_pylist()]
+    assert numbers == [1, 3, *(10 * group + n for group in range(5) for n in (1, 3))]
+    (whole,) = Part(files[1].path, 0, 1).batches(None)
+    assert whole["n"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_each_task_files_what_it_makes(spark: SparkSession, tmp_path: Path) -> None:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for one in batches:
+            for number in one["id"].to_pylist():
+                for group in range(number):
+                    rows = [{"kind": "a", "n": 10 * number + group}]
+                    yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+    found = file_rows(tasks(spark, 3), read, SCHEMA, tmp_path / "there")
+    assert sorted(one.groups for one in found) == [0, 1, 2]
+    numbers = [n for one in found for n in pq.read_table(one.path)["n"].to_pylist()]
+    assert sorted(numbers) == [10, 20, 21]
+
+
+def test_an_attempt_that_failed_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """It fails behind its first table, which is there in full."""
+    mark = tmp_path / "tried"
+    table = pa.schema([("n", pa.int64())])
+
+    def good(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for one in batches:
+            yield one.select(["n"])
+
+    def flaky(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from good(batches)
+        if not mark.exists():
+            mark.touch()
+            raise OSError("the disk is gone")
+
+    files = [filed(tmp_path / "rows.parquet", 3)]
+    run = tmp_path / "run"
+    run.mkdir()
+    tables = [Table("good", "a", table, None, good), Table("flaky", "b", table, ["n"], flaky)]
+    with pytest.raises(PySparkException, match="the disk is gone"):
+        write_tables(spark, parts(files, 3), tables, run)
+    assert list(run.rglob("part-*.parquet")) == list((run / "_attempts").rglob("part-*.parquet"))
+    run = tmp_path / "again"
+    run.mkdir()
+    written = write_tables(spark, parts(files, 3), tables, run)
+    assert sorted(str(one.path.relative_to(run).parent) for one in written) == ["flaky", "good"]
+    assert pq.read_table(run / "good")["n"].to_pylist() == [0, 2, 10, 12, 20, 22]
+    assert pq.read_table(run / "flaky")["n"].to_pylist() == [1, 3, 11, 13, 21, 23]

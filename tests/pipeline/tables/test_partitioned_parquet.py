@@ -1,0 +1,95 @@
+"""Parquet in folders: what Spark and pyarrow read of it, and what is kept in memory meanwhile."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from barnabas.pipeline.rows.bodies import BODY, LIMIT, Body, body_array
+from barnabas.pipeline.rows.columns import EXCHANGES, arrow, ddl
+from barnabas.pipeline.tables import partitioned_parquet
+from barnabas.pipeline.tables.partitioned_parquet import spark_schema, write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = pa.schema([("day", pa.date32()), ("api", pa.string()), ("n", pa.int64())])
+DAYS = (date(2026, 1, 1), date(2026, 1, 2))
+
+
+def batch(numbers: range) -> pa.RecordBatch:
+    rows = [{"day": DAYS[n % 2], "api": ("a/b", None)[n % 3 > 0], "n": n} for n in numbers]
+    return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def test_each_row_is_in_the_folder_of_its_values(tmp_path: Path) -> None:
+    batches = [batch(range(at, at + 10)) for at in range(0, 30, 10)]
+    written = write(batches, SCHEMA, ("day", "api"), tmp_path, "part.parquet")
+    assert sorted(str(one.path.relative_to(tmp_path)) for one in written) == [
+        f"day=2026-01-0{day}/api={api}/part.parquet"
+        for day in (1, 2)
+        for api in ("__HIVE_DEFAULT_PARTITION__", "a%2Fb")
+    ]
+    kinds = pa.schema([SCHEMA.field("day"), SCHEMA.field("api")])
+    found = ds.dataset(tmp_path, partitioning=ds.partitioning(kinds, flavor="hive")).to_table()
+    wanted = [row for one in batches for row in one.to_pylist()]
+    assert sorted(found.select(SCHEMA.names).to_pylist(), key=lambda row: row["n"]) == wanted
+
+
+def test_no_rows_are_no_file(tmp_path: Path) -> None:
+    assert write([], SCHEMA, ("day",), tmp_path, "part.parquet") == []
+    assert write([batch(range(0))], SCHEMA, (), tmp_path, "part.parquet") == []
+
+
+def test_row_groups_end_by_rows_and_by_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitioned_parquet, "ROWS", 25)
+    batches = [batch(range(10))] * 7
+    (one,) = write(batches, SCHEMA, (), tmp_path, "rows.parquet")
+    found = pq.read_metadata(one.path)
+    assert [found.row_group(at).num_rows for at in range(found.num_row_groups)] == [30, 30, 10]
+    monkeypatch.setattr(partitioned_parquet, "ROWS", 1000)
+    monkeypatch.setattr(partitioned_parquet, "BYTES", 2 * batches[0].nbytes)
+    (one,) = write(batches, SCHEMA, (), tmp_path, "bytes.parquet")
+    assert pq.read_metadata(one.path).num_row_groups == 4
+
+
+def test_what_all_folders_keep_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitioned_parquet, "KEPT", 1)
+    written = write([batch(range(12))] * 3, SCHEMA, ("day",), tmp_path, "part.parquet")
+    assert {pq.read_metadata(one.path).num_row_groups for one in written} == {3}
+
+
+def test_null_bodies_are_counted(tmp_path: Path) -> None:
+    bodies = body_array([Body(b"\0", b"\1\0\0"), Body(b"v" * (LIMIT + 1), b"\1\0\0")])
+    rows = pa.record_batch(
+        [pa.array([1, 2]), bodies], schema=pa.schema([("n", pa.int64()), ("body", BODY)])
+    )
+    (one,) = write([rows], rows.schema, (), tmp_path, "part.parquet")
+    assert one.nulls == 1
+    assert pq.read_table(one.path)["body"].is_null().to_pylist() == [False, True]
+
+
+def test_spark_knows_the_columns_by_itself(spark: SparkSession, tmp_path: Path) -> None:
+    schema = arrow(EXCHANGES).append(pa.field("body", BODY))
+    value = Body(b"\x0c\x05", b"\1\0\0")
+    nothing = dict.fromkeys(schema.names) | {"body": value._asdict()}
+    rows = pa.RecordBatch.from_pylist([nothing], schema=schema)
+    write([rows], schema, (), tmp_path, "part.parquet")
+    found = spark.read.parquet(str(tmp_path))
+    assert dict(found.dtypes) == dict(
+        spark.createDataFrame([], ddl(EXCHANGES) + ", `body` variant").dtypes
+    )
+    assert [row["n"] for row in found.selectExpr("cast(body as int) as n").collect()] == [5]
+
+
+def test_types_that_spark_is_not_told_of_are_an_error() -> None:
+    with pytest.raises(KeyError):
+        spark_schema(pa.schema([("n", pa.uint8())]))

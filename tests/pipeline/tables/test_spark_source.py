@@ -1,0 +1,156 @@
+"""The data source: packets, errors and notes of captures, and a folder as a stream."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.types import StructType
+
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.rows.frames import frame_rows
+from barnabas.pipeline.tables.spark_source import KafkaCapture, closed
+from tests.pipeline.generated import generated
+from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
+from tests.pipeline.reading.test_plan import read_plainly
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+# schemas are parsed by Spark, also where no test asks it for anything else
+pytestmark = pytest.mark.usefixtures("spark")
+
+
+def fields(ddl: str) -> StructType:
+    found = StructType.fromDDL(ddl)
+    assert isinstance(found, StructType)
+    return found
+
+
+def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any]]:
+    """What a reader gives, as Spark would ask for it: pickled in between."""
+    source = pickle.loads(pickle.dumps(KafkaCapture(options)))
+    reader = source.reader(fields(schema))
+    parts = pickle.loads(pickle.dumps(reader.partitions()))
+    reader = pickle.loads(pickle.dumps(reader))
+    found = [row for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
+    assert all(list(row) == names.split() for row in found)
+    return found
+
+
+def test_packets_are_those_of_the_file_in_any_splits(tmp_path: Path) -> None:
+    path = generated(tmp_path / "f.pcap", "ethernet", 4)
+    options = {"path": f"file:{path}", "size": "700"}
+    found = rows(options, "number offset data", "number bigint, offset bigint, data binary")
+    right = [{"number": row[0], "offset": row[1], "data": row[4]} for row in read_plainly(path)]
+    assert found == right
+
+
+def test_headers_of_tcp(tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["old-formats.pcap"]
+    schema = "source string, target string, seq bigint, payload bigint, flags int"
+    found = rows({"path": str(path)}, "source target seq payload flags", schema)
+    assert sum(row["payload"] or 0 for row in found) > 1000
+    assert {row["source"].rpartition(":")[0] for row in found if row["source"]} == {"127.0.0.1"}
+    assert all((row["seq"] is None) == (row["source"] is None) for row in found)
+
+
+def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    schema = "connection bigint, direction string, place bigint, packet bigint, paired boolean"
+    names = "connection direction place packet paired"
+    right = [
+        {name: row.get(name) for name in names.split()}
+        for row in frame_rows(CaptureReader(path), path.name)
+    ]
+    assert rows({"path": str(path), "table": "frames"}, names, schema) == right
+    damaged = tmp_path / path.name
+    damaged.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    found = rows({"path": str(damaged), "table": "frames"}, names, schema)
+    assert len(right) > len(found) > 5
+
+
+def test_what_is_damaged_is_a_row(tmp_path: Path) -> None:
+    path = generated(tmp_path / "f.pcapng", "pcapng<", 4)
+    path.write_bytes(path.read_bytes()[:-2])
+    schema = "file string, kind string, offset bigint"
+    (found,) = rows({"path": str(path), "table": "errors"}, "file kind offset", schema)
+    assert (found["file"], found["kind"]) == (str(path), "truncated")
+
+
+def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
+    from pyspark.sql.datasource import EqualTo, GreaterThan, IsNotNull
+
+    path = generated(tmp_path / "f.pcap", "raw", 4)
+    reader: Any = KafkaCapture({"path": str(path), "pushdown": "true"}).reader(
+        fields("number bigint")
+    )
+    known, left = GreaterThan(("number",), 3), [IsNotNull(("number",)), EqualTo(("source",), "x")]
+    assert list(reader.pushFilters([known, *left])) == left
+    found = [row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]]
+    assert [value.as_py() for value in found] == list(range(4, len(read_plainly(path)) + 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"path": "x", "table": "no"}, "no table 'no'"),
+        ({}, "path of a capture"),
+        ({"path": "x", "size": "much"}, "no number of bytes"),
+    ],
+)
+def test_options_that_mean_nothing(options: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        KafkaCapture(options).reader(fields("number bigint"))
+
+
+def test_what_is_being_written_is_not_closed(tmp_path: Path) -> None:
+    for name in ("a.pcapng", "b.pcap.gz", "c.pcapng.part", ".d.pcap", "e.txt"):
+        (tmp_path / name).write_bytes(b"")
+    assert [path.name for path in closed(tmp_path)] == ["a.pcapng", "b.pcap.gz"]
+
+
+def test_spark_reads_it_in_parts_and_by_columns(spark: SparkSession) -> None:
+    spark.dataSource.register(KafkaCapture)
+    paths = [str(SAMPLES_BY_NAME[name]) for name in ("midway.pcap", "old-formats.pcap")]
+    found = spark.read.format("kafka-capture").option("size", 4000).load(paths)
+    counts = found.groupBy("file").count().collect()
+    right = {path: len(read_plainly(Path(path))) for path in paths}
+    assert {row["file"]: row["count"] for row in counts} == right
+    small = spark.read.format("kafka-capture").schema("number bigint").load(paths)
+    assert sorted(row["number"] for row in small.collect()) == list(
+        range(1, sum(right.values()) + 1)
+    )
+
+
+def test_a_stream_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) -> None:
+    """Each closed file comes once, also if the query is stopped in between."""
+    folder, kept, seen = tmp_path / "in", tmp_path / "kept", []
+    folder.mkdir()
+    spark.dataSource.register(KafkaCapture)
+
+    def run() -> None:
+        stream = spark.readStream.format("kafka-capture").option("table", "files").load(str(folder))
+        query = (
+            stream.writeStream.foreachBatch(
+                lambda batch, number: seen.append(
+                    (number, sorted(Path(row["file"]).name for row in batch.collect()))
+                )
+            )
+            .option("checkpointLocation", str(kept))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(120)
+
+    shutil.copy(SAMPLES_BY_NAME["midway.pcap"], folder / "1.pcap")
+    (folder / "2.pcap.part").write_bytes(b"")
+    run()
+    shutil.copy(SAMPLES_BY_NAME["wrong.pcap"], folder / "2.pcap")
+    run()
+    run()
+    assert seen == [(0, ["1.pcap"]), (1, ["2.pcap"])]

@@ -1,0 +1,49 @@
+"""The stages on Spark come to what they come to in memory, whatever the number of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from barnabas.pipeline.reading.plan import sorted_paths
+from barnabas.pipeline.reading.ranges import ranges
+from barnabas.pipeline.rows.columns import EXCHANGES
+from barnabas.pipeline.tables import spark_stages
+from tests.pipeline.generated import generated
+from tests.pipeline.stages import in_memory, planned
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.timeout(600)
+
+COLUMNS = ("ts_ns", "connection", "ordinal", "api", "latency_ms", "topics", "request_body")
+
+
+def gist(rows: list[dict[str, Any]]) -> list[Any]:
+    return sorted((row["ts_ns"], row["ordinal"], row["api"], row["topics"]) for row in rows)
+
+
+def test_any_number_of_partitions_and_a_survey_by_spark(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [generated(tmp_path / kind, kind, 5) for kind in ("ethernet", "pcapng>")]
+    right = in_memory(paths, 8000, columns=COLUMNS)
+    monkeypatch.setattr(spark_stages, "_LOCAL", 0)
+    made = spark_stages.planned(spark, ranges(sorted_paths(paths), 8000))
+    assert made == planned(paths, 8000)
+    for partitions, carry in ((1, False), (7, True)):
+        rows = spark_stages.segment_rows(spark, made, carry=carry)
+        folder = tmp_path / f"in {partitions}"
+        filed = spark_stages.outcome_files(rows, made, COLUMNS, partitions, folder)
+        assert len(filed) == partitions
+        found = [row for one in filed for row in pq.read_table(one.path).to_pylist()]
+        exchanges = [row for row in found if row["kind"] == "exchange"]
+        assert gist(exchanges) == gist(right.exchanges)
+        assert sum(row["kind"] != "exchange" for row in found) >= len(
+            {(one.kind, str(one.said), one.place) for one in right.said}
+        )
+    assert {column.name for column in EXCHANGES} > set(COLUMNS) - {"request_body"}

@@ -1,0 +1,216 @@
+"""The tables that Spark writes hold what the pure reader finds, once, whoever else is in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
+from barnabas.pipeline.reading.plan import sorted_paths
+from barnabas.pipeline.rows.columns import EXCHANGES, ddl
+from barnabas.pipeline.rows.exchanges import batch
+from barnabas.pipeline.rows.frames import FRAMES, frame_rows
+from barnabas.pipeline.tables import tables
+from barnabas.pipeline.tables.folders import ON_REQUEST
+from barnabas.pipeline.tables.sql import script
+from barnabas.pipeline.tables.tables import TABLES, read, write
+from tests.pipeline.given import body_text
+from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
+from tests.pipeline.stages import planned, sequential
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.timeout(600)
+"""The first test starts Spark and makes the tables."""
+
+NAMES = tuple(column.name for column in EXCHANGES)
+
+
+def rows(spark: SparkSession, out: Path, capture: str) -> list[dict[str, Any]]:
+    found = read(spark, out, "exchanges").where(f"capture = '{capture}'").select(*NAMES)
+    plain = [row.asDict(recursive=True) for row in found.collect()]
+    return sorted(plain, key=_order)
+
+
+def _order(row: dict[str, Any]) -> Any:
+    return row["connection"], row["ordinal"], row["correlation_id"]
+
+
+def right(paths: list[Path], capture: str) -> list[dict[str, Any]]:
+    found = sequential(paths, NAMES, capture)
+    for row in found:
+        row["ts"] = row["ts"].replace(tzinfo=None)
+    return sorted(found, key=_order)
+
+
+@pytest.fixture(scope="module")
+def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of two captures, one of them written twice and of three files."""
+    folder = tmp_path_factory.mktemp("tables")
+    steps: list[tuple[int, int, str]] = []
+    written = write(spark, files(), folder, lambda *step: steps.append(step), size=10_000)
+    assert [step[:2] for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert written.exchanges == len(right(files(), ""))
+    assert written.packets == planned(files(), 1 << 26).packets
+    write(spark, [SAMPLES_BY_NAME["transactions.pcapng"]], folder, size=12_000)
+    write(spark, files()[::-1], folder, size=10_000, also=ON_REQUEST)
+    return folder
+
+
+def files() -> list[Path]:
+    return [SAMPLES_BY_NAME[name] for name in ("rebalance.pcap.gz", "midway.pcap", "wrong.pcap")]
+
+
+def test_the_tables_hold_the_pure_readers_exchanges_once(spark: SparkSession, out: Path) -> None:
+    for paths in (files(), [SAMPLES_BY_NAME["transactions.pcapng"]]):
+        capture = sorted_paths(paths)[0].name
+        assert rows(spark, out, capture) == right(paths, capture)
+
+
+def test_tables_are_created_by_the_statements_and_bodies_be_asked(
+    spark: SparkSession, out: Path
+) -> None:
+    """As they are, and again: then they only bring what is new."""
+    (out / "analyses").mkdir()
+    latency = spark.createDataFrame([], ddl(ANALYSES[0].columns))
+    latency.write.parquet(str(out / "analyses" / "latency"))
+    spark.sql("CREATE DATABASE made")
+    spark.catalog.setCurrentDatabase("made")
+    try:
+        for _ in range(2):
+            for statement in script(out).split(";\n")[:-1]:
+                spark.sql(statement)
+        for table in TABLES:
+            known, right = spark.table(table), read(spark, out, table)
+            assert sorted(known.columns) == sorted(right.columns)
+            assert known.count() == right.count()
+        assert spark.table("analysis_latency").columns == [one.name for one in ANALYSES[0].columns]
+        found = spark.sql(
+            "SELECT DISTINCT variant_get(body, '$.request.transactional_id', 'string') AS id "
+            "FROM exchanges WHERE api = 'InitProducerId' AND capture = 'transactions.pcapng'"
+        )
+        path = SAMPLES_BY_NAME["transactions.pcapng"]
+        wanted = {
+            (one.request or {}).get("transactional_id")
+            for one in Conversations().exchanges(CaptureReader(path))
+            if one.api == "InitProducerId"
+        }
+        assert {row["id"] for row in found.collect()} == wanted
+    finally:
+        spark.catalog.setCurrentDatabase("default")
+        spark.sql("DROP DATABASE made CASCADE")
+
+
+def test_bodies_are_those_of_the_exchanges(spark: SparkSession, out: Path) -> None:
+    from pyspark.sql.functions import col, to_json
+
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    found = read(spark, out, "exchanges").where(f"capture = '{path.name}'")
+    texts = {
+        (row["connection"], row["ordinal"]): json.loads(row["text"])
+        for row in found.select(
+            "connection", "ordinal", to_json(col("body")).alias("text")
+        ).collect()
+    }
+    for one in Conversations().exchanges(CaptureReader(path)):
+        said = json.loads(body_text(one))
+        got = texts[one.connection, one.ordinal]
+        assert got["request"].keys() >= said["request"].keys()
+        assert got["response"] is None or got["response"].keys() >= said["response"].keys()
+
+
+def test_the_smaller_tables(spark: SparkSession, out: Path) -> None:
+    errors = read(spark, out, "errors").collect()
+    assert {row["kind"] for row in errors} >= {"gap"}
+    assert all(row["connection"] for row in errors if row["kind"] == "gap")
+    connections = read(spark, out, "connections").where("capture = 'transactions.pcapng'").collect()
+    known = {row["connection"] for row in sequential([SAMPLES_BY_NAME["transactions.pcapng"]])}
+    assert {row["connection"] for row in connections} >= known
+    assert all(json.loads(row["said"])["barnabas"] == "flow" for row in connections)
+    notes = read(spark, out, "notes").collect()
+    assert any("barnabas" in json.loads(row["said"]) for row in notes)
+
+
+def test_frames_are_written_on_request_and_are_the_pure_readers(
+    spark: SparkSession, out: Path
+) -> None:
+    capture = sorted_paths(files())[0].name
+    found = read(spark, out, "frames").select(*(column.name for column in FRAMES))
+    right = batch(frame_rows(CaptureReader(*sorted_paths(files())), capture), FRAMES)
+    assert content(found.toArrow()) == content(right)
+    exchanges = {
+        (row["connection"], row["request_packet"], row["response_packet"], row["api"])
+        for row in read(spark, out, "exchanges").where(f"capture = '{capture}'").collect()
+        if row["response_packet"]
+    }
+    assert exchanges == {
+        (row["connection"], row["packet"], row["partner_packet"], row["api"])
+        for row in found.where("direction = 'request' and paired").collect()
+    }
+
+
+def test_so_are_packets(spark: SparkSession, out: Path) -> None:
+    names = tuple(column.name for column in WRITTEN)
+    found = read(spark, out, "packets").select(*names)
+    pieces = planned(files(), 1 << 26).pieces
+    right = pa.Table.from_batches(
+        one for piece in pieces for one in packet_rows(piece, names[1:])
+    ).add_column(0, "capture", [[sorted_paths(files())[0].name] * found.count()])
+    assert content(found.toArrow()) == content(right)
+
+
+def content(table: pa.Table | pa.RecordBatch) -> list[str]:
+    return sorted(map(str, table.to_pylist()))
+
+
+def test_what_is_not_asked_for_again_goes(spark: SparkSession, tmp_path: Path) -> None:
+    """Else it would be of another run than the tables beside it."""
+    path = SAMPLES_BY_NAME["midway.pcap"]
+    write(spark, [path], tmp_path, also=ON_REQUEST)
+    assert {table: read(spark, tmp_path, table).count() > 0 for table in ON_REQUEST} == {
+        "packets": True,
+        "frames": True,
+    }
+    write(spark, [path], tmp_path, also=("packets",))
+    assert read(spark, tmp_path, "packets").count() > 0
+    assert read(spark, tmp_path, "frames").count() == 0
+
+
+def test_no_capture_is_a_misuse(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no capture files"):
+        write(spark, [], tmp_path)
+
+
+def test_a_run_that_fails_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_bytes(b"hello, world, this is no capture")
+    with pytest.raises(ValueError, match="neither pcap nor pcapng"):
+        write(spark, [tmp_path / "no.pcap"], tmp_path / "out")
+    assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+def test_batches_with_large_bodies_are_cut() -> None:
+    sizes = [(10, 5), (tables.PART, None), (3, tables.PART * 9), (1, 1), (2, 2)]
+    whole = pa.record_batch(
+        {
+            "request_size": [request for request, _ in sizes],
+            "response_size": pa.array([response for _, response in sizes], pa.int64()),
+        }
+    )
+    parts = list(tables.portions(whole))
+    assert [len(part) for part in parts] == [2, 1, 2]
+    assert pa.Table.from_batches(parts).to_pylist() == whole.to_pylist()
+
+
+def test_without_bodies_all_else_is_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    write(spark, [path], tmp_path, bodies=False)
+    assert rows(spark, tmp_path, path.name) == right([path], path.name)
+    assert not read(spark, tmp_path, "exchanges").where("body IS NOT NULL").count()
