@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rich.table import Table
 
-from barnabas.fuzz.finding import AsideRow
-from barnabas.fuzz.making import cook
-from barnabas.fuzz.wording import made_of
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.database.finding import AsideRow
+from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz_database import opened
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble

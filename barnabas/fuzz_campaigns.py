@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from barnabas import fuzz
-from barnabas.fuzz.campaign import Campaign, Known
-from barnabas.fuzz.corpora import CORPORA
-from barnabas.fuzz.mutators.contents import MUTATORS
-from barnabas.fuzz.oracles.contents import ORACLES
-from barnabas.fuzz.sessions.contents import SESSIONS
+from barnabas.fuzz.corpus.corpora import CORPORA
+from barnabas.fuzz.engine.campaign import Campaign, Known
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.sessions.registry import SESSIONS
 from barnabas.fuzz_targets import KINDS
 from barnabas.proxy.scenario.errors import explain
 from barnabas.proxy.scenario.yaml_lines import read

@@ -247,6 +247,6 @@ def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
     import json
 
-    from barnabas.fuzz.campaign import Campaign
+    from barnabas.fuzz.engine.campaign import Campaign
 
     typer.echo(json.dumps(Campaign.model_json_schema(), indent=2))

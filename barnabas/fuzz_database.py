@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from barnabas.fuzz.findings import Finding, Findings, FindingsError
+from barnabas.fuzz.database.findings import Finding, Findings, FindingsError
 from barnabas.fuzz_campaigns import SUFFIX
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 

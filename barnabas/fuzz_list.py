@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from barnabas.fuzz.corpora import CORPORA
-from barnabas.fuzz.mutators.contents import MUTATORS
-from barnabas.fuzz.oracles.contents import ORACLES
-from barnabas.fuzz.sessions.contents import SESSIONS
-from barnabas.fuzz.targets.contents import COMPARED
+from barnabas.fuzz.corpus.corpora import CORPORA
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.sessions.registry import SESSIONS
+from barnabas.fuzz.targets.registry import COMPARED
 from barnabas.fuzz_campaigns import READY, campaign_of, ready
 from barnabas.fuzz_targets import KINDS
 from barnabas.terminal import Terminal

@@ -16,11 +16,11 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from barnabas.captures.kafka.wording import plural, printable, shorten
-from barnabas.fuzz.campaign import Budget
-from barnabas.fuzz.findings import Finding, Findings, Kept, finding_name
-from barnabas.fuzz.running import Batch, Began, Ended
-from barnabas.fuzz.tally import Cell, Found
-from barnabas.fuzz.wording import made_of
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
+from barnabas.fuzz.engine.campaign import Budget
+from barnabas.fuzz.engine.running import Batch, Began, Ended
+from barnabas.fuzz.engine.tally import Cell, Found
 from barnabas.output import Output
 
 WIDTH = 150

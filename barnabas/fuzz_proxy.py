@@ -15,11 +15,11 @@ import threading
 from pathlib import Path
 from typing import IO, Final
 
+from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observation import Death
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.fuzz.targets.contents import Kind
 from barnabas.fuzz.targets.memory import rss
+from barnabas.fuzz.targets.registry import Kind
 from barnabas.fuzz.targets.target import Target
 from barnabas.location import ROOT
 

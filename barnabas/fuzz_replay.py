@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from barnabas.fuzz.assembling import oracles_for
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.engine.assembling import oracles_for
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.replaying import Replayed, replay
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.making import cook
-from barnabas.fuzz.replaying import Replayed, replay
-from barnabas.fuzz.wording import made_of
 from barnabas.fuzz_database import one, opened, target_name
 from barnabas.fuzz_targets import target as make_target
 from barnabas.output import Output

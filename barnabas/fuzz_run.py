@@ -9,13 +9,13 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.assembling import Assembled, assembled
-from barnabas.fuzz.corpora import basis
+from barnabas.fuzz.corpus.corpora import basis
+from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, Kept
+from barnabas.fuzz.engine.assembling import Assembled, assembled
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.replaying import fires_on
+from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.findings import Finding, Findings, FindingsError, Kept
-from barnabas.fuzz.making import cook
-from barnabas.fuzz.replaying import fires_on
-from barnabas.fuzz.running import Batch, Began, Ended, RunRound, run, run_range
 from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_campaigns import Read

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from barnabas.captures.files import private
-from barnabas.fuzz.findings import Finding
+from barnabas.fuzz.cases.json_form import observation_json, recipe_json
+from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.stored import observation_json, recipe_json
 from barnabas.fuzz_database import one, opened, target_name
 from barnabas.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from barnabas.fuzz.assembling import Assembled
+from barnabas.fuzz.engine.assembling import Assembled
+from barnabas.fuzz.engine.running import Batch, RunRound
+from barnabas.fuzz.engine.sharding import Shelf, side_by_side
+from barnabas.fuzz.engine.shards import SCHEMA, Job, Row, came_to, job_of, shards
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.running import Batch, RunRound
-from barnabas.fuzz.sharding import Shelf, side_by_side
-from barnabas.fuzz.shards import SCHEMA, Job, Row, came_to, job_of, shards
-from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.registry import target_of
 from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_targets import KINDS
 from barnabas.pipeline.spark.errors import UnavailableError, reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.targets.contents import TARGETS, Kind, target_of
+from barnabas.fuzz.targets.registry import TARGETS, Kind, target_of
 from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_proxy import PROXY
 from barnabas.trouble import COULD_NOT_RUN, Trouble

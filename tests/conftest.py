@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.clients.contents import find
+from barnabas.fuzz.targets.clients.registry import find
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
 from barnabas.peers.apache.java import java

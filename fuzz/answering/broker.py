@@ -13,14 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.framing import FRAME_LIMIT
 from barnabas.fuzz.answering.answers.ask import Ask
-from barnabas.fuzz.answering.answers.contents import ANSWERS
 from barnabas.fuzz.answering.answers.fetch import empty
 from barnabas.fuzz.answering.answers.otherwise import otherwise
+from barnabas.fuzz.answering.answers.registry import ANSWERS
 from barnabas.fuzz.answering.cluster import Cluster
 from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.offer import EVERYTHING, Offer
 from barnabas.fuzz.answering.planted import Planted
-from barnabas.fuzz.case import Delivery
+from barnabas.fuzz.cases.case import Delivery
 from barnabas.peers.recorded.offered import offered
 from barnabas.specs.contents import api
 from barnabas.specs.frames import RequestHead, Short, request_head

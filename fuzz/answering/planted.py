@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
 from barnabas.specs.addresses import Kind, patch
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed

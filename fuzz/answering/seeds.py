@@ -15,7 +15,7 @@ from barnabas.fuzz.answering.cluster import PARTITIONS, PARTS, TOPIC, TOPIC_ID, 
 from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.offer import narrowed
 from barnabas.fuzz.answering.planted import ADDRESS
-from barnabas.fuzz.case import Seed
+from barnabas.fuzz.cases.case import Seed
 from barnabas.specs import keys
 from barnabas.specs.contents import NAMES
 from barnabas.specs.headers import REQUEST_HEADER, request_header_version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.specs.records import CODECS, Record, build
 
 _NOW: Final = 1_500_000_000_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.generators.batches import record_set
 from barnabas.specs import keys
 from barnabas.specs.declaration import Message

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.fuzz.case import Seed
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.generators.pools import CLIENT_ID
 from barnabas.fuzz.generators.values import drawer
 from barnabas.specs.contents import api

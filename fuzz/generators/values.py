@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.numbers import RANGE
 from barnabas.fuzz.generators import pools
 from barnabas.fuzz.generators.hidden import hidden
-from barnabas.fuzz.numbers import RANGE
 from barnabas.specs.contents import api
 from barnabas.specs.entities import Entity, entity_paths
 from barnabas.specs.frames import Direction

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.changes import number
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.numbers import RANGE, WRITE
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.frame_map.numbers import RANGE, WRITE
+from barnabas.fuzz.mutating.changes import number
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 _NAMES: Final = (
     "].base_offset",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.generators.messages import kept
-from barnabas.fuzz.mutators.changes import whole
-from barnabas.fuzz.mutators.delivering import framed, own
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.mutating.changes import whole
+from barnabas.fuzz.mutating.delivery import framed, own
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.specs import keys
 from barnabas.specs.contents import api
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.changes import change
-from barnabas.fuzz.mutators.elements import counted, elements, extent
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.changes import change
+from barnabas.fuzz.mutating.elements import counted, elements, extent
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 _TIMES: Final = (1, 1, 1, 2, 10, 100, 2000)
 _MOST: Final = 256 << 10

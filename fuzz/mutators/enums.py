@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part, field_of
-from barnabas.fuzz.mutators.changes import number
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.numbers import WRITE
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part, field_of
+from barnabas.fuzz.frame_map.numbers import WRITE
+from barnabas.fuzz.mutating.changes import number
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.specs.error_codes import ERROR_CODES
 
 _LAST_ERROR: Final = ERROR_CODES[-1].code

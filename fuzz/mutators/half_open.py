@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.changes import whole
-from barnabas.fuzz.mutators.delivering import own
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.changes import whole
+from barnabas.fuzz.mutating.delivery import own
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.changes import change, of_kinds
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.changes import change, of_kinds
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 _SIZES: Final = (250, 1000, 1000, 32766, 32767, 32768, 65535, 65536)
 """Around the longest topic name and the longest string, and beyond what an int16 holds."""

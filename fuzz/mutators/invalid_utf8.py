@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.changes import change, of_kinds
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.changes import change, of_kinds
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 BROKEN: Final = (
     b"\xff",

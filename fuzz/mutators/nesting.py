@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.mutators.whole_batches import NOW, replace, sets
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
+from barnabas.fuzz.mutating.whole_batches import NOW, replace, sets
 from barnabas.specs.records import Record, build, compress
 
 _CODECS: Final = ("gzip", "snappy", "lz4")

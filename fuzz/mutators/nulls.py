@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.changes import change
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.numbers import WRITE
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.frame_map.numbers import WRITE
+from barnabas.fuzz.mutating.changes import change
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

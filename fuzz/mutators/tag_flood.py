@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.mutators.tagging import append, sections, tag
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
+from barnabas.fuzz.mutating.tags import append, sections, tag
 
 _TIMES: Final = (1000, 2000, 5000, 20_000)
 _FIRST: Final = 1000

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.mutators.tagging import append, last_number, sections, tag
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
+from barnabas.fuzz.mutating.tags import append, last_number, sections, tag
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
-from barnabas.fuzz.mutators.tagging import append, last_number, sections, tag
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
+from barnabas.fuzz.mutating.tags import append, last_number, sections, tag
 
 _FAR: Final = (2**31 - 1, 2**31 - 2, 2**31, 2**32 - 1, 2**30, 2**24, 1 << 20)
 

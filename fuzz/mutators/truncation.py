@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part
-from barnabas.fuzz.mending import ALL, SIZE, splice
-from barnabas.fuzz.mutators.mutator import Mutated, Mutator
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
+from barnabas.fuzz.mutating.mending import ALL, SIZE, splice
+from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

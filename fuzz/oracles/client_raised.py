@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.documented import documented
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 

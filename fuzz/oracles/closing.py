@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.readings import exchanged, wrong_request
 from barnabas.fuzz.oracles.stacks import raised

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.stacks import raised
 from barnabas.fuzz.oracles.wording import api_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
 from barnabas.specs.contents import NAMES
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.wording import case_of
 

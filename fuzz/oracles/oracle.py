@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from barnabas.fuzz.case import Role
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Role
+from barnabas.fuzz.cases.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

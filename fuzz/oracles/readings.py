@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.wire import Asked, Question, question
 from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Short, request_head, response_body

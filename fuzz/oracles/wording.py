@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.wire import question
 from barnabas.specs.contents import NAMES
 

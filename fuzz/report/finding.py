@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.captures.kafka.wording import plural, printable
-from barnabas.fuzz.findings import Finding
-from barnabas.fuzz.wording import made_of
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.database.findings import Finding
 
 BYTES: Final = 512
 """Of a chunk that are shown."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from barnabas.captures.kafka.wording import printable
+from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import ROUNDS, Summary
-from barnabas.fuzz.wording import made_of
 
 
 def markdown(found: Sequence[Summary]) -> str:

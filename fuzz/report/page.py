@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
+from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import ROUNDS, Summary
-from barnabas.fuzz.wording import made_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """No script, and no request to anywhere: what answered may have said `<script>`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from barnabas.fuzz.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
+from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
 
 ROUNDS: Final = ("round", "new features", "messages with more energy")
 """The columns of `Summary.progress`."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import crc32c
 
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
 
 LIVE: Final = frozenset(
     (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
-from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.shrinking.step import closed, opened
 from barnabas.specs.contents import api
 from barnabas.specs.frames import Frame

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.shrinking.editing import DROP, Edit, Path, edited
 from barnabas.fuzz.shrinking.step import Step
 from barnabas.specs.layout import Layout, Node, Slot

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.shrinking.editing import Path, moved, needed_by, portions, rewritten
 from barnabas.fuzz.shrinking.fields import halved
 from barnabas.fuzz.shrinking.step import Step, opened

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.case import Recipe
-from barnabas.fuzz.shrinking.contents import STEPS
+from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.shrinking.registry import STEPS
 from barnabas.fuzz.shrinking.step import Step
 
 RUNS: Final = 200

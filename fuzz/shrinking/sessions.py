@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from barnabas.fuzz.case import Recipe
-from barnabas.fuzz.sessions.contents import named
+from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.sessions.registry import named
 from barnabas.fuzz.sessions.shortening import asked, parts, shortened
 from barnabas.fuzz.shrinking.step import Step
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from barnabas.fuzz.case import Recipe, Seed
+from barnabas.fuzz.cases.case import Recipe, Seed
 from barnabas.specs.codec import Unfit
 from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Frame, decode_frame, encode_frame

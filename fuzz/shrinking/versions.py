@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.case import Recipe
+from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.shrinking.step import Step, closed, opened
 from barnabas.specs.contents import api
 from barnabas.specs.frames import Frame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.observation import Death
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.entries import LogFollower
 from barnabas.fuzz.targets.heap import Heap

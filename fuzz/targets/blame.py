@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.observation import TOGETHER, Death, Observation, Probe
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import TOGETHER, Death, Observation, Probe
 
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""

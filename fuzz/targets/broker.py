@@ -8,11 +8,11 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
-from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.cases.case import Case, Role
+from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.engine.tally import SET_ASIDE
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.observation import Death, Observation, Probe
 from barnabas.fuzz.patience import LIMIT_MS
-from barnabas.fuzz.tally import SET_ASIDE
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
 from barnabas.fuzz.targets.entries import about

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from barnabas.fuzz.case import Case, Role
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Role
+from barnabas.fuzz.cases.observation import Observation
 
 LIMIT_S: Final = 10.0
 """Seconds after which a call is given up, where signals can be had."""

@@ -17,7 +17,7 @@ from barnabas.captures.kafka.log_line import details
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.headers import Endpoint
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.decoder import DecoderTarget, Reads
 from barnabas.fuzz.targets.outcomes import digest

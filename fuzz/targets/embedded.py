@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.observation import Death
 from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.entries import LogFollower

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.observation import WAITED, Ending, Observation
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import WAITED, Ending, Observation
 from barnabas.fuzz.sessions.live import filled
 from barnabas.fuzz.targets import leading, writing
 from barnabas.fuzz.targets.connections import Connections, Lane

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.probing import Prober, Unanswered
 from barnabas.fuzz.targets.wire import Asked, question
 from barnabas.specs import Malformed, decode_frame, records

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from barnabas.fuzz.case import Case, Role
+from barnabas.fuzz.cases.case import Case, Role
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observation import Observation
 from barnabas.fuzz.targets.outcomes import asked_of, digest
 from barnabas.peers.apache.client import Decoded, JavaClient, JavaError
 from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError

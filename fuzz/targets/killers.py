@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
 
 DEATHS: Final = 3
 """Cases of an API, version and mutator that may end the process, before others of the kind are set aside:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.connections import Connections, Counts
 from barnabas.fuzz.targets.flow import Flow
 

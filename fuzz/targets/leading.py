@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.fuzz.sessions.contents import named
+from barnabas.fuzz.sessions.registry import named
 from barnabas.fuzz.sessions.session import CLIENT_ID, Stage, Stuck, Unoffered
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.specs import Frame, Malformed, decode_frame, encode_frame

@@ -9,11 +9,11 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.errors import codes_in
-from barnabas.fuzz.case import Case, Role
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Role
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.engine.tally import SET_ASIDE
 from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
 from barnabas.fuzz.patience import PARKED
-from barnabas.fuzz.tally import SET_ASIDE
 from barnabas.specs.contents import NAMES, api
 from barnabas.specs.error_codes import ERROR_CODES, error_name
 from barnabas.specs.frames import Direction

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from barnabas.fuzz.observation import Probe
+from barnabas.fuzz.cases.observation import Probe
 from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, METADATA
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.patience import PARKED
 from barnabas.fuzz.targets.flow import REUSED
 from barnabas.fuzz.targets.wire import question

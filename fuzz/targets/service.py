@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from barnabas.fuzz.observation import Death
+from barnabas.fuzz.cases.observation import Death
 
 
 class Service(Protocol):

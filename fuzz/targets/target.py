@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from barnabas.fuzz.case import Case, Role
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Role
+from barnabas.fuzz.cases.observation import Observation
 
 
 class Target(Protocol):

@@ -12,12 +12,12 @@ from typer.testing import CliRunner, Result
 
 from barnabas import fuzz_run, fuzz_targets
 from barnabas.cli import app
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.running import run_range
-from barnabas.fuzz.targets.contents import Kind
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
+from barnabas.fuzz.targets.registry import Kind
 from barnabas.specs import Malformed
 from barnabas.trouble import Trouble
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.assembling import oracles_for
-from barnabas.fuzz.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.engine.assembling import oracles_for
+from barnabas.fuzz.engine.running import judge
 from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.running import judge
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz_proxy import PROXY, ProxyService, tracebacks
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.fuzz.assembling import Assembled, assembled
-from barnabas.fuzz.campaign import Campaign
-from barnabas.fuzz.corpora import basis
-from barnabas.fuzz.findings import Findings, Kept
-from barnabas.fuzz.running import Batch, RunRound, run, run_range
-from barnabas.fuzz.shards import job_of
+from barnabas.fuzz.corpus.corpora import basis
+from barnabas.fuzz.database.findings import Findings, Kept
+from barnabas.fuzz.engine.assembling import Assembled, assembled
+from barnabas.fuzz.engine.campaign import Campaign
+from barnabas.fuzz.engine.running import Batch, RunRound, run, run_range
+from barnabas.fuzz.engine.shards import job_of
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
 from barnabas.fuzz_spark import rounds

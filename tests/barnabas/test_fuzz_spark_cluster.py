@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.assembling import assembled
-from barnabas.fuzz.corpora import Basis
-from barnabas.fuzz.findings import Findings
-from barnabas.fuzz.tally import Tally
+from barnabas.fuzz.corpus.corpora import Basis
+from barnabas.fuzz.database.findings import Findings
+from barnabas.fuzz.engine.assembling import assembled
+from barnabas.fuzz.engine.tally import Tally
 from barnabas.fuzz_campaigns import read_campaign
 from tests.pipeline.spark_processes import LITTLE, standalone
 

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.making import Maker
-from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.targets.registry import target_of
 from barnabas.fuzz.targets.target import Target
 from barnabas.specs.contents import key_of
 from tests.bench.table import plain_table

@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.corpus import generated
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.generators.messages import message
-from barnabas.fuzz.making import Maker
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.specs import keys
 from barnabas.specs.contents import CONTENTS, api

@@ -10,11 +10,11 @@ import json
 import sys
 import time
 
-from barnabas.fuzz.assembling import oracles_for
-from barnabas.fuzz.corpus import generated
-from barnabas.fuzz.making import Maker
-from barnabas.fuzz.running import run_range
-from barnabas.fuzz.targets.contents import target_of
+from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.engine.assembling import oracles_for
+from barnabas.fuzz.engine.making import Maker
+from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.targets.registry import target_of
 from tests.bench.executing import APIS
 
 _WARM = 2000

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from barnabas.fuzz.case import Case, Change, Recipe, Role, Seed
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Change, Recipe, Role, Seed
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 SEEDS = tuple(

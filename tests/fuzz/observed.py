@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.fuzz.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.specs import Frame, encode_frame
 
 

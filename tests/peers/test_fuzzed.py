@@ -1,7 +1,8 @@
 """Each peer gets the fuzzer's frames: a documented error or a closed connection, never a hang or a crash.
 
-The frames are those of a campaign (`barnabas.fuzz.making`) over what peers say to each other, whatever a step
-has come to. There are no sockets: what would hang is a loop without end, which a test's time limit finds.
+The frames are those of a campaign (`barnabas.fuzz.engine.making`) over what peers say to each other,
+whatever a step has come to. There are no sockets: what would hang is a loop without end, which a test's time
+limit finds.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import pytest
 from barnabas.fuzz.answering.broker import Broker as BenchBroker
 from barnabas.fuzz.answering.broker import Connection as BenchConnection
 from barnabas.fuzz.answering.cluster import TOPIC
-from barnabas.fuzz.case import Seed
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.making import Maker
-from barnabas.fuzz.mutators.contents import MUTATORS
+from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.engine.making import Maker
+from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.peers.central_coordination import wire as central
 from barnabas.peers.central_coordination.actions import StoreOffsets
 from barnabas.peers.central_coordination.consumer import Consumer as CentralConsumer

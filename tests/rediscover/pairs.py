@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.findings import Finding
+from barnabas.fuzz.database.findings import Finding
 from barnabas.specs.keys import METADATA
 
 

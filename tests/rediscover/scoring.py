@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from barnabas.fuzz.assembling import Assembled, assembled
-from barnabas.fuzz.corpora import basis
-from barnabas.fuzz.findings import Finding, Findings
-from barnabas.fuzz.making import cook
-from barnabas.fuzz.replaying import replay
-from barnabas.fuzz.running import Batch, run, run_range
+from barnabas.fuzz.corpus.corpora import basis
+from barnabas.fuzz.database.findings import Finding, Findings
+from barnabas.fuzz.engine.assembling import Assembled, assembled
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.replaying import replay
+from barnabas.fuzz.engine.running import Batch, run, run_range
 from barnabas.fuzz.targets.target import Target
 from barnabas.fuzz_campaigns import Read, read_campaign
 from barnabas.fuzz_targets import target as make_target

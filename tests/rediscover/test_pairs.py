@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.findings import Finding
+from barnabas.fuzz.database.findings import Finding
 from barnabas.specs.keys import METADATA, PRODUCE
 from tests.fuzz.observed import case, observed, request
 from tests.rediscover.pairs import PAIRS

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from barnabas import fuzz_targets
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.findings import Finding
-from barnabas.fuzz.targets.contents import Kind
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.fuzz.targets.registry import Kind
 from tests.rediscover import scoring
 from tests.rediscover.pairs import Pair
 

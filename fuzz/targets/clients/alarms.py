@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.client_died import ended
 from barnabas.fuzz.oracles.client_memory import LIMIT
 from barnabas.fuzz.oracles.fields import changed

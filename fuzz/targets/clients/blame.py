@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from barnabas.fuzz.case import Case
+from barnabas.fuzz.cases.case import Case
 
 _ALONE: Final = 4
 """So many of the latest are tried one by one."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from barnabas.fuzz.observation import Death
+from barnabas.fuzz.cases.observation import Death
 from barnabas.peers.apache.guard import Guard
 
 ADDRESS_SPACE: Final = 8 << 30

@@ -14,8 +14,8 @@ from barnabas.fuzz.answering.cluster import TOPIC, Cluster
 from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.session import Session
-from barnabas.fuzz.case import Case, Recipe, Seed
-from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.client import Limits
 from barnabas.specs.contents import NAMES

@@ -13,7 +13,7 @@ from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.offer import EVERYTHING, narrowed
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
-from barnabas.fuzz.case import Case, Recipe
+from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.specs import keys
 from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Frame, decode_frame, encode_frame

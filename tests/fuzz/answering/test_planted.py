@@ -7,7 +7,7 @@ import struct
 from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.planted import filled
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.case import Case, Live, Recipe
+from barnabas.fuzz.cases.case import Case, Live, Recipe
 from barnabas.specs import keys
 from barnabas.specs.frames import decode_frame
 

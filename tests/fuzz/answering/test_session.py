@@ -15,7 +15,7 @@ from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.answering.session import LINGERING, Session
-from barnabas.fuzz.case import Case, Delivery, Recipe
+from barnabas.fuzz.cases.case import Case, Delivery, Recipe
 from barnabas.specs import keys
 from barnabas.specs.frames import Frame, encode_frame
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas import specs
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.generators.messages import kept, message
 from barnabas.specs.frames import Direction, decode_frame, encode_frame, frame_body
 from barnabas.specs.records import read

@@ -6,13 +6,13 @@ import functools
 
 import pytest
 
-from barnabas.fuzz.case import Seed
-from barnabas.fuzz.corpus import generated
-from barnabas.fuzz.dice import Dice
-from barnabas.fuzz.fieldmap import FieldMap, Part, map_of
-from barnabas.fuzz.mutators.contents import MUTATORS
-from barnabas.fuzz.mutators.mutator import LARGEST, Mutated, Mutator
-from barnabas.fuzz.strata import Place, places_of
+from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.engine.strata import Place, places_of
+from barnabas.fuzz.frame_map.fields import FieldMap, Part, map_of
+from barnabas.fuzz.mutating.mutator import LARGEST, Mutated, Mutator
+from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.specs import keys
 
 OFFERED = {

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
-from barnabas.fuzz.oracles.contents import ORACLES
 from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.oracles.stacks import raised
 from barnabas.fuzz.patience import LIMIT_MS
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA

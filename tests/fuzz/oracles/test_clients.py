@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
+from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY, LIMIT
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
-from barnabas.fuzz.oracles.contents import ORACLES
 from barnabas.fuzz.oracles.documented import DOCUMENTED
+from barnabas.fuzz.oracles.registry import ORACLES
 
 SEED = Seed(1, 12, "response", bytes(9), "tests")
 CHANGE = Change("counts", "responses[0].partitions[1]._tags.count", 7)

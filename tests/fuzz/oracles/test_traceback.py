@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from barnabas.fuzz.case import Case, Recipe, Seed
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.traceback import TRACEBACK
 
 TRACE = """\

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.findings import Findings
+from barnabas.fuzz.database.findings import Findings
+from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.engine.tally import Judged
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.summary import Summary, summaries
-from barnabas.fuzz.running import run_range
-from barnabas.fuzz.tally import Judged
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 EVIL = "<script>alert(1)</script> | `x` \x1b[2J"

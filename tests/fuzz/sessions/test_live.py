@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.case import Case, Live
+from barnabas.fuzz.cases.case import Case, Live
 from barnabas.fuzz.sessions.live import filled
 from barnabas.specs.keys import METADATA
 from barnabas.specs.records import build, read

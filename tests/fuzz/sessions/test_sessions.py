@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.sessions.bodies import MEMBER_ID
-from barnabas.fuzz.sessions.contents import SESSIONS, seeds
 from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.live import LIVE
+from barnabas.fuzz.sessions.registry import SESSIONS, seeds
 from barnabas.fuzz.sessions.session import TOPIC, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.specs import decode_frame
 from barnabas.specs.contents import api

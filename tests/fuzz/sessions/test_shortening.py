@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.sessions.contents import SESSIONS, named
+from barnabas.fuzz.sessions.registry import SESSIONS, named
 from barnabas.fuzz.sessions.session import Session, Stage
 from barnabas.fuzz.sessions.shortening import asked, without
 from barnabas.specs.contents import NAMES

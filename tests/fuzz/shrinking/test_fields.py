@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.case import Change, Recipe
+from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.shrinking.fields import LOWER, VALUES
 from barnabas.fuzz.shrinking.search import shrink
 from tests.fuzz.shrinking.test_search import body, seed

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from barnabas.fuzz.case import Change, Recipe
-from barnabas.fuzz.fieldmap import map_of
-from barnabas.fuzz.shrinking.contents import STEPS
+from barnabas.fuzz.cases.case import Change, Recipe
+from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.fuzz.shrinking.records import RECORDS
+from barnabas.fuzz.shrinking.registry import STEPS
 from barnabas.fuzz.shrinking.search import RUNS, shrink
 from barnabas.specs.records import Batch, Record, build, read
 from tests.fuzz.shrinking.test_search import body, seed

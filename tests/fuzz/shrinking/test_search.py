@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.fuzz.case import Change, Recipe, Seed
+from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.shrinking.search import RUNS, shrink
 from barnabas.fuzz.shrinking.step import opened
 

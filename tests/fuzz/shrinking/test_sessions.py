@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.case import Recipe
-from barnabas.fuzz.making import cook
-from barnabas.fuzz.sessions.contents import seeds
+from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.sessions.registry import seeds
 from barnabas.fuzz.sessions.shortening import parts
 from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.shrinking.sessions import SESSION_STEPS, SESSIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.oracles.stacks import raised
 from barnabas.fuzz.targets.apache import ApacheService
 from barnabas.fuzz.targets.broker import BrokerTarget

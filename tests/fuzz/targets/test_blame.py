@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
 from barnabas.fuzz.targets.blame import Trouble, searched, settle
 from barnabas.specs.keys import METADATA

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.case import Case, Recipe, Seed
-from barnabas.fuzz.dice import Dice
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.generators.messages import message
-from barnabas.fuzz.observation import Observation
-from barnabas.fuzz.oracles.contents import ORACLES
 from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.targets import decoder as decoder_module
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import DECODERS, decoder

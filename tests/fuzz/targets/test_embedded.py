@@ -8,9 +8,9 @@ from itertools import chain
 
 import pytest
 
-from barnabas.fuzz.case import Case, Live
+from barnabas.fuzz.cases.case import Case, Live
+from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observation import Death, Observation, Probe
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.broker import BrokerTarget

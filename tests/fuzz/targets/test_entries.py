@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.features import template as feature
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.engine.features import template as feature
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.entries import LogFollower, about, split, template
 from barnabas.specs.keys import METADATA

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from barnabas.fuzz.case import Case, Recipe, Seed
-from barnabas.fuzz.corpus import generated
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.observation import Observation
-from barnabas.fuzz.targets.contents import target_of
 from barnabas.fuzz.targets.kafka_classes import KafkaClasses
 from barnabas.fuzz.targets.pair import PairTarget
+from barnabas.fuzz.targets.registry import target_of
 
 VERSION = "4.3.1"
 HEAD = bytes.fromhex("0012 0003 00000007 0001 61 00")

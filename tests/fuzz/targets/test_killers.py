@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from barnabas.fuzz.case import Case, Change
+from barnabas.fuzz.cases.case import Case, Change
 from barnabas.fuzz.targets.killers import DEATHS, DEATHS_OF_API, Killers
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request

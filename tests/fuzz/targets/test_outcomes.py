@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from barnabas import specs
-from barnabas.fuzz.case import Case, Recipe, Seed
-from barnabas.fuzz.observation import Observation
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.outcomes import Outcome, Taken, difference, outcome
 from barnabas.specs.frames import Frame
 

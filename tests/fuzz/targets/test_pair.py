@@ -8,12 +8,12 @@ from typing import Self
 
 import pytest
 
-from barnabas.fuzz.case import Case, Recipe, Role
+from barnabas.fuzz.cases.case import Case, Recipe, Role
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.observation import Observation
 from barnabas.fuzz.oracles.differing import DIFFERING
-from barnabas.fuzz.targets.contents import target_of
 from barnabas.fuzz.targets.pair import DOUBTED, PairTarget
+from barnabas.fuzz.targets.registry import target_of
 from tests.fuzz.targets.test_outcomes import GROUP, seen
 
 Answers = Callable[[int], int]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.fuzz.case import Case
-from barnabas.fuzz.observation import WAITED, Death, Observation
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import WAITED, Death, Observation
 from barnabas.fuzz.targets.flow import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE

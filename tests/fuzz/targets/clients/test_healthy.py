@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.case import Case, Recipe
-from barnabas.fuzz.oracles.contents import ORACLES
+from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.targets.clients.client import Client, Limits
-from barnabas.fuzz.targets.clients.contents import client
 from barnabas.fuzz.targets.clients.python import program
+from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.specs import keys
 from barnabas.specs.contents import NAMES

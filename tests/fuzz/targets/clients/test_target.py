@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.case import Case, Recipe
+from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.engine.tally import SET_ASIDE
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.observation import Observation
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
-from barnabas.fuzz.tally import SET_ASIDE
 from barnabas.fuzz.targets.clients.client import Client, Limits, Program
 from barnabas.fuzz.targets.clients.target import ClientTarget
 

@@ -1,0 +1,1 @@
+"""The messages that a campaign starts from."""

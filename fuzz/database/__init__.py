@@ -1,0 +1,1 @@
+"""The file of campaigns: cases, findings and their evidence, written and read."""

@@ -1,0 +1,122 @@
+"""The file of campaigns: SQLite, one writer, others may read meanwhile."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from barnabas.captures.files import private
+
+FORMAT: Final = 2
+"""Version of the tables."""
+
+APPLICATION: Final = 0x62617266
+"""What SQLite calls the application of a file: "barf"."""
+
+TABLES: Final = """
+CREATE TABLE campaigns (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, target TEXT NOT NULL,
+    settings TEXT NOT NULL,              -- JSON: all that the cases depend on
+    began REAL NOT NULL, seconds REAL NOT NULL DEFAULT 0, done INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (name, target, settings));
+CREATE TABLE rounds (
+    campaign INTEGER NOT NULL REFERENCES campaigns, number INTEGER NOT NULL,
+    energies TEXT NOT NULL,              -- JSON: a seed's origin -> its energy
+    news INTEGER,                        -- features that nobody had reached before; NULL: not over
+    PRIMARY KEY (campaign, number));
+CREATE TABLE features (
+    campaign INTEGER NOT NULL REFERENCES campaigns, feature TEXT NOT NULL,
+    number INTEGER NOT NULL, first_case INTEGER NOT NULL, origin TEXT NOT NULL,
+    PRIMARY KEY (campaign, feature)) WITHOUT ROWID;
+CREATE TABLE coverage (
+    campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,
+    field TEXT NOT NULL, mutator TEXT NOT NULL, cases INTEGER NOT NULL,
+    PRIMARY KEY (campaign, api, version, field, mutator)) WITHOUT ROWID;
+CREATE TABLE findings (
+    campaign INTEGER NOT NULL REFERENCES campaigns, name TEXT NOT NULL,
+    oracle TEXT NOT NULL, behaviour TEXT NOT NULL, what TEXT NOT NULL,
+    cases INTEGER NOT NULL, first_case INTEGER NOT NULL,
+    recipe TEXT NOT NULL, session TEXT NOT NULL, observation TEXT NOT NULL, log TEXT NOT NULL,
+    capture BLOB NOT NULL,               -- pcapng
+    smaller TEXT,                        -- the recipe that shrinking made of it
+    PRIMARY KEY (campaign, name)) WITHOUT ROWID;
+CREATE TABLE shelf (                     -- shards that were finished out of turn
+    campaign INTEGER NOT NULL REFERENCES campaigns, first INTEGER NOT NULL, end INTEGER NOT NULL,
+    said TEXT NOT NULL,                  -- JSON: the rows of barnabas.fuzz.engine.shards
+    PRIMARY KEY (campaign, first)) WITHOUT ROWID;
+CREATE TABLE aside (                     -- cases that were not sent
+    campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,
+    mutator TEXT NOT NULL, cases INTEGER NOT NULL, first_case INTEGER NOT NULL, recipe TEXT NOT NULL,
+    PRIMARY KEY (campaign, api, version, mutator)) WITHOUT ROWID;
+"""
+
+
+class FindingsError(Exception):
+    """A database can't be used, or has no such thing: one line that says why."""
+
+
+class Database:
+    """An open file. write: make it if it is not there. Raises FindingsError if it can't be used."""
+
+    def __init__(self, path: Path, *, write: bool) -> None:
+        self.path = path
+        if not write and not path.is_file():
+            raise FindingsError(f"there is no findings database {path}")
+        try:
+            if write and not path.exists():
+                private.write(path, b"")  # SQLite's other files get its permissions
+            self.connection = sqlite3.connect(path, isolation_level=None)
+        except (OSError, sqlite3.Error) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else problem
+            raise FindingsError(f"can't open {path}: {why}") from None
+        try:
+            self._begin(write)
+        except sqlite3.Error as problem:
+            self.connection.close()
+            raise FindingsError(f"can't use {path}: {problem}") from None
+        except FindingsError:
+            self.connection.close()
+            raise
+
+    def _begin(self, write: bool) -> None:
+        application = self.one("PRAGMA application_id")
+        version = self.one("PRAGMA user_version")
+        empty = not self.one("SELECT count(*) FROM sqlite_schema")
+        if empty and write:
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            self.connection.executescript(
+                f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION};"
+                f" PRAGMA user_version = {FORMAT}; COMMIT;"
+            )
+        elif application != APPLICATION:
+            raise FindingsError(f"{self.path} is no findings database")
+        elif version != FORMAT:
+            raise FindingsError(
+                f"{self.path} is of format {version}, this knows {FORMAT}: name another with --db"
+            )
+
+    def one(self, statement: str, *values: Any) -> Any:
+        """The first value of the first row; None if there is none."""
+        row = self.connection.execute(statement, values).fetchone()
+        return None if row is None else row[0]
+
+    def close(self) -> None:
+        """Close it."""
+        self.connection.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction. Raises FindingsError if the disk or somebody else is in the way."""
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+            except BaseException:
+                self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as problem:
+            raise FindingsError(f"can't write to {self.path}: {problem}") from None

@@ -1,0 +1,149 @@
+"""A campaign that is being run, in its database: where it stands, and what it comes to, batch by batch."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json
+from barnabas.fuzz.database.database import Database, FindingsError
+from barnabas.fuzz.database.evidence import capture
+from barnabas.fuzz.database.finding import finding_name
+from barnabas.fuzz.engine.energy import next_energies
+from barnabas.fuzz.engine.tally import Found, Tally
+
+
+class Kept:
+    """One campaign that is being run: `barnabas.fuzz.engine.running.Keeps`."""
+
+    def __init__(self, database: Database, number: int) -> None:
+        self._database = database
+        self.id = number
+        self.done: int = database.one("SELECT done FROM campaigns WHERE id = ?", number)
+
+    def energies(self, number: int) -> Mapping[str, int]:
+        """The energies of a round."""
+        text = self._database.one(
+            "SELECT energies FROM rounds WHERE (campaign, number) = (?, ?)", self.id, number
+        )
+        found: dict[str, int] = {} if text is None else json.loads(text)
+        return found
+
+    def spent(self, seconds: float) -> None:
+        """It ran for so long; adds up over its runs."""
+        with self._database.writing() as db:
+            db.execute(
+                "UPDATE campaigns SET seconds = seconds + ? WHERE id = ?", (seconds, self.id)
+            )
+
+    def keep(self, tally: Tally, end: int, number: int) -> None:
+        """What cases came to, and that all up to `end` are run. Raises FindingsError, also if
+        somebody else ran this campaign meanwhile."""
+        with self._database.writing() as db:
+            moved = db.execute(
+                "UPDATE campaigns SET done = ? WHERE (id, done) = (?, ?)", (end, self.id, self.done)
+            )
+            if moved.rowcount != 1:
+                raise FindingsError(f"another process runs this campaign in {self._database.path}")
+            db.execute(
+                "INSERT OR IGNORE INTO rounds (campaign, number, energies) VALUES (?, ?, '{}')",
+                (self.id, number),
+            )
+            db.executemany(
+                "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+                " SET cases = cases + excluded.cases",
+                [(self.id, *cell, cases) for cell, cases in tally.coverage.items()],
+            )
+            db.executemany(
+                "INSERT INTO features VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " first_case = excluded.first_case, origin = excluded.origin"
+                " WHERE excluded.first_case < first_case AND excluded.number = number",
+                [
+                    (self.id, feature, number, reached.case, reached.origin)
+                    for feature, reached in tally.features.items()
+                ],
+            )
+            for found in tally.findings.values():
+                self._add(db, found)
+            db.execute("DELETE FROM shelf WHERE campaign = ? AND first < ?", (self.id, end))
+            for (api, version, mutator), aside in tally.aside.items():
+                db.execute(
+                    "INSERT INTO aside VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+                    " SET cases = cases + excluded.cases",
+                    (self.id, api, version, mutator, aside.count, aside.case,
+                     recipe_json(aside.recipe)),
+                )  # fmt: skip
+        self.done = end
+
+    def shelve(self, shard: range, rows: Sequence[tuple[str, str]]) -> None:
+        """Put by what a shard came to whose turn has not come: `barnabas.fuzz.engine.sharding.Shelf`."""
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO shelf VALUES (?, ?, ?, ?)",
+                (self.id, shard.start, shard.stop, json.dumps(list(rows))),
+            )
+
+    def shelved(self, numbers: range) -> list[tuple[range, list[tuple[str, str]]]]:
+        """The shards that were put by within these numbers, in order."""
+        rows = self._database.connection.execute(
+            "SELECT first, end, said FROM shelf WHERE campaign = ? AND first >= ? AND end <= ?"
+            " ORDER BY first",
+            (self.id, numbers.start, numbers.stop),
+        )
+        return [
+            (range(first, end), [(kind, text) for kind, text in json.loads(said)])
+            for first, end, said in rows
+        ]
+
+    def _add(self, db: sqlite3.Connection, found: Found) -> None:
+        verdict, observation = found.verdict, found.observation
+        name = finding_name((verdict.oracle, verdict.behaviour))
+        known = db.execute(
+            "SELECT observation, cases FROM findings WHERE (campaign, name) = (?, ?)",
+            (self.id, name),
+        ).fetchone()
+        count = found.count + (known[1] if known else 0)
+        if known and Found(verdict, observation_of(known[0])).rank <= found.rank:
+            db.execute(
+                "UPDATE findings SET cases = ? WHERE (campaign, name) = (?, ?)",
+                (count, self.id, name),
+            )
+            return
+        recipe = observation.case.recipe
+        row = (
+            self.id,
+            name,
+            verdict.oracle,
+            json.dumps(verdict.behaviour),
+            verdict.what,
+            count,
+            found.case,
+            recipe_json(recipe),
+            recipe.session,
+            observation_json(observation),
+            "\n".join(observation.log),
+            capture(observation),
+        )
+        db.execute(
+            "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", row
+        )
+
+    def end_round(self, number: int) -> int:
+        """Make the energies of the round behind this one; returns how many features were new."""
+        with self._database.writing() as db:
+            rows = db.execute(
+                "SELECT origin FROM features WHERE (campaign, number) = (?, ?) ORDER BY feature",
+                (self.id, number),
+            )
+            news = [origin for (origin,) in rows]
+            energies = next_energies(self.energies(number), news)
+            db.execute(
+                "UPDATE rounds SET news = ? WHERE (campaign, number) = (?, ?)",
+                (len(news), self.id, number),
+            )
+            db.execute(
+                "INSERT OR REPLACE INTO rounds (campaign, number, energies) VALUES (?, ?, ?)",
+                (self.id, number + 1, json.dumps(energies)),
+            )
+        return len(news)

@@ -1,0 +1,125 @@
+"""The engine: cases of a range of numbers, run and judged. No output, no clock of its own, no database.
+
+A campaign is rounds of case numbers. Within a round a case is a function of (seed, the round's energies,
+number), so a round may be cut into batches or shards in any way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.engine.features import features
+from barnabas.fuzz.engine.tally import Judged, Tally
+from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.fuzz.targets.target import Target
+
+
+class Makes(Protocol):
+    """Makes the cases of numbers."""
+
+    def cases(self, numbers: range) -> Sequence[Case]:
+        """They, in order."""
+
+
+class Began(NamedTuple):
+    """A round begins, or goes on: its number, its cases that are still to be run, its energies."""
+
+    round: int
+    numbers: range
+    energies: Mapping[str, int]
+
+
+class Batch(NamedTuple):
+    """Cases up to this number (excluded) are run and kept."""
+
+    end: int
+    tally: Tally
+
+
+class Ended(NamedTuple):
+    """A round is over, and how many features it reached that nobody had reached before."""
+
+    round: int
+    news: int
+
+
+Event = Began | Batch | Ended
+
+
+class Keeps(Protocol):
+    """Where a campaign stands, and what it came to: a database, or what a test has in its place."""
+
+    @property
+    def done(self) -> int:
+        """Cases that are run, from number 0."""
+
+    def energies(self, number: int) -> Mapping[str, int]:
+        """The energies of a round: of the first none, of others what `end_round` made."""
+
+    def keep(self, tally: Tally, end: int, number: int) -> None:
+        """Keep what cases of a round came to, up to a case number, in one transaction."""
+
+    def end_round(self, number: int) -> int:
+        """Keep the energies of the round behind this one; returns how many features were new."""
+
+
+def judge(observation: Observation, oracles: Sequence[Oracle]) -> tuple[Verdict, ...]:
+    """What is wrong with it."""
+    return tuple(verdict for oracle in oracles for verdict in oracle.judge(observation))
+
+
+def judged(target: Target, cases: Sequence[Case], oracles: Sequence[Oracle]) -> Iterator[Judged]:
+    """Run cases, in order. The oracles must be for the target's role."""
+    for observation in target.run(cases):
+        yield Judged(observation, features(observation), judge(observation, oracles))
+
+
+def run_range(
+    target: Target,
+    maker: Makes,
+    oracles: Sequence[Oracle],
+    numbers: range,
+    batch: int | None = None,
+) -> Iterator[Batch]:
+    """Run cases of these numbers in batches: as many at once as the target likes best, or as is said."""
+    end = numbers.start
+    while end < numbers.stop:
+        first, end = end, min(end + (batch or target.at_once), numbers.stop)
+        tally = Tally()
+        cases = maker.cases(range(first, end))
+        for case in cases:
+            tally.run(case)
+        for one in judged(target, cases, oracles):
+            tally.add(one)
+        yield Batch(end, tally)
+
+
+RunRound = Callable[[range, Mapping[str, int]], Iterator[Batch]]
+"""Runs cases of a round with its energies: here (`run_range`), or on Spark."""
+
+
+def run(
+    run_round: RunRound,
+    keeps: Keeps,
+    round_size: int,
+    last: int,
+    over: Callable[[], bool] = lambda: False,
+) -> Generator[Event, None, None]:
+    """Run a campaign from where it stands until `last` cases are run, or until `over()` between
+    batches. Every batch is kept before its event is seen: what is interrupted goes on behind it.
+    """
+    while keeps.done < last and not over():
+        number = keeps.done // round_size
+        numbers = range(keeps.done, min((number + 1) * round_size, last))
+        energies = keeps.energies(number)
+        yield Began(number, numbers, energies)
+        for batch in run_round(numbers, energies):
+            keeps.keep(batch.tally, batch.end, number)
+            yield batch
+            if over():
+                break
+        if keeps.done == (number + 1) * round_size:
+            yield Ended(number, keeps.end_round(number))

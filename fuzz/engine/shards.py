@@ -1,0 +1,146 @@
+"""A shard: a range of case numbers run wherever it is, and what it came to as rows of a table.
+
+Everything that a shard depends on is in `Job`, as plain values: so any shard can be run again anywhere, also
+where nobody has the campaign's captures.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json, recipe_of
+from barnabas.fuzz.corpus.corpora import Basis
+from barnabas.fuzz.engine.assembling import Assembled, from_corpus
+from barnabas.fuzz.engine.campaign import Campaign
+from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.engine.tally import Aside, Cell, Found, Reached, Tally
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.targets.target import Target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA: Final = "kind string, said string"
+"""Of the table that shards give: what a row is, and its values as JSON."""
+
+GAVE_UP: Final = "gave up"
+"""The kind of a row that says why a shard can't be run where it was tried. It is no exception there: Spark
+would try again, for nothing, and tell of it in a hundred lines."""
+
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a shard needs. campaign: JSON. corpus: of all the files that the campaign names, too. make_target:
+    of the campaign's target and `own`."""
+
+    campaign: str
+    basis: Basis
+    corpus: tuple[Seed, ...]
+    own: bool
+    make_target: Callable[[str, bool], Target]
+
+
+def job_of(found: Assembled, own: bool, make_target: Callable[[str, bool], Target]) -> Job:
+    """The job of a campaign."""
+    return Job(found.campaign.model_dump_json(), found.basis, found.corpus, own, make_target)
+
+
+def run_shard(job: Job, energies: Mapping[str, int], numbers: range) -> Tally:
+    """Run cases of a round, against a target of one's own. Raises barnabas.fuzz.errors.CannotRun."""
+    campaign = Campaign.model_validate_json(job.campaign)
+    found = from_corpus(campaign, job.basis, job.corpus)
+    tally = Tally()
+    with job.make_target(found.campaign.target, job.own) as target:
+        for batch in run_range(target, found.maker(energies), found.oracles, numbers):
+            tally.merge(batch.tally)
+    return tally
+
+
+def shards(
+    job: Job, energies: Mapping[str, int]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: batches of a column `id`, the numbers of one shard, to rows of SCHEMA."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        numbers = [number for batch in batches for number in batch.column(0).to_pylist()]
+        if not numbers:
+            return
+        whole = range(min(numbers), max(numbers) + 1)
+        if len(whole) != len(numbers):
+            raise ValueError("a shard is a range of case numbers")
+        try:
+            rows = list(rows_of(run_shard(job, energies, whole)))
+        except (CannotRun, Misuse) as problem:
+            rows = [(GAVE_UP, f"{problem} (on {socket.gethostname()})")]
+        yield pa.RecordBatch.from_pydict(
+            {"kind": [kind for kind, _ in rows], "said": [said for _, said in rows]}
+        )
+
+    return work
+
+
+def rows_of(tally: Tally) -> Iterator[Row]:
+    """A tally as rows."""
+    yield "cases", json.dumps(tally.cases)
+    for cell, cases in tally.coverage.items():
+        yield "coverage", json.dumps([*cell, cases])
+    for feature, reached in tally.features.items():
+        yield "feature", json.dumps([feature, *reached])
+    for found in tally.findings.values():
+        verdict = found.verdict
+        said = {
+            "verdict": [verdict.oracle, verdict.what, verdict.behaviour],
+            "cases": found.count,
+            "observation": observation_json(found.observation),
+        }
+        yield "finding", json.dumps(said)
+    for kind, aside in tally.aside.items():
+        yield "aside", json.dumps([kind, recipe_json(aside.recipe), aside.case, aside.count])
+
+
+def came_to(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows of a shard that was run. Raises CannotRun if it could not be."""
+    for kind, said in rows:
+        if kind == GAVE_UP:
+            raise CannotRun(said)
+    return rows
+
+
+def tally_of(rows: Iterable[Row]) -> Tally:
+    """The tally of rows of any number of shards, in any order."""
+    whole = Tally()
+    for kind, said in rows:
+        whole.merge(_part(kind, json.loads(said)))
+    return whole
+
+
+def _part(kind: str, said: Any) -> Tally:
+    match kind:
+        case "cases":
+            return Tally(cases=said)
+        case "coverage":
+            return Tally(coverage=Counter({Cell(*said[:4]): said[4]}))
+        case "feature":
+            feature, case, origin = said
+            return Tally(features={feature: Reached(case, origin)})
+        case "finding":
+            oracle, what, behaviour = said["verdict"]
+            verdict = Verdict(oracle, what, tuple(behaviour))
+            found = Found(verdict, observation_of(said["observation"]), said["cases"])
+            return Tally(findings={(oracle, verdict.behaviour): found})
+        case "aside":
+            (api, version, mutator), recipe, first, count = said
+            aside = Aside(recipe_of(recipe), first, count)
+            return Tally(aside={(api, version, mutator): aside})
+    raise ValueError(f"a row of kind {kind!r}")

@@ -1,0 +1,169 @@
+"""What cases came to: coverage, features and findings. Tallies of parts add up, in whatever order.
+
+A campaign adds one batch after the other to its database; on Spark each shard makes a tally of its own.
+Both come to the same, because what is kept of several is the one with the lowest rank (`Found.rank`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.specs.contents import NAMES
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+SET_ASIDE: Final = "set_aside"
+"""The fact of a case that was not sent: others of its kind had ended the process too often, or the client
+did not ask for it."""
+
+Behaviour = tuple[str, tuple[str, ...]]
+"""(oracle, behaviour): what makes two verdicts one finding."""
+
+
+class Cell(NamedTuple):
+    """A place of the coverage: a mutator was applied to a field of a version."""
+
+    api: str
+    version: int
+    field: str
+    mutator: str
+
+
+class Reached(NamedTuple):
+    """A feature's first case, and the origin of the seed that it was made from."""
+
+    case: int
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case that was run: what it reached, and what was wrong. The observation says all else."""
+
+    observation: Observation
+    features: frozenset[str]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def number(self) -> int:
+        """The case's number."""
+        return self.observation.case.number
+
+
+@dataclass(slots=True)
+class Found:
+    """A finding of some cases: how many fired, and the first of them that showed it alone, if any did."""
+
+    verdict: Verdict
+    observation: Observation
+    count: int = 1
+
+    @property
+    def case(self) -> int:
+        """The number of the first case."""
+        return self.observation.case.number
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Of several the lowest is kept: one that showed it alone before one that others may have."""
+        return self.observation.shared, self.case
+
+
+Kind = tuple[str, int, str]
+"""An API, a version, a mutator ("" for none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Cases of one kind that a target did not send: how many, and the first of them."""
+
+    recipe: Recipe
+    case: int
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Tally:
+    """What some cases came to."""
+
+    cases: int = 0
+    coverage: Counter[Cell] = field(default_factory=Counter)
+    features: dict[str, Reached] = field(default_factory=dict)
+    findings: dict[Behaviour, Found] = field(default_factory=dict)
+    aside: dict[Kind, Aside] = field(default_factory=dict)
+
+    def run(self, case: Case) -> None:
+        """A case is run. A target may show one twice, or one of before: that is one case all the same."""
+        self.cases += 1
+        self.coverage.update(cells(case.recipe))
+
+    def add(self, judged: Judged) -> None:
+        """What one observation came to."""
+        recipe = judged.observation.case.recipe
+        if dict(judged.observation.facts).get(SET_ASIDE):
+            self._set_aside(_kind(recipe), Aside(recipe, judged.number))
+            return
+        for feature in judged.features:
+            self._reach(feature, Reached(judged.number, recipe.seed.origin))
+        for verdict in judged.verdicts:
+            self._find(Found(verdict, judged.observation))
+
+    def merge(self, other: Tally) -> None:
+        """What other cases came to."""
+        self.cases += other.cases
+        self.coverage.update(other.coverage)
+        for feature, reached in other.features.items():
+            self._reach(feature, reached)
+        for found in other.findings.values():
+            self._find(Found(found.verdict, found.observation, found.count))
+        for kind, aside in other.aside.items():
+            self._set_aside(kind, aside)
+
+    def _reach(self, feature: str, reached: Reached) -> None:
+        before = self.features.get(feature)
+        if before is None or reached.case < before.case:
+            self.features[feature] = reached
+
+    def _find(self, found: Found) -> None:
+        key = (found.verdict.oracle, found.verdict.behaviour)
+        before = self.findings.get(key)
+        if before is None:
+            self.findings[key] = found
+        elif found.rank < before.rank:
+            found.count += before.count
+            self.findings[key] = found
+        else:
+            before.count += found.count
+
+    def _set_aside(self, kind: Kind, aside: Aside) -> None:
+        before = self.aside.get(kind)
+        if before is not None:
+            first = min(before, aside, key=lambda one: one.case)
+            aside = replace(first, count=before.count + aside.count)
+        self.aside[kind] = aside
+
+
+def _kind(recipe: Recipe) -> Kind:
+    seed = recipe.seed
+    mutator = recipe.changes[-1].mutator if recipe.changes else ""
+    return NAMES.get(seed.key, str(seed.key)), seed.version, mutator
+
+
+def cells(recipe: Recipe) -> Iterator[Cell]:
+    """The places that a recipe covers; a field has no indices.
+
+    >>> from barnabas.fuzz.cases.case import Change, Seed
+    >>> list(cells(Recipe(Seed(3, 9, "request", b"", ""), (Change("null", "topics[2].name", 0),))))
+    [Cell(api='Metadata', version=9, field='topics[].name', mutator='null')]
+    """
+    seed = recipe.seed
+    name = NAMES.get(seed.key, str(seed.key))
+    for change in recipe.changes:
+        yield Cell(name, seed.version, _INDEX.sub("[]", change.path), change.mutator)

@@ -1,0 +1,271 @@
+"""Where every field of an encoded frame stands: the map that mutators work on.
+
+A frame is mapped once for a seed; a mutation then is a splice of bytes, with the lengths, counts and
+checksums around it mended, or deliberately not. The careful reader of barnabas.specs.codec reads the layout;
+here is only what it notes on its way. Record sets are read by `barnabas.fuzz.frame_map.records`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from barnabas.fuzz.cases.case import Seed, session_of
+from barnabas.fuzz.frame_map import records
+from barnabas.fuzz.frame_map.parts import Part, Parts
+from barnabas.specs.codec.inspect import FIXED, Reader
+from barnabas.specs.contents import NAMES, api
+from barnabas.specs.drafts.keys import of_key
+from barnabas.specs.headers import (
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+    request_header_version,
+    response_header_version,
+)
+from barnabas.specs.layout import Layout, Node
+from barnabas.specs.malformed import Malformed
+
+if TYPE_CHECKING:
+    from barnabas.fuzz.frame_map.compressed import Packing
+
+__all__ = ["FieldMap", "Part", "field_of", "map_of"]
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+_MEASURED: Final = frozenset(("string", "bytes", "records", "array"))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def field_of(path: str) -> str:
+    """A path without the numbers of elements: what it is a field of, in any message of its kind.
+
+    >>> field_of("topics[3].partitions[0].index")
+    'topics[].partitions[].index'
+    """
+    return _INDEX.sub("[]", path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldMap:
+    """A seed and its parts, in wire order; a part that holds others comes before them.
+
+    The first is the frame as a whole. cut: why there are no more parts, of a frame that is malformed;
+    "" if all of it was read. Equal to itself only, so that what is known of one can be kept.
+    """
+
+    seed: Seed
+    parts: tuple[Part, ...]
+    index: Mapping[str, int]
+    """Where a part of a path stands among them."""
+    cut: str = ""
+    packing: Packing | None = None
+    """Of what is packed in a message: where, and how. Its seed's frame is the unpacked bytes."""
+    framed: bytes = field(init=False, repr=False)
+    """The seed's frame with its size in front."""
+    sums: frozenset[int] = field(init=False, repr=False)
+    """Indices of the parts that are checksums."""
+    session: str = field(init=False, repr=False)
+    """What the seed belongs behind."""
+
+    def __post_init__(self) -> None:
+        # found once: every mutation needs them
+        frame = self.seed.frame
+        sums = frozenset(at for at, part in enumerate(self.parts) if part.kind == "crc")
+        object.__setattr__(self, "framed", len(frame).to_bytes(4, "big") + frame)
+        object.__setattr__(self, "sums", sums)
+        object.__setattr__(self, "session", session_of(self.seed.origin))
+
+
+def map_of(seed: Seed) -> FieldMap:
+    """The map of a frame; of a malformed one, as far as it can be read.
+
+    >>> metadata = Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), "")
+    >>> [(part.path, part.start, part.end) for part in map_of(metadata).parts][-3:]
+    [('header.client_id', 10, 11), ('topics.count', 11, 15), ('topics', 15, 15)]
+    """
+    layouts = _layouts(seed.key, seed.version, seed.direction)
+    mapper = _Mapper(seed.frame)
+    mapper.parts.note("", "frame", 0, len(seed.frame))
+    cut = ""
+    try:
+        for path, layout in zip(("header", ""), layouts, strict=True):
+            mapper.struct(layout, path)
+        if mapper.offset < len(seed.frame):
+            cut = f"{len(seed.frame) - mapper.offset} trailing bytes"
+    except Malformed as problem:
+        cut = str(problem)
+    found = tuple(mapper.parts.found)
+    return FieldMap(seed, found, {part.path: at for at, part in enumerate(found)}, cut)
+
+
+@functools.cache
+def _layouts(key: int, version: int, direction: str) -> tuple[Layout, Layout]:
+    body = api(key).message(direction).layout(version)
+    if key not in NAMES:  # of a draft
+        spoken, asked = of_key(key)
+        if direction == "request":
+            return spoken.request_header.layout(0), body
+        return spoken.response_header_of(asked).layout(0), body
+    if direction == "request":
+        header = REQUEST_HEADER.layout(request_header_version(key, version))
+    else:
+        header = RESPONSE_HEADER.layout(response_header_version(key, version))
+    return header, body
+
+
+class _Section(NamedTuple):
+    """A tagged section that is being read: its path, and the part that counts its tags."""
+
+    path: str
+    around: tuple[int, ...]
+
+
+class _Mapper(Reader):
+    """Notes where it is, on the way; `around` is what says how long or how many the next field is."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.parts = Parts(len(data))
+        self.around: tuple[int, ...] = ()
+        self._section: _Section | None = None
+        self._numbers: list[int] = []
+        """Indices of the parts that the present section's varints became: its count, tags and sizes."""
+
+    def length(self, node: Node, path: str) -> int | None:
+        start = self.offset
+        length = super().length(node, path)
+        kind = "count" if node.kind == "array" else "length"
+        index = self.parts.note(
+            f"{path}.{kind}",
+            kind,
+            start,
+            self.offset,
+            nullable=node.nullable,
+            compact=node.compact,
+            around=self.around,
+            coding="uvarint+1" if node.compact else node.length_kind,
+            value=-1 if length is None else length,
+        )
+        self.around = (index, *self.around)
+        self.parts.note(
+            path,
+            node.kind,
+            self.offset,
+            len(self.data),
+            nullable=node.nullable,
+            compact=node.compact,
+            around=self.around,
+            value=-1 if length is None else length,
+        )
+        return length
+
+    def present(self, node: Node, path: str) -> bool:
+        start = self.offset
+        there = super().present(node, path)
+        coding = "uvarint" if node.tagged else "int8"
+        value = 1 if there else 0 if node.tagged else -1
+        self.parts.note(
+            f"{path}.present", "marker", start, self.offset,
+            nullable=True, around=self.around, coding=coding, value=value,
+        )  # fmt: skip
+        return there
+
+    def value(self, node: Node, path: str) -> Any:
+        fixed = FIXED.get(node.kind)
+        if fixed is not None and self.offset + fixed.size <= len(self.data):
+            return self._fixed(node.kind, fixed, path)
+        around, index, start = self.around, len(self.parts.found), self.offset
+        found = super().value(node, path)
+        if node.kind in _MEASURED:
+            self.parts.ends(index + 1, self.offset)
+            if node.kind == "records" and found:
+                records.note(self.data, self.parts, self.parts.found[index + 1])
+        elif node.kind != "struct":
+            number = found if isinstance(found, int) else 0
+            self.parts.note(
+                path, node.kind, start, self.offset, around=around, coding=node.kind, value=number
+            )
+        self.around = around
+        return found
+
+    def _fixed(self, kind: str, fixed: struct.Struct, path: str) -> int | float:
+        """A number of a fixed size: half of all fields are, and nothing can be wrong with one."""
+        start = self.offset
+        number: int | float = fixed.unpack_from(self.data, start)[0]
+        self.offset = start + fixed.size
+        value = number if isinstance(number, int) else 0
+        part = Part(path, kind, start, self.offset, False, False, self.around, kind, value)
+        self.parts.found.append(part)
+        return number
+
+    def struct(self, layout: Layout, path: str) -> dict[str, Any]:
+        if path in ("header", ""):
+            self._fields(layout, path)
+            return {}
+        index = self.parts.note(path, "struct", self.offset, len(self.data), around=self.around)
+        self._fields(layout, path)
+        self.parts.ends(index, self.offset)
+        return {}
+
+    def _fields(self, layout: Layout, path: str) -> None:
+        """What stands in a structure; its values as one are of no use here."""
+        dot = f"{path}." if path else ""
+        for slot in layout.plain:
+            self.value(slot.node, dot + slot.name)
+        if layout.flexible:
+            self.tags(layout, {}, path, dot)
+
+    def tags(self, layout: Layout, values: dict[str, Any], path: str, dot: str) -> None:
+        outer, around, numbers = self._section, self.around, self._numbers
+        self._section, self._numbers = _Section(f"{dot}_tags", around), []
+        index = self.parts.note(f"{dot}_tags", "tags", self.offset, len(self.data), around=around)
+        super().tags(layout, values, path, dot)
+        self._tag_ends(self.offset)
+        self.parts.ends(index, self.offset)
+        self._section, self.around, self._numbers = outer, around, numbers
+
+    def varint(self, path: str) -> int:
+        start = self.offset
+        number = super().varint(path)
+        section = self._section
+        if section is None or path != section.path:
+            return number
+        # of a section's own varints the first is its count, then come a tag and its size in turn
+        turn = len(self._numbers)
+        name = f"{path}[{(turn - 1) // 2}]"
+        if turn == 0:
+            index = self._number(f"{path}.count", "count", start, number, section.around)
+            self.around = (index, *section.around)
+        elif turn % 2:
+            self._tag_ends(start)
+            self.around = (self._numbers[0], *section.around)
+            self.parts.note(name, "tag", start, len(self.data), around=self.around)
+            index = self._number(f"{name}.tag", "uvarint", start, number, self.around)
+        else:
+            index = self._number(f"{name}.size", "length", start, number, self.around)
+            self.around = (index, *self.around)
+        self._numbers.append(index)
+        return number
+
+    def take(self, size: int, path: str, what: str) -> bytes:
+        taken = super().take(size, path, what)
+        if what.startswith("tag "):
+            name = f"{path}[{len(self._numbers) // 2 - 1}].data"
+            self.parts.note(
+                name, "bytes", self.offset - size, self.offset, around=self.around, value=size
+            )
+        return taken
+
+    def _number(self, path: str, kind: str, start: int, value: int, around: tuple[int, ...]) -> int:
+        return self.parts.note(
+            path, kind, start, self.offset,
+            compact=True, around=around, coding="uvarint", value=value,
+        )  # fmt: skip
+
+    def _tag_ends(self, end: int) -> None:
+        """The entry before, if there is one, ends here; its part stands before its number's."""
+        if len(self._numbers) > 2:
+            self.parts.ends(self._numbers[-2] - 1, end)

@@ -1,0 +1,118 @@
+"""Other bytes in the place of some, and what is said about them put right, or deliberately not.
+
+A change of bytes makes wrong: the lengths of all that they stand in, the counts if elements came or went,
+the checksums that cover them, and the size of the frame. What is left wrong on purpose is said.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import crc32c
+
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.frame_map.fields import FieldMap
+from barnabas.fuzz.frame_map.numbers import WRITE
+
+LENGTHS: Final = 1
+COUNTS: Final = 2
+CHECKSUMS: Final = 4
+SIZE: Final = 8
+ALL: Final = LENGTHS | COUNTS | CHECKSUMS | SIZE
+
+_KINDS: Final = {"length": LENGTHS, "count": COUNTS, "crc": CHECKSUMS}
+_WORDS: Final = {LENGTHS: "lengths", COUNTS: "counts", CHECKSUMS: "checksums", SIZE: "frame size"}
+_ONES: Final = tuple(tuple(one for one in _WORDS if wrong & one) for wrong in range(ALL + 1))
+"""What each sum of them is of."""
+LEFT_ONE_IN: Final = 8
+"""How rarely something around a change is left as it was, if it is a draw that decides."""
+
+_SIZE: Final = struct.Struct(">I").pack
+CHECKSUM: Final[dict[str, Callable[[bytes], int]]] = {
+    "crc32c": crc32c.crc32c,
+    "crc32": zlib.crc32,
+}
+"""What a checksum is computed with, by its coding: magic 2 has the former, magic 0 and 1 the latter."""
+
+
+def splice(
+    fieldmap: FieldMap,
+    start: int,
+    end: int,
+    new: bytes,
+    around: Sequence[int] = (),
+    *,
+    elements: int = 0,
+    mend: int = ALL,
+) -> bytes:
+    """The frame, size in front, with other bytes in frame[start:end].
+
+    around: as in a part that stands there. elements: how many came (or, below zero, went) in what the
+    innermost count of `around` counts. mend: which of the numbers around it are put right.
+
+    >>> from barnabas.fuzz.cases.case import Seed
+    >>> from barnabas.fuzz.frame_map.fields import map_of
+    >>> found = map_of(Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 ffffffff"), ""))
+    >>> client = found.parts[found.index["header.client_id"]]
+    >>> splice(found, client.start, client.end, b"abc", client.around).hex(" ", -4)
+    '00000011 00030001 00000007 00036162 63ffffff ff'
+    """
+    framed = fieldmap.framed
+    start += 4  # in `framed` all stands behind the size
+    end += 4
+    grown = len(new) - (end - start)
+    if not grown and not elements and fieldmap.sums.isdisjoint(around):
+        return framed[:start] + new + framed[end:]
+    behind = [framed[end:], new]  # all behind `start`, the last first
+    parts = fieldmap.parts
+    for index in around:
+        _, kind, first, last, _, _, _, coding, value, until = parts[index]
+        if kind == "crc":
+            if not mend & CHECKSUMS:
+                continue
+            behind.append(framed[last + 4 : start])
+            covered = b"".join(reversed(behind))
+            behind = [covered]
+            text = _SIZE(CHECKSUM[coding](covered[: until + 4 - len(framed) or None]))
+        else:
+            if kind == "count":
+                if not elements:
+                    continue
+                value += elements
+                elements = 0
+                if not mend & COUNTS:
+                    continue
+            elif not grown or not mend & LENGTHS:
+                continue
+            else:
+                value += grown
+            text = WRITE[coding](value)
+            grown += len(text) - (last - first)
+            behind.append(framed[last + 4 : start])
+        behind.append(text)
+        start = first + 4
+    size = len(framed) - 4
+    behind.append(framed[4:start])
+    behind.append(_SIZE(size + grown if mend & SIZE else size))
+    behind.reverse()
+    return b"".join(behind)
+
+
+def leave(
+    fieldmap: FieldMap, around: Sequence[int], grown: int, elements: int, dice: Dice
+) -> tuple[int, str]:
+    """What to mend and, in words, what not: one thing of those that the change makes wrong, if it does."""
+    wrong = SIZE if grown else 0
+    for index in around:
+        wrong |= _KINDS[fieldmap.parts[index].kind]
+    if not grown:
+        wrong &= ~LENGTHS
+    if not elements:
+        wrong &= ~COUNTS
+    if not wrong:
+        return ALL, ""
+    one = dice.pick(_ONES[wrong])
+    return ALL - one, f"; {_WORDS[one]} left as before"

@@ -1,0 +1,92 @@
+"""The contents page: every session, and the valid messages that may come behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.sessions.consuming import CONSUMING
+from barnabas.fuzz.sessions.fetching import FETCHING
+from barnabas.fuzz.sessions.idempotent import IDEMPOTENT
+from barnabas.fuzz.sessions.joined import JOINED
+from barnabas.fuzz.sessions.knowing import KNOWING
+from barnabas.fuzz.sessions.session import CLIENT_ID, Session, Stage, Unoffered
+from barnabas.fuzz.sessions.sharing import SHARING
+from barnabas.fuzz.sessions.shortening import parts, without
+from barnabas.fuzz.sessions.transaction import TRANSACTION
+from barnabas.specs import Frame, encode_frame
+from barnabas.specs.contents import api
+
+SESSIONS: Final[tuple[Session, ...]] = (
+    KNOWING,
+    IDEMPOTENT,
+    FETCHING,
+    JOINED,
+    CONSUMING,
+    TRANSACTION,
+    SHARING,
+)
+"""All of them."""
+
+
+def named(text: str) -> Session | None:
+    """The session of a recipe, perhaps without some of its steps; None if there is no such.
+
+    >>> found = named("joined without SyncGroup")
+    >>> found and found.name
+    'joined without SyncGroup'
+    """
+    name, left_out = parts(text)
+    for session in SESSIONS:
+        if session.name == name:
+            return without(session, left_out) if left_out else session
+    return None
+
+
+def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:
+    """A valid message of each API and version behind each session; of those that a broker offers, if
+    that is known.
+
+    >>> [seed.origin for seed in seeds({22: (0, 0), 24: (0, 0), 26: (0, 1)}) if seed.key == 26]
+    ['session:transaction:EndTxn-0', 'session:transaction:EndTxn-1']
+    """
+    return [
+        seed
+        for session in SESSIONS
+        if not offered or all(key in offered for key in session.needs)
+        for key in sorted(session.keys)
+        for seed in _of(session, key, Stage(offered or {}))
+    ]
+
+
+def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
+    found = []
+    try:
+        newest = stage.version(key)
+    except Unoffered:
+        return []
+    name, oldest = api(key).name, api(key).versions[0]
+    if stage.offered:
+        oldest = max(oldest, stage.offered[key][0])
+    for version in range(oldest, newest + 1):
+        origin = f"session:{session.name}:{name}-{version}"
+        body = session.body(key, version)
+        if body is not None:
+            found.append(_seed(key, version, body, origin))
+        found += [
+            _seed(key, version, other, f"{origin}:{about}")
+            for about, other in session.others(key, version)
+        ]
+    return found
+
+
+def _seed(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:
+    header = {
+        "request_api_key": key,
+        "request_api_version": version,
+        "correlation_id": 1,
+        "client_id": CLIENT_ID,
+    }
+    frame = encode_frame(Frame("request", key, version, header, dict(body)))[4:]
+    return Seed(key, version, "request", frame, origin)

@@ -1,0 +1,116 @@
+"""The contents page: every kind of target, and how one is made of what a campaign says behind the colon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from barnabas.fuzz.cases.case import Role
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.target import Target
+
+
+class Kind(NamedTuple):
+    """A kind of target. make: of the text behind the colon, and whether the user says that they own
+    the target; raises barnabas.fuzz.errors.Misuse. example: how a campaign names one."""
+
+    name: str
+    role: Role
+    about: str
+    example: str
+    make: Callable[[str, bool], Target]
+
+
+def _address(text: str, own: bool) -> Target:
+    from barnabas.fuzz.targets.address import address
+
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isdecimal() and 1 <= int(port) <= 65535):
+        raise Misuse(f"address:{text}: HOST:PORT is expected, e.g. address:127.0.0.1:9092")
+    return address(host.strip("[]"), int(port), own=own)
+
+
+def _apache(text: str, own: bool) -> Target:
+    from barnabas.fuzz.targets.apache import apache
+
+    if not text:
+        raise Misuse("apache: which version? e.g. apache:3.9.1")
+    return apache(text)
+
+
+def _embedded(text: str, own: bool) -> Target:
+    from barnabas.fuzz.targets.embedded import embedded
+
+    if text:
+        raise Misuse(f"embedded:{text}: there is one embedded cluster; write embedded")
+    return embedded()
+
+
+def _decoder(text: str, own: bool) -> Target:
+    from barnabas.fuzz.targets.decoders import decoder
+
+    return decoder(text)
+
+
+def _client(text: str, own: bool) -> Target:
+    from barnabas.fuzz.targets.clients.registry import client
+
+    return client(text)
+
+
+# fmt: off
+TARGETS: Final[tuple[Kind, ...]] = (
+    Kind("address", "broker", "a broker that runs already", "address:127.0.0.1:9092", _address),
+    Kind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
+         _apache),
+    Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
+         _embedded),
+    Kind("decoder", "decoder", "our readers of bytes: specs, captures, frames; or kafka-clients@4.4.0",
+         "decoder:specs", _decoder),
+    Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
+         "client:kafka-python@2.3.1", _client),
+)
+# fmt: on
+
+
+VERSUS: Final = " vs "
+"""Between the names of two targets that get the same cases."""
+
+COMPARED: Final = (
+    "apache:3.9.1 vs apache:4.3.1",
+    "two brokers or decoders side by side: do they agree?",
+)
+"""How a campaign names two, and what for."""
+
+
+def sides(text: str) -> tuple[str, ...]:
+    """The targets that a text names: one, or two to be compared.
+
+    >>> sides("apache:3.9.1 vs embedded"), sides("client:command:sh -c 'a vs b'")
+    (('apache:3.9.1', 'embedded'), ("client:command:sh -c 'a vs b'",))
+    """
+    if text.startswith("client:command:"):
+        return (text,)
+    return tuple(side.strip() for side in text.split(VERSUS))
+
+
+def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target:
+    """The target of a campaign. Raises barnabas.fuzz.errors.Misuse."""
+    named = sides(text)
+    if len(named) == 1:
+        return _one(text, own, kinds)
+    if len(named) > 2:
+        raise Misuse(f"{text}: two targets can be compared, no more")
+    from barnabas.fuzz.targets.pair import PairTarget
+
+    return PairTarget(*(_one(side, own, kinds) for side in named))
+
+
+def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:
+    name, _, rest = text.partition(":")
+    for kind in kinds:
+        if kind.name == name:
+            return kind.make(rest, own)
+    raise Misuse(
+        f"{text}: there is no kind {name!r}; there are: {', '.join(k.name for k in kinds)}"
+    )

@@ -1,0 +1,125 @@
+"""A campaign's corpus: what its target takes, what it wants, and where that comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas import captures
+from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
+from barnabas.fuzz.engine.campaign import Campaign
+from barnabas.fuzz.errors import CannotRun
+from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA
+from tests.fuzz.fakes import FakeTarget
+
+SAMPLES = Path(captures.__file__).parent / "samples"
+SOME = Basis("broker", ((METADATA, (1, 2)), (HEARTBEAT, (0,))))
+FRAME = {
+    "api": "Metadata",
+    "key": METADATA,
+    "version": 1,
+    "direction": "request",
+    "hex": "ffffffff",
+}
+
+
+class Takes(FakeTarget):
+    def takes(self) -> Mapping[int, range]:
+        return {METADATA: range(1, 3), FETCH: range(1000, 1001), 4000: range(3)}
+
+
+class Surveys(FakeTarget):
+    def survey(self) -> list[tuple[int, int]]:
+        return [(API_VERSIONS, 3), (METADATA, 9), (METADATA, 1)]
+
+
+def campaign(**more: Any) -> Campaign:
+    value = {"version": 1, "target": "x", "budget": {"cases": 1}, **more}
+    return Campaign.model_validate(value)
+
+
+def test_a_basis_is_what_the_target_says_of_what_is_declared() -> None:
+    assert basis(Takes()).versions == ((METADATA, (1, 2)),)
+    assert basis(Surveys()).versions == ((METADATA, (1, 9)), (API_VERSIONS, (3,)))
+    assert basis(FakeTarget()).versions == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    ("role", "directions"),
+    [("broker", {"request"}), ("client", {"response"}), ("decoder", {"request", "response"})],
+)
+def test_a_target_gets_what_its_role_reads(role: Any, directions: set[str]) -> None:
+    found = corpus(campaign(), Basis(role, SOME.versions), Path())
+    assert {one.direction for one in found} == directions
+    assert {(one.key, one.version) for one in found} <= {
+        (METADATA, 1),
+        (METADATA, 2),
+        (HEARTBEAT, 0),
+    }
+
+
+def test_origins_are_unique() -> None:
+    found = corpus(campaign(), SOME, Path())
+    assert len({one.origin for one in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", [one.name for one in CORPORA])
+def test_a_corpus_that_is_named_is_the_only_one(name: str) -> None:
+    role: Any = "client" if name == "answers" else "broker"
+    versions = EVERYTHING if name == "sessions" else SOME.versions
+    found = corpus(campaign(corpora=[name]), Basis(role, versions), Path())
+    starts = {"generated": "generated:", "sessions": "session:", "answers": "valid:"}
+    assert found
+    assert len({one.origin.partition(":")[0] for one in found}) == 1
+    assert name == "answers" or all(one.origin.startswith(starts[name]) for one in found)
+
+
+def test_only_the_sessions_that_are_named_are_there() -> None:
+    wanted = campaign(corpora=["sessions"], sessions=["joined"])
+    found = corpus(wanted, Basis("broker", EVERYTHING), Path())
+    assert {one.origin.split(":")[1] for one in found} == {"joined"}
+    with pytest.raises(CannotRun, match="no message"):
+        corpus(campaign(corpora=["sessions"], sessions=["none"]), SOME, Path())
+
+
+def test_apis_and_versions_are_those_that_the_campaign_wants() -> None:
+    found = corpus(campaign(apis=["Metadata"], versions={"Metadata": "2+"}), SOME, Path())
+    assert {(one.key, one.version) for one in found} == {(METADATA, 2)}
+    with pytest.raises(CannotRun, match="no message of these APIs"):
+        corpus(campaign(apis=["Fetch"]), SOME, Path())
+
+
+def test_captures_and_files_of_frames_stand_beside_the_campaign(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(json.dumps(FRAME) + "\n")
+    (tmp_path / "mine.pcapng").write_bytes((SAMPLES / "embedded.pcapng").read_bytes())
+    settings = campaign(frames=["mine.jsonl"], captures=["mine.pcapng"])
+    found = corpus(settings, Basis("broker", EVERYTHING), tmp_path)
+    kinds = {one.origin.partition(":")[0] for one in found}
+    assert kinds == {"generated", "session", "capture", "golden"}
+    (mine,) = [one for one in found if one.origin.startswith("golden:")]
+    assert (mine.key, mine.version, mine.frame[-4:]) == (METADATA, 1, b"\xff" * 4)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"frames": ["none.jsonl"]}, "none.jsonl: .*No such file"),
+        ({"frames": ["text.gz"]}, "text.gz: Not a gzipped file"),
+        ({"frames": ["cut.gz"]}, "cut.gz: "),
+        ({"frames": ["text.jsonl"]}, "text.jsonl, line 1: not a frame"),
+        ({"frames": ["binary.jsonl"]}, "binary.jsonl: "),
+        ({"captures": ["text.jsonl"]}, "text.jsonl: "),
+    ],
+)
+def test_what_can_not_be_read_is_a_line(more: Any, says: str, tmp_path: Path) -> None:
+    (tmp_path / "text.jsonl").write_text("no JSON\n")
+    (tmp_path / "text.gz").write_text("no gzip\n")
+    (tmp_path / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003"))
+    (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\n")
+    with pytest.raises(CannotRun, match=says) as problem:
+        corpus(campaign(**more), SOME, tmp_path)
+    assert "\n" not in str(problem.value)

@@ -1,0 +1,75 @@
+"""From a campaign to what runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.fuzz.cases.case import Role
+from barnabas.fuzz.corpus.corpora import Basis
+from barnabas.fuzz.engine.assembling import assembled, oracles_for
+from barnabas.fuzz.engine.campaign import Campaign
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.specs.keys import METADATA
+
+BASIS = Basis("broker", ((METADATA, (1,)),))
+
+
+def campaign(**more: Any) -> Campaign:
+    value = {"version": 1, "target": "x", "budget": {"cases": 1}, "sessions": ["none"], **more}
+    return Campaign.model_validate(value)
+
+
+def test_no_names_mean_all_mutators_and_the_oracles_of_the_role() -> None:
+    found = assembled(campaign(), BASIS, Path())
+    assert found.mutators == MUTATORS
+    assert found.oracles == tuple(one for one in ORACLES if "broker" in one.roles)
+
+
+def test_names_choose_in_the_order_of_the_contents() -> None:
+    found = assembled(
+        campaign(mutators=["nulls", "counts"], oracles=["hung", "died"]), BASIS, Path()
+    )
+    assert {one.name for one in found.mutators} == {"nulls", "counts"}
+    assert [one.name for one in found.oracles] == ["died", "hung"]
+    assert list(found.mutators) == [one for one in MUTATORS if one in found.mutators]
+
+
+def test_an_oracle_of_another_role_alone_is_refused() -> None:
+    with pytest.raises(CannotRun, match="none of the campaign's oracles can judge a broker"):
+        assembled(campaign(oracles=["round_trip"]), BASIS, Path())
+
+
+@pytest.mark.parametrize("role", ["broker", "client", "decoder"])
+def test_every_role_is_judged(role: Role) -> None:
+    assert oracles_for(role)
+    assert all(role in one.roles for one in oracles_for(role))
+
+
+def test_a_maker_makes_the_cases_of_the_campaigns_seed() -> None:
+    one, same, other = (
+        assembled(campaign(seed=seed), BASIS, Path()).maker({}).case(5) for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert one != other
+
+
+def test_what_nothing_can_be_done_to_is_told() -> None:
+    # a Metadata request of v1 has no tags
+    with pytest.raises(CannotRun, match="no message that a mutator could be put to"):
+        assembled(campaign(mutators=["tag_order"]), BASIS, Path()).maker({})
+
+
+def test_settings_tell_campaigns_apart_by_all_that_their_cases_depend_on() -> None:
+    def settings(basis: Basis = BASIS, **more: Any) -> dict[str, Any]:
+        return assembled(campaign(**more), basis, Path()).settings
+
+    same = settings()
+    assert settings(budget={"cases": 99}, about="another text") == same
+    assert settings(target="y") != same
+    assert settings(seed=1) != same
+    assert settings(Basis("broker", ((METADATA, (2,)),))) != same

@@ -1,0 +1,171 @@
+"""Cases by their numbers: always the same, made again from their recipes, and everything has its turn."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from barnabas.fuzz.cases.case import Change, Recipe, Seed
+from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.corpus.corpus import generated
+from barnabas.fuzz.engine.making import HOT, Maker, cook
+from barnabas.fuzz.engine.strata import Strata
+from barnabas.fuzz.frame_map.compressed import message_of
+from barnabas.fuzz.frame_map.fields import field_of, map_of
+from barnabas.fuzz.mutators.counts import COUNTS
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.sessions.live import filled
+from barnabas.specs import keys
+
+OFFERED = {keys.PRODUCE: (3, 9), keys.METADATA: (0, 12), keys.HEARTBEAT: (0, 4)}
+
+
+@functools.cache
+def corpus() -> tuple[Seed, ...]:
+    return tuple(generated("m", OFFERED, "request", each=2))
+
+
+@functools.cache
+def maker(seed: str = "s") -> Maker:
+    return Maker(seed, corpus())
+
+
+def test_a_case_depends_on_seed_and_number_alone() -> None:
+    other = Maker("s", corpus())
+    for number in (7, 3, 100_000, 3):
+        assert other.case(number) == maker().case(number)
+    assert any(maker("t").case(number) != maker().case(number) for number in range(10))
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_cases_together_are_those_of_their_numbers(hot: bool) -> None:
+    """In order, whatever their batch begins with: also those that energies choose, and second changes."""
+    made = Maker("s", corpus(), energies={corpus()[5].origin: 50} if hot else None)
+    alone = [made.case(number) for number in range(300)]
+    assert any(len(case.recipe.changes) == 2 for case in alone)
+    for first, end in ((0, 300), (0, 64), (7, 8), (63, 66), (130, 299), (50, 50)):
+        assert made.cases(range(first, end)) == alone[first:end]
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case(hot: bool) -> None:
+    """Each case as if it were the only one; with energies all but every fourth have their turns."""
+    energies = {corpus()[5].origin: 50} if hot else None
+    strata = Strata("s", corpus(), MUTATORS)
+    for case in Maker("s", corpus(), energies=energies).cases(range(200)):
+        dice, turn = Dice("case s", case.number), case.number
+        if hot and turn % HOT == HOT - 1:
+            continue
+        turn -= turn // HOT if hot else 0
+        (chart, mutator, part), visit = strata.turn(turn, dice.upper())
+        first = case.recipe.changes[0]
+        assert (case.recipe.seed, first[:2]) == (message_of(chart).seed, (mutator.name, part.path))
+        assert first.draws == visit % (1 << 24) << 24 | dice.bits()
+        assert len(case.recipe.changes) == 1 or dice.below(100) == 0
+
+
+def test_a_recipe_makes_the_case_again() -> None:
+    for number in range(1500):
+        case = maker().case(number)
+        assert cook(case.recipe, number) == case
+
+
+def test_some_cases_have_two_changes() -> None:
+    sizes = Counter(len(maker().case(number).recipe.changes) for number in range(1000))
+    assert sizes[1] > sizes[2] > 0
+
+
+def test_one_pass_puts_every_mutator_to_every_field() -> None:
+    """Whatever of the schema a mutator can be put to, it was put to within one pass."""
+    made = maker()
+    done = {
+        (case.recipe.seed.key, change.mutator, field_of(change.path))
+        for case in map(made.case, range(made.strata))
+        for change in case.recipe.changes[:1]
+    }
+    expected = set()
+    for seed in corpus():
+        chart = map_of(seed)
+        for mutator in MUTATORS:
+            if mutator.per == "field":
+                expected |= {
+                    (seed.key, mutator.name, field_of(part.path)) for part in mutator.places(chart)
+                }
+    assert expected - done == set()
+
+
+def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
+    hot = corpus()[5].origin
+    made = Maker("s", corpus(), energies={hot: 10_000})
+    found = Counter(made.case(number).recipe.seed.origin == hot for number in range(1000))
+    assert 200 < found[True] < 320
+    assert Maker("s", corpus(), energies={hot: 10_000}).case(11) == made.case(11)
+
+
+def test_nothing_to_mutate_is_refused() -> None:
+    with pytest.raises(ValueError, match="no message"):
+        Maker("s", [])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (Change("counts", "nowhere.count", 1), "no place"),
+        (Change("nobody", "", 1), "no mutator"),
+    ],
+)
+def test_a_recipe_that_does_not_fit_its_seed_is_refused(change: Change, reason: str) -> None:
+    with pytest.raises(LookupError, match=reason):
+        cook(Recipe(corpus()[0], (change,)), 1)
+
+
+def test_a_recipe_without_changes_is_the_message_itself() -> None:
+    seed = corpus()[0]
+    case = cook(Recipe(seed, ()), 4)
+    assert case.chunks == (len(seed.frame).to_bytes(4, "big") + seed.frame,)
+    assert [place.name for place in case.live] == ["correlation_id"]
+
+
+def test_a_second_change_is_made_to_what_the_first_has_left() -> None:
+    seed = next(seed for seed in corpus() if seed.key == keys.HEARTBEAT and seed.version == 1)
+    first = Change("emptiness", "group_id", 1)
+    second = Change("odd_text", "group_id", 5)
+    both = cook(Recipe(seed, (first, second)), 1)
+    alone = cook(Recipe(seed, (second,)), 1)
+    assert both.chunks[0] == alone.chunks[0]
+
+
+def test_sessions_fill_in_what_a_change_has_left_alone() -> None:
+    """In the place where it is after the change, with the checksum of the batch behind it."""
+    found = [seed for seed in corpus() if seed.key == keys.PRODUCE and seed.version == 9]
+    seeds = [replace(seed, origin="session:txn") for seed in found]
+    made = Maker("s", seeds)
+    names: Counter[str] = Counter()
+    for number in range(400):
+        case = made.case(number)
+        assert case.recipe.session == "txn"
+        names.update(place.name for place in case.live)
+        values = {"producer_id": 0x0102030405060708, "base_sequence": 0x11223344}
+        chunks = filled(case, values, 77)
+        for place in case.live:
+            data = chunks[place.chunk][place.offset : place.offset + place.size]
+            if place.name == "producer_id":
+                assert data == bytes(range(1, 9))
+            if place.name == "correlation_id":
+                assert data == (77).to_bytes(4, "big")
+        assert list(map(len, chunks)) == list(map(len, case.chunks))
+    assert names["producer_id"] > 50
+    assert names["crc"] > 50
+    assert names["crc"] <= names["producer_id"]
+
+
+def test_only_the_mutators_that_are_given_are_used() -> None:
+    made = Maker("s", corpus(), [COUNTS])
+    changes = {change.mutator for n in range(200) for change in made.case(n).recipe.changes}
+    assert changes == {"counts"}
+    recipe = made.case(0).recipe
+    with pytest.raises(LookupError):
+        cook(recipe, 0, [])

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.database.findings import Finding, Findings, Kept
+from barnabas.fuzz.engine.running import Batch, Began, Ended, Event, run, run_range
+from barnabas.fuzz.engine.tally import Tally
+from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
+
+ORACLES = (RAISED,)
+
+
+def here(target: FakeTarget, seed: str, batch: int):  # type: ignore[no-untyped-def]
+    def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
+        return run_range(target, FakeMaker(seed, energies), ORACLES, numbers, batch)
+
+    return run_round
+
+
+def ran(kept: Kept, last: int = 500, batch: int = 30, seed: str = "s") -> list[Event]:
+    return list(run(here(FakeTarget(), seed, batch), kept, 100, last))
+
+
+def all_of(findings: Findings, kept: Kept) -> tuple[object, ...]:
+    found: list[Finding] = findings.findings(kept.id)
+    return (
+        found,
+        findings.coverage(kept.id),
+        findings.features(kept.id),
+        findings.rounds(kept.id),
+        kept.done,
+    )
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Findings]:
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        yield findings
+
+
+def new(findings: Findings, name: str) -> Kept:
+    return findings.campaign(name, "fake", {}, 0.0)
+
+
+def without_campaign(kept: tuple[object, ...]) -> object:
+    findings, *others = kept
+    assert isinstance(findings, list)
+    rows = [
+        (one.name, one.cases, one.first_case, one.recipe, one.observation, one.capture)
+        for one in findings
+    ]
+    return rows, others
+
+
+def test_a_campaign_finds_what_is_there_once_each(database: Findings) -> None:
+    kept = new(database, "a")
+    events = ran(kept)
+    found = {one.behaviour: one for one in database.findings(kept.id)}
+    assert set(found) == {("IndexError",), ("KeyError",)}
+    assert sum(one.cases for one in found.values()) > len(found)
+    assert kept.done == 500
+    assert [event.round for event in events if isinstance(event, Ended)] == [0, 1, 2, 3, 4]
+
+
+def test_the_first_case_of_a_finding_is_the_lowest_that_fires(database: Findings) -> None:
+    kept = new(database, "a")
+    ran(kept, last=100)
+    maker = FakeMaker("s")
+    firing = [n for n in range(100) if maker.case(n).chunks[0][-1] == 13]
+    found = next(f for f in database.findings(kept.id) if f.behaviour == ("IndexError",))
+    assert (found.first_case, found.cases) == (firing[0], len(firing))
+
+
+def test_the_size_of_batches_changes_nothing(database: Findings) -> None:
+    one, other = new(database, "a"), new(database, "b")
+    ran(one, batch=7)
+    ran(other, batch=100)
+    first, second = (without_campaign(all_of(database, kept)) for kept in (one, other))
+    assert first == second
+
+
+def test_what_is_interrupted_goes_on_as_if_it_had_not_been(database: Findings) -> None:
+    whole, parts = new(database, "a"), new(database, "b")
+    ran(whole)
+    for events in (1, 4, 9):  # in the midst of a round, and at its end
+        campaign = run(here(FakeTarget(), "s", 30), new(database, "b"), 100, 500)
+        for _ in range(events):
+            next(campaign)
+        campaign.close()
+    parts = new(database, "b")
+    assert 0 < parts.done < 500
+    ran(parts)
+    assert without_campaign(all_of(database, parts)) == without_campaign(all_of(database, whole))
+
+
+def test_energies_change_only_between_rounds(database: Findings) -> None:
+    kept = new(database, "a")
+    began = [event for event in ran(kept) if isinstance(event, Began)]
+    assert began[0].energies == {}
+    assert began[1].energies  # the first round is all news
+    assert [row.energies for row in database.rounds(kept.id)][:5] == [e.energies for e in began]
+
+
+def test_a_round_that_is_not_over_ends_when_the_campaign_gets_more_cases(
+    database: Findings,
+) -> None:
+    kept = new(database, "a")
+    assert not any(isinstance(event, Ended) for event in ran(kept, last=50))
+    assert sum(isinstance(event, Ended) for event in ran(kept, last=100)) == 1
+
+
+def test_it_stops_between_batches_when_time_is_over(database: Findings) -> None:
+    kept = new(database, "a")
+    answers = iter([False, False, True, True])
+    list(run(here(FakeTarget(), "s", 30), kept, 100, 500, lambda: next(answers)))
+    assert kept.done == 60
+
+
+def test_shards_in_any_order_add_up_to_the_whole() -> None:
+    whole, sum_ = Tally(), Tally()
+    target, maker = FakeTarget(), FakeMaker("s")
+    for batch in run_range(target, maker, ORACLES, range(300), 300):
+        whole.merge(batch.tally)
+    shards = [range(200, 300), range(120), range(120, 200)]
+    for shard in shards:
+        for batch in run_range(target, maker, ORACLES, shard, 17):
+            sum_.merge(batch.tally)
+    assert sum_ == whole
+
+
+class Late(FakeTarget):
+    """What fires is shown without it first, and again with it at the end."""
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        seen = list(super().run(cases))
+        yield from (replace(one, raised="") for one in seen)
+        yield from (one for one in seen if one.raised)
+
+
+def test_what_is_shown_twice_is_one_case(database: Findings) -> None:
+    late, plain = new(database, "a"), new(database, "b")
+    list(run(here(Late(), "s", 30), late, 100, 200))
+    ran(plain, 200)
+    assert database.coverage(late.id) == database.coverage(plain.id)
+    assert [(f.name, f.cases, f.first_case) for f in database.findings(late.id)] == [
+        (f.name, f.cases, f.first_case) for f in database.findings(plain.id)
+    ]
+
+
+def test_a_target_is_asked_before_each_batch_how_many_cases_it_likes() -> None:
+    class Growing(FakeTarget):
+        """Likes more each time."""
+
+        at_once = 10
+
+        def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+            yield from super().run(cases)
+            self.at_once *= 2
+
+    batches = run_range(Growing(), FakeMaker("s"), ORACLES, range(5, 100))
+    assert [batch.end for batch in batches] == [15, 35, 75, 100]

@@ -1,0 +1,125 @@
+"""What is compressed: mapped to its fields, changed in one of them, and packed again so that it reads."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from barnabas.fuzz.cases.case import Change, Recipe, Seed
+from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.frame_map.compressed import message_of, unpacked
+from barnabas.fuzz.frame_map.fields import FieldMap, map_of
+from barnabas.fuzz.sessions.bodies import codecs, produce
+from barnabas.specs import Frame, decode_frame, encode_frame, keys
+from barnabas.specs.records import CODECS, Record, build, compress, read
+
+HEADER = {"request_api_key": 0, "correlation_id": 1, "client_id": "c"}
+
+
+@functools.cache
+def seed(version: int, codec: str) -> Seed:
+    body = dict(produce(version, compression=codec))
+    header = {**HEADER, "request_api_version": version}
+    frame = encode_frame(Frame("request", keys.PRODUCE, version, header, body))[4:]
+    return Seed(keys.PRODUCE, version, "request", frame, f"{version} {codec}")
+
+
+def only(chart: FieldMap) -> FieldMap:
+    (inner,) = unpacked(chart)
+    return inner
+
+
+def batches(chunk: bytes, version: int) -> bytes:
+    frame = decode_frame(chunk[4:], "request")
+    data: bytes = frame.body["topic_data"][0]["partition_data"][0]["records"]
+    return data
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 9])
+def test_every_field_of_packed_records_has_its_place(version: int) -> None:
+    for codec in codecs(version):
+        inner = only(map_of(seed(version, codec)))
+        plain = {
+            part.path.replace("records[0].records", "records")
+            for part in map_of(seed(version, "none")).parts
+            if ".records[0].records[" in part.path
+        }
+        if version >= 3:
+            names = {part.path.replace("[0].unpacked.records", "") for part in inner.parts}
+            assert plain <= names
+        else:
+            names = {part.path.rpartition(".")[2] for part in inner.parts}
+            assert {"base_offset", "length", "crc", "magic", "attributes", "key", "value"} <= names
+        assert message_of(inner).seed == seed(version, codec)
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 9])
+def test_a_value_in_packed_records_changes_and_all_else_reads(version: int) -> None:
+    """The checksums and lengths around it are mended, so a reader comes to the changed record."""
+    for codec in codecs(version):
+        chart = map_of(seed(version, codec))
+        value = [part for part in only(chart).parts if part.path.endswith("records[1].value")]
+        assert len(value) == 1
+        changed = 0
+        for draws in range(20):
+            change = _change("hugeness", value[0].path, draws)
+            case = cook(Recipe(chart.seed, (change,)), 1)
+            if "left as before" in case.recipe.changes[0].detail:
+                continue
+            found = list(read(batches(case.chunks[0], version)))
+            values = [one.value for batch in found for one in batch.records()]
+            assert (values[0], values[2]) == (b"value-0", b"value-2")
+            assert len(values[1] or b"") >= 250
+            changed += 1
+        assert changed > 5
+
+
+def test_elements_that_come_or_go_are_counted_where_the_count_stands() -> None:
+    chart = map_of(seed(9, "zstd"))
+    path = next(part.path for part in only(chart).parts if part.path.endswith("records[2]"))
+    sizes = set()
+    for draws in range(30):
+        case = cook(Recipe(chart.seed, (_change("elements_dropped", path, draws),)), 1)
+        if "left as before" not in case.recipe.changes[0].detail:
+            found = list(read(batches(case.chunks[0], 9)))
+            sizes.add((len(found), len(found[0].records())))
+    assert sizes == {(1, 2)}
+
+
+def test_wrappers_in_wrappers_are_opened_too() -> None:
+    inner = build([Record(0, -1, None, b"deep")], magic=0, compression="gzip")
+    packed = compress("gzip", inner, magic=0)
+    outer = build(
+        [Record(0, -1, None, b"")], magic=0, compression="gzip", compressor=lambda _: packed
+    )
+    body = {**produce(1)}
+    body["topic_data"][0]["partition_data"][0]["records"] = outer
+    frame = Frame("request", 0, 1, {**HEADER, "request_api_version": 1}, body)
+    message = Seed(0, 1, "request", encode_frame(frame)[4:], "nested")
+    maps = list(unpacked(map_of(message)))
+    assert len(maps) == 2
+    deepest = maps[-1]
+    value = next(part for part in deepest.parts if part.path.endswith(".value"))
+    assert deepest.seed.frame[value.start : value.end] == b"deep"
+    cases = [cook(Recipe(message, (_change("hugeness", value.path, n),)), n) for n in range(5)]
+    case = next(one for one in cases if "left as before" not in one.recipe.changes[0].detail)
+    (again,) = list(unpacked(map_of(_again(message, case.chunks[0]))))[-1:]
+    assert again.packing is not None
+    assert any(part.path == value.path and part.value >= 250 for part in again.parts)
+
+
+def test_a_campaign_reaches_into_what_is_packed() -> None:
+    seeds = [seed(9, codec) for codec in CODECS]
+    made = Maker("s", seeds)
+    paths = [made.case(n).recipe.changes[0].path for n in range(made.strata)]
+    inside = {path.rpartition(".")[2] for path in paths if ".unpacked." in path}
+    assert {"length", "offset_delta", "timestamp_delta", "key", "value", "count"} <= inside
+
+
+def _change(mutator: str, path: str, draws: int) -> Change:
+    return Change(mutator, path, draws << 24)
+
+
+def _again(message: Seed, chunk: bytes) -> Seed:
+    return Seed(message.key, message.version, message.direction, chunk[4:], "again")

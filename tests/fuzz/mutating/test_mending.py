@@ -1,0 +1,128 @@
+"""What a splice puts right, and what it leaves if told to."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.fuzz.frame_map.fields import FieldMap, Part, map_of
+from barnabas.fuzz.frame_map.numbers import WRITE
+from barnabas.fuzz.generators.messages import with_header
+from barnabas.fuzz.mutating.mending import ALL, CHECKSUM, CHECKSUMS, COUNTS, LENGTHS, SIZE, splice
+from barnabas.specs import api
+from barnabas.specs.frames import decode_frame
+from barnabas.specs.records import Record, build, read
+
+
+def produce(value: bytes = b"v", magic: int = 2) -> FieldMap:
+    stamp = 5 if magic else -1
+    records = build([Record(0, stamp, b"k", value), Record(1, stamp, b"k", b"w")], magic=magic)
+    body = (
+        api(0)
+        .request.codec(9)
+        .encode(
+            {
+                "acks": 1,
+                "timeout_ms": 1,
+                "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": records}]}],
+            }
+        )
+    )
+    return map_of(with_header(0, 9, "request", body, ""))
+
+
+def records_of(chunk: bytes) -> bytes:
+    assert int.from_bytes(chunk[:4], "big") == len(chunk) - 4
+    body = decode_frame(chunk[4:], "request").body
+    found = body["topic_data"][0]["partition_data"][0]["records"]
+    assert isinstance(found, bytes)
+    return found
+
+
+def plainly(chart: FieldMap, part: Part, end: int, new: bytes, elements: int, mend: int) -> bytes:
+    """The same as `splice`, one number after the other in a copy of the frame."""
+    data = bytearray(chart.seed.frame)
+    data[part.start : end] = new
+    grown = len(new) - (end - part.start)
+    for index in part.around:
+        about = chart.parts[index]
+        value = about.value
+        if about.kind == "crc":
+            if mend & CHECKSUMS:
+                covered = bytes(data[about.end : about.until + grown])
+                data[about.start : about.end] = CHECKSUM[about.coding](covered).to_bytes(4, "big")
+            continue
+        if about.kind == "count":
+            value, wanted, elements = value + elements, mend & COUNTS and elements, 0
+        else:
+            value, wanted = value + grown, mend & LENGTHS and grown
+        if wanted:
+            text = WRITE[about.coding](value)
+            grown += len(text) - (about.end - about.start)
+            data[about.start : about.end] = text
+    size = len(data) if mend & SIZE else len(chart.seed.frame)
+    return size.to_bytes(4, "big") + data
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_splice_is_what_mending_number_by_number_comes_to(magic: int) -> None:
+    chart = produce(magic=magic)
+    for part in chart.parts:
+        size = part.end - part.start
+        for new in (b"", bytes(size), b"!" * (size + 1), b"!" * (size + 200)):
+            for mend in (ALL, ALL - LENGTHS, ALL - COUNTS, ALL - CHECKSUMS, ALL - SIZE):
+                for elements in (0, 1, 300):
+                    made = splice(
+                        chart, part.start, part.end, new, part.around, elements=elements, mend=mend
+                    )
+                    assert made == plainly(chart, part, part.end, new, elements, mend), part.path
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 50, 63, 64, 100, 8000, 20_000])
+def test_a_value_of_another_size_moves_every_length_around_it(size: int) -> None:
+    """Of the record, the batch, the compact field and the frame, though they grow themselves."""
+    chart = produce()
+    part = next(part for part in chart.parts if part.path.endswith("records[0].value"))
+    chunk = splice(chart, part.start, part.end, b"z" * size, part.around)
+    (batch,) = read(records_of(chunk))
+    assert batch.crc_ok
+    assert [record.value for record in batch] == [b"z" * size, b"w"]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_messages_of_old_magics_are_mended_too(magic: int) -> None:
+    chart = produce(magic=magic)
+    part = next(part for part in chart.parts if part.path.endswith("records[0].value"))
+    batches = list(read(records_of(splice(chart, part.start, part.end, b"longer", part.around))))
+    assert [batch.crc_ok for batch in batches] == [True, True]
+    assert [record.value for batch in batches for record in batch] == [b"longer", b"w"]
+
+
+def test_elements_that_go_are_counted() -> None:
+    chart = produce()
+    part = next(part for part in chart.parts if part.kind == "record")
+    own = chart.parts[chart.index[f"{part.path}.length"]]
+    chunk = splice(chart, own.start, part.end, b"", part.around, elements=-1)
+    (batch,) = read(records_of(chunk))
+    assert batch.crc_ok
+    assert batch.count == 1
+    assert [record.value for record in batch] == [b"w"]
+
+
+def test_what_is_not_to_be_mended_stays() -> None:
+    chart = produce()
+    part = next(part for part in chart.parts if part.path.endswith("records[0].value"))
+    whole = splice(chart, part.start, part.end, b"longer", part.around)
+    crc = next(part for part in chart.parts if part.kind == "crc")
+    old = chart.seed.frame[crc.start : crc.end]
+    stale = splice(chart, part.start, part.end, b"longer", part.around, mend=ALL - CHECKSUMS)
+    assert stale != whole
+    assert stale[4 + crc.start : 4 + crc.end] == old
+    short = splice(chart, part.start, part.end, b"longer", part.around, mend=ALL - SIZE)
+    assert int.from_bytes(short[:4], "big") == len(chart.seed.frame)
+    assert short[4:] == whole[4:]
+    length = chart.parts[part.around[0]]
+    lies = splice(chart, part.start, part.end, b"longer", part.around, mend=ALL - LENGTHS)
+    assert lies[4 + length.start : 4 + length.end] == chart.seed.frame[length.start : length.end]
+    counted = splice(chart, part.start, part.end, b"", part.around, elements=1, mend=ALL - COUNTS)
+    count = chart.parts[chart.index["topic_data[0].partition_data[0].records[0].records.count"]]
+    assert counted[4 + count.start : 4 + count.end] == chart.seed.frame[count.start : count.end]

@@ -1,0 +1,57 @@
+"""What a campaign may name as a target."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.fuzz.engine.campaign import Campaign, Known
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.targets.registry import COMPARED, TARGETS, Kind, sides, target_of
+
+NAMES = tuple(kind.name for kind in TARGETS)
+
+
+@pytest.mark.parametrize("kind", TARGETS, ids=lambda kind: kind.name)
+def test_the_example_of_every_kind_makes_a_target_of_its_role(kind: Kind) -> None:
+    target = target_of(kind.example, False)
+    assert kind.example.partition(":")[0] == kind.name
+    assert target.role == kind.role
+    assert target.name
+
+
+def test_the_example_of_two_is_a_target() -> None:
+    assert target_of(COMPARED[0], False).name == "kafka 3.9.1 beside kafka 4.3.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "there is no kind ''"),
+        ("apachy:3", "there is no kind 'apachy'; there are: address"),
+        ("apache", "which version"),
+        ("embedded:2", "there is one embedded cluster"),
+        ("address:here", "HOST:PORT"),
+        ("address:127.0.0.1:99999", "HOST:PORT"),
+        ("address:192.0.2.1:9092", "--i-own-this-target"),
+        ("decoder:mine", "there are: specs, captures, frames, kafka-clients@"),
+        ("decoder:kafka-clients", "there are: specs"),
+        ("client:nobody@1", "nobody"),
+        ("embedded vs ", "there is no kind ''"),
+    ],
+)
+def test_what_is_none_is_told_in_a_line(text: str, says: str) -> None:
+    with pytest.raises((Misuse, CannotRun), match=says) as problem:
+        target_of(text, False)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_campaign_names_one_or_two_kinds_that_there_are() -> None:
+    known = Known((), (), (), (), NAMES)
+
+    def named(target: str) -> str:
+        value = {"version": 1, "target": target, "budget": {"cases": 1}}
+        return Campaign.model_validate(value, context=known).target
+
+    assert sides(named(COMPARED[0])) == ("apache:3.9.1", "apache:4.3.1")
+    with pytest.raises(ValueError, match="no kind 'apachy'"):
+        named("embedded vs apachy:3")
