@@ -19,11 +19,11 @@ from barnabas.spec_show import known
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
 from barnabas.specs.drafts import decode_frame as decode_draft
 from barnabas.specs.drafts import draft as draft_of
+from barnabas.specs.embedded import reveal
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.frames import Direction, Short, frame_body, request_head
 from barnabas.specs.guide import header_version
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
-from barnabas.specs.inside import reveal
 from barnabas.specs.jsonform import to_json, uuid_text
 from barnabas.terminal import Terminal
 from barnabas.trouble import FINDINGS, FINE, Trouble

@@ -84,7 +84,7 @@ def replay_command(
     """Ask a live cluster what recorded clients asked; exit code 1 if any answer is another one."""
     from barnabas.addresses import parse_servers
     from barnabas.replay import Replay, replay
-    from barnabas.specs.contents import key_of
+    from barnabas.specs.registry import key_of
     from barnabas.tls_options import TlsOptions, make_tls
 
     tls = TlsOptions(broker_tls, broker_ca, broker_cert, broker_key, None, broker_insecure)

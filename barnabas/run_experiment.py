@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from barnabas.experiments.experiment import Bench, Between, Experiment
-from barnabas.experiments.written.contents import EXPERIMENTS, experiment
+from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 from barnabas.output import Output
 from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.terminal import Terminal

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from rich.console import Console
 from rich.text import Text
 
-from barnabas.specs import CONTENTS, api
+from barnabas.specs import REGISTRY, api
 from barnabas.specs.declaration import Api
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.guide import flexible_text, module_of, purpose
@@ -45,7 +45,7 @@ def fit(text: str, indent: int, out: Console) -> str:
 
 def list_apis(wanted: str, as_json: bool) -> int:
     """All APIs, or those whose name has this in it: key, versions, flexible since, what it is for."""
-    found = [api(key) for key, name, _ in CONTENTS if wanted.lower() in name.lower()]
+    found = [api(key) for key, name, _ in REGISTRY if wanted.lower() in name.lower()]
     if not found:
         raise Trouble(f"no API has {wanted!r} in its name; `barnabas spec list` shows all")
     if as_json:

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.headers import request_header_version
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest answer."""

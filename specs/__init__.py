@@ -6,7 +6,7 @@
 >>> fetch.codec(11).decode(body)["max_wait_ms"], fetch.at(11).parse(body).max_wait_ms
 (500, 500)
 
-The packages `barnabas.specs.records` (record sets), `barnabas.specs.inside` (messages inside bytes fields)
+The packages `barnabas.specs.records` (record sets), `barnabas.specs.embedded` (messages inside bytes fields)
 and `barnabas.specs.drafts` (protocols that never shipped) are imported when they are first named.
 """
 
@@ -16,17 +16,17 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.specs.codec import Codec, Oddity, Unfit
-from barnabas.specs.contents import CONTENTS, NAMES, api, key_of
 from barnabas.specs.declaration import Api, Message
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, REGISTRY, api, key_of
 
 if TYPE_CHECKING:
-    from barnabas.specs import drafts, inside, records
+    from barnabas.specs import drafts, embedded, records
 
 __all__ = [
-    "CONTENTS",
     "NAMES",
+    "REGISTRY",
     "Api",
     "Codec",
     "Frame",
@@ -37,13 +37,13 @@ __all__ = [
     "api",
     "decode_frame",
     "drafts",
+    "embedded",
     "encode_frame",
-    "inside",
     "key_of",
     "records",
 ]
 
-LATE: Final = ("drafts", "inside", "records")
+LATE: Final = ("drafts", "embedded", "records")
 """Packages that an import of specs does not load."""
 
 

@@ -14,13 +14,13 @@ from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
 from barnabas.specs.codec import Codec
-from barnabas.specs.codec.build import uvarint
+from barnabas.specs.codec.careful_decoder import text_of
+from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.codec.decoder import IRREGULAR
-from barnabas.specs.codec.inspect import text_of
-from barnabas.specs.contents import api
 from barnabas.specs.declaration import FOREVER
 from barnabas.specs.keys import DESCRIBE_CLUSTER
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 Kind = Literal["broker", "controller"]
 

@@ -10,9 +10,9 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout, Node
+from barnabas.specs.registry import api
 
 Entity = Literal["topic", "group", "transactional_id"]
 """What is named."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.specs.codec.decoder import Irregular, uvarint_from
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
@@ -21,6 +20,7 @@ from barnabas.specs.headers import (
 )
 from barnabas.specs.keys import CONTROLLED_SHUTDOWN, PRODUCE
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 Direction = Literal["request", "response"]
 

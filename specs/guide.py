@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.specs.contents import CONTENTS
 from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
 from barnabas.specs.frames import Direction
 from barnabas.specs.headers import request_header_version, response_header_version
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout, Node, Slot
+from barnabas.specs.registry import REGISTRY
 
 Versions = tuple[int, int]
 
@@ -31,7 +31,7 @@ def module_of(api: Api) -> str:
     >>> module_of(api("EndTxn"))
     'barnabas.specs.apis.end_txn'
     """
-    return next(f"barnabas.specs.apis.{module}" for key, _, module in CONTENTS if key == api.key)
+    return next(f"barnabas.specs.apis.{module}" for key, _, module in REGISTRY if key == api.key)
 
 
 def purpose(api: Api) -> tuple[str, str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.declaration import Int16, Int32, Message, NullableString
 from barnabas.specs.keys import API_VERSIONS, CONTROLLED_SHUTDOWN
+from barnabas.specs.registry import NAMES, api
 
 REQUEST_HEADER: Final = Message(
     "request_api_key"     / Int16,

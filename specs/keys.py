@@ -1,4 +1,4 @@
-"""The APIs' keys by name, for code that is about one of them: the same as in `barnabas.specs.contents`."""
+"""The APIs' keys by name, for code that is about one of them: the same as in `barnabas.specs.registry`."""
 
 from __future__ import annotations
 

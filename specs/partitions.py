@@ -10,10 +10,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from barnabas.specs.contents import api
 from barnabas.specs.entities import entity_paths, values_at
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import api
 
 ID: Final = "topic_id"
 

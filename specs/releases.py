@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 
 Range = tuple[int, int]
 """The oldest and the newest version."""

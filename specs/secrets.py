@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.specs.contents import key_of
 from barnabas.specs.frames import Direction
+from barnabas.specs.registry import key_of
 
 SECRETS: Final[tuple[tuple[str, Direction, str], ...]] = (
     ("SaslAuthenticate", "request", "auth_bytes"),

@@ -20,10 +20,10 @@ from barnabas.captures.kafka.inference import LONGEST, inferred
 from barnabas.captures.kafka.wording import arrow
 from barnabas.captures.tcp.events import Chunk, Opened
 from barnabas.captures.tcp.mid_stream import first_frames, waiting
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Direction, RequestHead, Short, request_head, response_body
 from barnabas.specs.keys import SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 CUT_OFF = "a rule closed the connection"
 """How the capture's note on a frame ends that was not sent on, and the connection with it."""

@@ -17,11 +17,11 @@ from barnabas.captures.kafka.exchange import Exchange, Pending
 from barnabas.captures.kafka.exchange_builder import outcome
 from barnabas.captures.kafka.framing import CapturedFrame, Framing
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.drafts import Draft
 from barnabas.specs.drafts.keys import of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 
 @dataclass(slots=True)

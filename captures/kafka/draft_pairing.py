@@ -11,12 +11,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.drafts import Draft, decode_frame
 from barnabas.specs.drafts.central_coordination import stop_fetcher_response
 from barnabas.specs.drafts.keys import error_in, own_key
 from barnabas.specs.frames import OPPOSITE, Direction, Short, request_head
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 REGISTER = "RegisterConsumer"
 

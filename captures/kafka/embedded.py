@@ -6,8 +6,8 @@ from typing import Any
 
 from barnabas.captures.kafka.context import Context, Group
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.embedded import reveal
 from barnabas.specs.frames import Direction
-from barnabas.specs.inside import reveal
 from barnabas.specs.jsonform import to_json
 
 

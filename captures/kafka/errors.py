@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.contents import api
 from barnabas.specs.layout import Layout, Slot
+from barnabas.specs.registry import api
 
 
 def first_error(key: int, version: int, body: bytes) -> int:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from barnabas.captures.kafka.errors import first_error
 from barnabas.specs.codec import TooLarge
-from barnabas.specs.contents import api, name_of
 from barnabas.specs.drafts.keys import error_in
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api, name_of
 from barnabas.specs.secrets import redact
 
 COLUMNS: Final = (

@@ -13,9 +13,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import body_version
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Direction, Short, request_head, response_body
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 LONGEST: Final = (1 << 24) - 1
 """Bytes of the largest frame by which a boundary is recognised; larger ones are passed over."""

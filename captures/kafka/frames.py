@@ -12,8 +12,8 @@ from barnabas.captures.kafka.frame_resync import Asked, Search
 from barnabas.captures.kafka.framing import CapturedFrame, Framing
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.mid_stream import first_frames
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Direction
+from barnabas.specs.registry import NAMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import body_version
-from barnabas.specs.contents import CONTENTS, api
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import REGISTRY, api
 
 MOST: Final = 8
 """Responses before the first known one that are looked for."""
@@ -103,6 +103,6 @@ def _everything() -> tuple[tuple[int, int], ...]:
     """All (key, version), the versions of each ascending."""
     return tuple(
         (key, version)
-        for key, *_ in CONTENTS
+        for key, *_ in REGISTRY
         for version in range(api(key).versions[0], api(key).versions[1] + 1)
     )

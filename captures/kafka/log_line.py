@@ -27,11 +27,11 @@ from barnabas.captures.kafka.wording import (
     size,
 )
 from barnabas.specs.codec import TooLarge
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.keys import METADATA
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 from barnabas.specs.secrets import SECRETS
 
 Phrase = Callable[[Body, Body, Names], str]

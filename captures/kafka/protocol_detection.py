@@ -16,8 +16,8 @@ from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.frame_resync import Search
 from barnabas.captures.kafka.framing import FRAME_LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import OPPOSITE, Direction
+from barnabas.specs.registry import NAMES
 
 HELD: Final = 4 << 20
 """Bytes of a conversation by which it must be decided."""

@@ -10,10 +10,10 @@ from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.captures.kafka.context.id_names import structs
 from barnabas.captures.kafka.context.reading import fields_of
 from barnabas.captures.kafka.exchange import Exchange, body_version
-from barnabas.specs.contents import NAMES
 from barnabas.specs.entities import entity_paths, named
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.registry import NAMES
 
 _NONE: Final = uuid.UUID(int=0)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 KINDS: Final = 1000
 """APIs, and errors of one, that are counted apart: a peer may send any number."""

@@ -19,11 +19,11 @@ from typing import Final, NamedTuple
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, Exchange
 from barnabas.specs import records
 from barnabas.specs.codec.spans import spans
-from barnabas.specs.contents import api, name_of
 from barnabas.specs.frames import Direction, Short, request_head, response_body
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.payload import payload
+from barnabas.specs.registry import api, name_of
 from barnabas.specs.secrets import has_secrets, secret_paths
 
 UNSOLICITED: Final = -2

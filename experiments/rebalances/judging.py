@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from barnabas.experiments.rebalances.arms import MARK, RECORDS
 from barnabas.experiments.rebalances.broker_log import Served, Turn, state
-from barnabas.experiments.rebalances.kept import Kept
+from barnabas.experiments.rebalances.broker_log_reader import Kept
 from barnabas.experiments.rebalances.passed import Passed
 from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from barnabas.experiments.experiment import Proxy
-from barnabas.experiments.rebalances import arms, broker_log, kept, passed
+from barnabas.experiments.rebalances import arms, broker_log, broker_log_reader, passed
 from barnabas.experiments.rebalances.judging import Run
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
@@ -76,7 +76,7 @@ class Bed:
         with log.open("rb") as file:
             file.seek(begin)
             served, turns = broker_log.read(file.read().decode(errors="replace").splitlines())
-        offsets = kept.read(kept.segments(log.parent))
+        offsets = broker_log_reader.read(broker_log_reader.segments(log.parent))
         exchanges = [] if capture is None else passed.read(capture)
         return [
             Run(

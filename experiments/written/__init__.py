@@ -1,1 +1,1 @@
-"""The experiments that can be run, one file each; `contents.EXPERIMENTS` lists them."""
+"""The experiments that can be run, one file each; `registry.EXPERIMENTS` lists them."""

@@ -22,11 +22,11 @@ from barnabas.fuzz.answering.offer import EVERYTHING, Offer
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.cases.case import Delivery
 from barnabas.peers.recorded.offered import offered
-from barnabas.specs.contents import api
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 _ANSWERS: Final = dict(ANSWERS)
 _SIZE: Final = struct.Struct(">i")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import api
 
 
 def encoded(key: int, version: int, direction: Direction, values: Mapping[str, Any]) -> bytes:

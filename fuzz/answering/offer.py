@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from barnabas.specs import keys
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from barnabas.specs.releases import offered
 
 RELEASE: Final = "4.2"

@@ -17,11 +17,11 @@ from barnabas.fuzz.answering.offer import narrowed
 from barnabas.fuzz.answering.planted import ADDRESS
 from barnabas.fuzz.cases.case import Seed
 from barnabas.specs import keys
-from barnabas.specs.contents import NAMES
+from barnabas.specs.embedded import message
 from barnabas.specs.headers import REQUEST_HEADER, request_header_version
-from barnabas.specs.inside import message
 from barnabas.specs.records import Record, build
 from barnabas.specs.records.control import control_key, marker_value
+from barnabas.specs.registry import NAMES
 
 _CORRELATION: Final = 0x5EED5EED
 """In every seed; where it still stands when a case is sent, the request's is put there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 
 def made_of(recipe: Recipe) -> str:

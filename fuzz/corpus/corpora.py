@@ -18,9 +18,9 @@ from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.target import Target
 from barnabas.peers.replay.plan import NEVER
-from barnabas.specs.contents import CONTENTS, api, key_of
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import WRITE_TXN_MARKERS
+from barnabas.specs.registry import REGISTRY, api, key_of
 
 AMONG_BROKERS: Final = NEVER - {WRITE_TXN_MARKERS}
 """What no client sends: a broker gets these only if a campaign names them. An administrator who aborts a
@@ -53,7 +53,7 @@ _DIRECTIONS: Final[Mapping[Role, tuple[Direction, ...]]] = {
 }
 
 EVERYTHING: Final = tuple(
-    (key, tuple(range(api(key).versions[0], api(key).versions[1] + 1))) for key, _, _ in CONTENTS
+    (key, tuple(range(api(key).versions[0], api(key).versions[1] + 1))) for key, _, _ in REGISTRY
 )
 """All versions that are declared."""
 

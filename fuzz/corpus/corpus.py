@@ -15,8 +15,8 @@ from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.generators.messages import message, with_header
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Direction
+from barnabas.specs.registry import NAMES, api
 
 EACH: Final = 4
 """Generated messages of one version, unless something else is asked for."""

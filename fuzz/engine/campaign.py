@@ -11,7 +11,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.targets.registry import sides
-from barnabas.specs.contents import NAMES, api, key_of
+from barnabas.specs.registry import NAMES, api, key_of
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 

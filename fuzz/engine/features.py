@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import decode_frame
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 TEMPLATE: Final = 160
 """Characters of a log line that are kept."""

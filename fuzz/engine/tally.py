@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Verdict
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from barnabas.fuzz.cases.case import Seed, session_of
 from barnabas.fuzz.frame_map import records
 from barnabas.fuzz.frame_map.parts import Part, Parts
-from barnabas.specs.codec.inspect import FIXED, Reader
-from barnabas.specs.contents import NAMES, api
+from barnabas.specs.codec.careful_decoder import FIXED, Reader
 from barnabas.specs.drafts.keys import of_key
 from barnabas.specs.headers import (
     REQUEST_HEADER,
@@ -28,6 +27,7 @@ from barnabas.specs.headers import (
 )
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 if TYPE_CHECKING:
     from barnabas.fuzz.frame_map.compressed import Packing

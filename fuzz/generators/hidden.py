@@ -1,6 +1,6 @@
 """What bytes fields hold: record sets, and what members of groups tell each other.
 
-Which field holds what: barnabas.specs.inside.places, and the custom of Kafka's clients.
+Which field holds what: barnabas.specs.embedded.places, and the custom of Kafka's clients.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.generators.batches import record_set
 from barnabas.specs import keys
 from barnabas.specs.declaration import Message
-from barnabas.specs.frames import Direction
-from barnabas.specs.inside.messages.consumer_protocol import (
+from barnabas.specs.embedded.messages.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
 )
+from barnabas.specs.frames import Direction
 
 _SUBSCRIPTIONS: Final = frozenset(("metadata", "member_metadata"))
 _ASSIGNMENTS: Final = frozenset(("assignment", "member_assignment"))

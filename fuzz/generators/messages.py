@@ -10,7 +10,6 @@ from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.generators.pools import CLIENT_ID
 from barnabas.fuzz.generators.values import drawer
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.headers import (
     REQUEST_HEADER,
@@ -18,6 +17,7 @@ from barnabas.specs.headers import (
     request_header_version,
     response_header_version,
 )
+from barnabas.specs.registry import api
 
 
 def message(key: int, version: int, direction: Direction, dice: Dice, origin: str) -> Seed:

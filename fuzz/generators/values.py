@@ -10,10 +10,10 @@ from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.frame_map.numbers import RANGE
 from barnabas.fuzz.generators import pools
 from barnabas.fuzz.generators.hidden import hidden
-from barnabas.specs.contents import api
 from barnabas.specs.entities import Entity, entity_paths
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout, Node, Slot
+from barnabas.specs.registry import api
 
 Draw = Callable[[Dice], Any]
 """Draws one value of a field."""

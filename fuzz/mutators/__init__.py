@@ -1,1 +1,1 @@
-"""What is done to a message, one way a file; contents.MUTATORS lists them."""
+"""What is done to a message, one way a file; registry.MUTATORS lists them."""

@@ -10,9 +10,9 @@ from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.mutating.changes import number
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
-from barnabas.specs.contents import CONTENTS
+from barnabas.specs.registry import REGISTRY
 
-_KEYS: Final = tuple(key for key, _, _ in CONTENTS)
+_KEYS: Final = tuple(key for key, _, _ in REGISTRY)
 _UNKNOWN: Final = (_KEYS[-1] + 1, 127, 128, 255, 256, 1000, 32767, -1, -2, -32768)
 
 

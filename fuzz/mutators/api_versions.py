@@ -9,7 +9,7 @@ from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.mutating.changes import number
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

@@ -11,7 +11,7 @@ from barnabas.fuzz.mutating.changes import whole
 from barnabas.fuzz.mutating.delivery import framed, own
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.specs import keys
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 _OTHERS: Final = (
     keys.API_VERSIONS,

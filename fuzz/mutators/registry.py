@@ -1,4 +1,4 @@
-"""The contents page: every mutator, in the order in which a campaign lists them."""
+"""The registry: every mutator, in the order in which a campaign lists them."""
 
 from __future__ import annotations
 

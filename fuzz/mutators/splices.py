@@ -9,7 +9,7 @@ from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.generators.messages import kept
 from barnabas.fuzz.mutating.mending import splice
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:

@@ -14,9 +14,9 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.readings import exchanged, wrong_request
 from barnabas.fuzz.oracles.stacks import raised
-from barnabas.specs.codec.inspect import FOREIGN_TAG
-from barnabas.specs.contents import NAMES
+from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
+from barnabas.specs.registry import NAMES
 
 EXEMPT: Final = {
     SASL_HANDSHAKE: "a listener without SASL refuses it as it likes",

@@ -10,7 +10,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.wording import api_of
 from barnabas.specs import keys
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 MAY: Final = {
     keys.LEADER_AND_ISR: "tells a broker what it leads",

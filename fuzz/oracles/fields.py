@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 
 def changed(case: Case) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 MEMORY: Final = 128 << 20
 """Bytes that any input may take: what is packed may be 64 MiB."""

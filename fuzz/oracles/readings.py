@@ -8,10 +8,10 @@ from typing import Any
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.wire import Asked, Question, question
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Short, request_head, response_body
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 
 @dataclass(frozen=True, slots=True)

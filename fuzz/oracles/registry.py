@@ -1,4 +1,4 @@
-"""The contents page: every oracle."""
+"""The registry: every oracle."""
 
 from __future__ import annotations
 

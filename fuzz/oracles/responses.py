@@ -10,8 +10,8 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
 from barnabas.fuzz.targets.wire import REPLY_LIMIT
-from barnabas.specs.contents import NAMES
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

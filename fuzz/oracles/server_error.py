@@ -9,8 +9,8 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.readings import answer, exchanged, minus_ones
 from barnabas.fuzz.oracles.stacks import raised
-from barnabas.specs.contents import NAMES
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 _MINUS_ONE: Final = b"\xff\xff"
 """The error code, as it is written."""

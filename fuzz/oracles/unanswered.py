@@ -13,7 +13,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.oracles.readings import exchanged
 from barnabas.fuzz.patience import LIMIT_MS, PARKED
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

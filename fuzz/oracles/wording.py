@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.wire import question
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 
 def api_of(observation: Observation) -> str:

@@ -12,9 +12,9 @@ from typing import Any, Final
 from barnabas.fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
 from barnabas.peers.replay.versions import pruned
 from barnabas.specs import keys
-from barnabas.specs.contents import api
 from barnabas.specs.records import CODECS, build
 from barnabas.specs.records.record import Record
+from barnabas.specs.registry import api
 
 GROUP_ID: Final = Stage({}).group_id
 TRANSACTIONAL_ID: Final = Stage({}).transactional_id

@@ -1,4 +1,4 @@
-"""The contents page: every session, and the valid messages that may come behind them."""
+"""The registry: every session, and the valid messages that may come behind them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from barnabas.fuzz.sessions.sharing import SHARING
 from barnabas.fuzz.sessions.shortening import parts, without
 from barnabas.fuzz.sessions.transaction import TRANSACTION
 from barnabas.specs import Frame, encode_frame
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 SESSIONS: Final[tuple[Session, ...]] = (
     KNOWING,

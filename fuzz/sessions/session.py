@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.sessions.live import Values
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 CLIENT_ID: Final = "barnabas"
 """Of all that sessions ask; brokers begin a member's id with it."""

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from barnabas.fuzz.sessions.live import Values
 from barnabas.fuzz.sessions.session import TOPIC, Ask, Session, Stage, Steps, Stuck, Unoffered
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.layout import Layout, Slot
+from barnabas.specs.registry import NAMES, api
 
 WITHOUT: Final = " without "
 """Between a session's name and the APIs that it does not ask, in a recipe."""

@@ -9,8 +9,8 @@ from typing import Any
 from barnabas.fuzz.sessions.bodies import body
 from barnabas.fuzz.sessions.session import TOPIC, Ask, Stage, Stuck
 from barnabas.specs import keys
-from barnabas.specs.contents import NAMES
 from barnabas.specs.error_codes import error_name
+from barnabas.specs.registry import NAMES
 
 Step = Generator[Ask, Mapping[str, Any], Mapping[str, Any]]
 

@@ -1,1 +1,1 @@
-"""Smaller recipes that still fire: one way to make one smaller a file; contents.STEPS lists them."""
+"""Smaller recipes that still fire: one way to make one smaller a file; registry.STEPS lists them."""

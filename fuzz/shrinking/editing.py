@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.shrinking.step import closed, opened
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Frame
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import api
 
 Path = tuple[str | int, ...]
 

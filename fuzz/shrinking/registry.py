@@ -1,4 +1,4 @@
-"""The contents page: every step, in the order in which they are tried: what saves most comes first."""
+"""The registry: every step, in the order in which they are tried: what saves most comes first."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe, Seed
 from barnabas.specs.codec import Unfit
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 
 class Step(NamedTuple):

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.shrinking.step import Step, closed, opened
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Frame
 from barnabas.specs.headers import (
     REQUEST_HEADER,
@@ -16,6 +15,7 @@ from barnabas.specs.headers import (
     response_header_version,
 )
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import api
 
 
 def _smaller(recipe: Recipe) -> Iterator[Recipe]:

@@ -23,10 +23,10 @@ from barnabas.fuzz.targets.decoder import DecoderTarget, Reads
 from barnabas.fuzz.targets.outcomes import digest
 from barnabas.fuzz.targets.target import Target
 from barnabas.specs import Malformed, Unfit, decode_frame, encode_frame, records
-from barnabas.specs.contents import api
+from barnabas.specs.embedded import reveal
 from barnabas.specs.frames import Frame, frame_body
 from barnabas.specs.headers import request_header_version
-from barnabas.specs.inside import reveal
+from barnabas.specs.registry import api
 
 CLIENT: Final[Endpoint] = ("127.0.0.1", 40000)
 BROKER: Final[Endpoint] = ("127.0.0.1", 9092)

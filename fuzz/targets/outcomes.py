@@ -14,11 +14,11 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.tally import SET_ASIDE
 from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
 from barnabas.fuzz.patience import PARKED
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.error_codes import ERROR_CODES, error_name
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import FETCH, PRODUCE
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 PASSING: Final = frozenset(one.code for one in ERROR_CODES if one.retriable) - {2}
 """Error codes that may be others a moment later: of all that can be tried again but CORRUPT_MESSAGE."""

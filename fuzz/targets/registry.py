@@ -1,4 +1,4 @@
-"""The contents page: every kind of target, and how one is made of what a campaign says behind the colon."""
+"""The registry: every kind of target, and how one is made of what a campaign says behind the colon."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ from barnabas.peers.recorded.answers import Answers
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.peers.recorded.offered import offered
 from barnabas.specs.addresses import Kind, patch, place_of
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.keys import API_VERSIONS, FETCH
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 LONGEST: Final = 30_000.0
 """Milliseconds that an answer waits at most."""

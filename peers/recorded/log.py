@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs import records
-from barnabas.specs.contents import api
 from barnabas.specs.keys import FETCH
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 UNKNOWN_TOPIC_OR_PARTITION: Final = 3
 READ_COMMITTED: Final = 1

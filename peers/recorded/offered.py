@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
-from barnabas.specs.contents import api
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
+from barnabas.specs.registry import api
 
 
 def offered(version: int, recorded: Mapping[int, tuple[int, int]]) -> bytes:

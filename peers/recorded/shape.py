@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from barnabas.captures.diff.bodies import IDENTITY, OF_THE_RUN, without
 from barnabas.captures.kafka.unpacked_records import unpacked
-from barnabas.specs.contents import api
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 OF_THE_CLIENT: Final = (
     *OF_THE_RUN,

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from barnabas.peers.replay.connection import LiveConnection
-from barnabas.specs.contents import api, key_of
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api, key_of
 
 HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MECHANISMS: Final = ("PLAIN", *HASHES)

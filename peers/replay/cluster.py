@@ -10,9 +10,9 @@ from typing import Any, Final
 from barnabas.peers.replay.connection import Address, Dial, Gone, LiveConnection
 from barnabas.peers.replay.routing import Coordinator
 from barnabas.peers.replay.versions import NotReplayable, pruned, version_for
-from barnabas.specs.contents import api
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 NEWEST: Final = {API_VERSIONS: 0, METADATA: 12, FIND_COORDINATOR: 3}
 """API key -> the version that is asked at most, since more is not needed."""

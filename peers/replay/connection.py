@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
 from barnabas.captures.tcp.headers import possible
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import response_body
 from barnabas.specs.headers import REQUEST_HEADER, request_header_version
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 
 FRAME_LIMIT: Final = 1 << 30
 """Bytes of the largest response."""

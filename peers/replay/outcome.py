@@ -14,9 +14,9 @@ from barnabas.peers.replay.offsets import Offsets, partitions
 from barnabas.peers.replay.plan import Left
 from barnabas.peers.replay.routing import topic_of
 from barnabas.peers.replay.versions import NAMED, named_topics, pruned
-from barnabas.specs.contents import api
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.keys import FETCH, JOIN_GROUP
+from barnabas.specs.registry import api
 from barnabas.specs.secrets import redact
 
 OF_THE_CLUSTER: Final = (

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
-from barnabas.specs.contents import NAMES, key_of
 from barnabas.specs.keys import FETCH
+from barnabas.specs.registry import NAMES, key_of
 from barnabas.specs.secrets import has_secrets
 
 HANDSHAKES: Final = frozenset(map(key_of, ("ApiVersions", "SaslHandshake", "SaslAuthenticate")))

@@ -32,11 +32,11 @@ from barnabas.peers.replay.routing import (
 from barnabas.peers.replay.sessions import SESSION_ERRORS, FetchSessions
 from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable
-from barnabas.specs.codec.build import Unfit
-from barnabas.specs.contents import api
+from barnabas.specs.codec.careful_encoder import Unfit
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH, JOIN_GROUP, PRODUCE
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 PATIENCE: Final = 60.0
 """Seconds after which a response that was answered in the recording is no longer waited for."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.captures.kafka.context.naming import PATHS, group_of
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 
 
 class Arrays(NamedTuple):

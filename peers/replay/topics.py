@@ -12,7 +12,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import listed, plural
 from barnabas.peers.replay.plan import is_followers
 from barnabas.peers.replay.routing import OF_LEADERS, places
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 
 CREATE_TOPICS: Final = key_of("CreateTopics")
 

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.keys import (
     FIND_COORDINATOR,
     LEAVE_GROUP,
@@ -15,6 +14,7 @@ from barnabas.specs.keys import (
     TXN_OFFSET_COMMIT,
 )
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import NAMES, api
 
 MAGIC_2: Final = 3
 """From this version on Produce takes no records of magic 0 and 1."""

@@ -1,4 +1,4 @@
-"""The contents page: every analysis, in the order of the report."""
+"""The registry: every analysis, in the order of the report."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.expressions import asked
 from barnabas.pipeline.rows.columns import Column
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import RELEASES, offered
 
 if TYPE_CHECKING:

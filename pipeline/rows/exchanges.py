@@ -28,12 +28,12 @@ from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
 from barnabas.pipeline.rows.body_columns.topics import name_of
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
 from barnabas.specs.codec import has_path
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.entities import entity_paths, named
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
 
 NO_RESPONSE: Final = "no response (acks=0)"
 

@@ -17,8 +17,8 @@ from barnabas.captures.kafka.framing import CapturedFrame
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.rows.columns import Column
 from barnabas.pipeline.rows.exchanges import LATEST, NO_RESPONSE
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Direction
+from barnabas.specs.registry import NAMES
 
 FRAMES: Final = (
     Column("capture", "string", "which capture it is of"),

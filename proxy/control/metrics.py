@@ -22,7 +22,7 @@ from barnabas.captures.summary.api_stats import PER_OCTAVE, Tally
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.server import Proxy
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 OCTAVES: Final = range(16, 37)
 """Bounds of the latency histogram, as powers of two in ns (65.5 µs to 68.7 s): there the tally's

@@ -7,8 +7,8 @@ from typing import Any
 from barnabas.captures.kafka.expression import quote
 from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.proxy.matching.match import error_code
-from barnabas.specs.contents import NAMES, key_of
 from barnabas.specs.error_codes import error_name
+from barnabas.specs.registry import NAMES, key_of
 
 
 def selection(api: str | None, error: str | None, condition: str | None) -> dict[str, Any]:

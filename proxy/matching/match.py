@@ -24,9 +24,9 @@ from barnabas.proxy.matching.message import (
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import Size
 from barnabas.specs import NAMES, api, key_of
-from barnabas.specs.drafts.contents import DRAFTS
 from barnabas.specs.drafts.idiom import Draft
 from barnabas.specs.drafts.keys import error_in, key_in
+from barnabas.specs.drafts.registry import DRAFTS
 from barnabas.specs.entities import Entity
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import Direction

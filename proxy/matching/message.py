@@ -17,13 +17,13 @@ from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
-from barnabas.specs.contents import name_of
 from barnabas.specs.drafts.keys import error_in_header
 from barnabas.specs.entities import Entity, entity_paths, named
 from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.partitions import partition_places, partitions_in
+from barnabas.specs.registry import name_of
 
 T = TypeVar("T")
 

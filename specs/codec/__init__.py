@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from barnabas.specs.codec.budget import FREE, TooLarge
-from barnabas.specs.codec.build import Unfit, build
+from barnabas.specs.codec.careful_decoder import Oddity, inspect
+from barnabas.specs.codec.careful_encoder import Unfit, build
 from barnabas.specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
 from barnabas.specs.codec.encoder import UNFIT, encoder
-from barnabas.specs.codec.inspect import Oddity, inspect
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 

@@ -2,7 +2,7 @@
 
 A generated decoder reads regular bytes only. Whatever it does not like (too short, null in the wrong
 place, bytes left over, text that is no UTF-8) it raises as any of `IRREGULAR`, and the caller turns to
-`barnabas.specs.codec.inspect`, which knows what Kafka would make of it. Positions only grow, so one
+`barnabas.specs.codec.careful_decoder`, which knows what Kafka would make of it. Positions only grow, so one
 comparison at the end stands for a bounds check at each slice; counts are checked before anything loops.
 """
 

@@ -10,8 +10,8 @@ import uuid
 from typing import Any
 
 from barnabas.specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
-from barnabas.specs.codec.run import Run, is_fixed
-from barnabas.specs.codec.source import CHARS, Source, size_of, uuid_of
+from barnabas.specs.codec.codegen import CHARS, Source, size_of, uuid_of
+from barnabas.specs.codec.fixed_runs import Run, is_fixed
 from barnabas.specs.layout import Layout, Node, Slot
 
 Wanted = dict[str, Any]

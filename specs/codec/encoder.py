@@ -1,7 +1,7 @@
 """The fast writer: Python source that writes complete, fitting values of one layout.
 
 Whatever is missing, unknown or does not fit raises one of `UNFIT`, and the caller turns to
-`barnabas.specs.codec.build`, which fills in defaults or names the path of what is wrong.
+`barnabas.specs.codec.careful_encoder`, which fills in defaults or names the path of what is wrong.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from barnabas.specs.codec.build import uvarint
-from barnabas.specs.codec.source import CHARS, FEW, Source, few_packers, fixed_name
+from barnabas.specs.codec.careful_encoder import uvarint
+from barnabas.specs.codec.codegen import CHARS, FEW, Source, few_packers, fixed_name
 from barnabas.specs.layout import Layout, Node, Slot
 
 BYTES = tuple(bytes((value,)) for value in range(128))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from barnabas.specs.codec.inspect import Reader
+from barnabas.specs.codec.careful_decoder import Reader
 from barnabas.specs.layout import Layout
 
 _INDEX = re.compile(r"\[\d+\]")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
-from barnabas.specs.codec.source import Source
+from barnabas.specs.codec.codegen import Source
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.layout import Layout, Node
 

@@ -3,9 +3,9 @@
 Each has one module. What no document gives is a reconstruction and marked as one, field by field.
 """
 
-from barnabas.specs.drafts.contents import DRAFTS, draft
 from barnabas.specs.drafts.frames import DraftFrame, decode_frame, encode_frame
 from barnabas.specs.drafts.idiom import Draft, DraftApi, DraftError, Role
+from barnabas.specs.drafts.registry import DRAFTS, draft
 
 __all__ = [
     "DRAFTS",

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.specs.codec.inspect import FIXED
+from barnabas.specs.codec.careful_decoder import FIXED
 from barnabas.specs.declaration import Message
 from barnabas.specs.drafts.idiom import Draft, DraftApi
 from barnabas.specs.frames import Direction

@@ -1,7 +1,7 @@
 """The keys that the drafts' APIs have here: numbers of their own, which no header can hold.
 
 On the wire the drafts number their APIs as Kafka does, and mean others. So that whatever goes by an
-API's key (rules, pairing, logs, checks) never takes one for the other, `barnabas.specs.contents.api` has them
+API's key (rules, pairing, logs, checks) never takes one for the other, `barnabas.specs.registry.api` has them
 under these numbers as well.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.contents import key_of
-from barnabas.specs.drafts.contents import DRAFTS
 from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.drafts.registry import DRAFTS
 from barnabas.specs.error_codes import error_name
+from barnabas.specs.registry import key_of
 
 STEP: Final = 1 << 16
 """Beyond all keys of a header, which are int16; each draft has as many to itself."""

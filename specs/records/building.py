@@ -20,7 +20,7 @@ from typing import Final
 
 import crc32c
 
-from barnabas.specs.codec.build import Unfit
+from barnabas.specs.codec.careful_encoder import Unfit
 from barnabas.specs.records import message_set
 from barnabas.specs.records.batch import (
     CONTROL,

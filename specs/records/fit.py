@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from barnabas.specs.codec.build import Unfit
+from barnabas.specs.codec.careful_encoder import Unfit
 from barnabas.specs.records.record import Header, Record
 
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from barnabas.specs.codec.build import Unfit
+from barnabas.specs.codec.careful_encoder import Unfit
 from barnabas.specs.records.fit import fit_int, fit_record
 from barnabas.specs.records.message_set import LOG_APPEND_TIME
 from barnabas.specs.records.record import Record

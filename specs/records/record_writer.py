@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.specs.codec.build import Unfit
+from barnabas.specs.codec.careful_encoder import Unfit
 from barnabas.specs.records.fit import fit_record
 from barnabas.specs.records.record import Header, Record, int64
 

@@ -11,7 +11,7 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.folding import Folded
 from barnabas.output import Output
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from barnabas.terminal import Terminal
 
 FETCH: dict[str, Any] = {"throttle_time_ms": 0, "error_code": 0, "session_id": 9}

@@ -16,7 +16,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import Row
 from barnabas.proxy.control import views
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from barnabas.terminal import Terminal
 
 

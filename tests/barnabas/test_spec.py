@@ -34,7 +34,7 @@ def test_the_list_has_every_api_on_a_line() -> None:
     head, *lines = run("list").splitlines()
     assert head.split()[:2] == ["key", "API"]
     assert [line.split()[:2] for line in lines] == [
-        [str(key), name] for key, name, _ in specs.CONTENTS
+        [str(key), name] for key, name, _ in specs.REGISTRY
     ]
     assert "  1  Fetch" in run("list", "FETCH")
     assert len(run("list", "fetch").splitlines()) == 1 + 4

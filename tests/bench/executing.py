@@ -23,7 +23,7 @@ from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.registry import target_of
 from barnabas.fuzz.targets.target import Target
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 from tests.bench.table import plain_table
 
 APIS: Final = {

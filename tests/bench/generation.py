@@ -33,7 +33,7 @@ class Generation:
 
 def codecs() -> Iterator[Codec]:
     """A new codec for each version of each message of each API."""
-    for key, _, _ in specs.CONTENTS:
+    for key, _, _ in specs.REGISTRY:
         api = specs.api(key)
         for message in (api.request, api.response):
             for version in range(api.versions[0], api.versions[1] + 1):

@@ -20,8 +20,8 @@ from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.generators.messages import message
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.specs import keys
-from barnabas.specs.contents import CONTENTS, api
 from barnabas.specs.frames import Direction
+from barnabas.specs.registry import REGISTRY, api
 from barnabas.specs.releases import offered
 
 SOME: Final = (
@@ -63,7 +63,7 @@ def fresh() -> Iterator[int]:
     ways: tuple[Direction, ...] = ("request", "response")
     kinds = [
         (key, version, way)
-        for key, _, _ in CONTENTS
+        for key, _, _ in REGISTRY
         for way in ways
         for version in range(api(key).versions[0], api(key).versions[1] + 1)
     ]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 from tests.bench.machine import version
 from tests.bench.makers import SOME
 from tests.bench.table import plain_table, ratio

@@ -24,10 +24,10 @@ from rich.table import Table
 from barnabas.harness import Harness
 from barnabas.peers.replay.connection import LiveConnection
 from barnabas.specs import records
-from barnabas.specs.contents import api, key_of
 from barnabas.specs.frames import request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.records import Record
+from barnabas.specs.registry import api, key_of
 from tests.bench.table import percentile, plain_table
 
 MIB: Final = 1 << 20

@@ -12,9 +12,9 @@ import random
 from typing import Final, NamedTuple
 
 from barnabas.specs import records
-from barnabas.specs.contents import key_of
 from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record
+from barnabas.specs.registry import key_of
 from tests.bench.load import KIB, MIB, frame
 from tests.bench.messages import Values
 

@@ -15,8 +15,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.rows.bodies import Body, Names, body
 from barnabas.pipeline.rows.exchanges import row
-from barnabas.specs.contents import api
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import api
 from tests.captures.kafka.context.exchanges import exchange
 
 SAMPLES = Path(captures.__file__).parent / "samples"

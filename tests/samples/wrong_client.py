@@ -7,9 +7,9 @@ import socket
 import time
 from typing import Any, Final
 
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.records import Record, build
+from barnabas.specs.registry import api
 
 GRACE: Final = 1.2
 """Seconds in which a client may still ask whom it was told of before."""

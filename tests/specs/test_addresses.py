@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs import inside
+from barnabas.specs import embedded
 from barnabas.specs.addresses import LEAKING, NOT_OURS, PLACES, Kind, patch, place_of
 from barnabas.specs.codec.budget import BUDGET, TooLarge
-from barnabas.specs.codec.build import uvarint
+from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 
@@ -34,7 +34,7 @@ def places_in(layout: Layout, path: str = "") -> Iterator[str]:
             yield from places_in(inner, f"{path}{slot.name}.")
 
 
-@pytest.mark.parametrize("key", [key for key, _, _ in specs.CONTENTS])
+@pytest.mark.parametrize("key", [key for key, _, _ in specs.REGISTRY])
 def test_every_place_with_an_address_is_patched_kept_out_or_explained(key: int) -> None:
     api = specs.api(key)
     for version in range(api.versions[0], api.versions[1] + 1):
@@ -53,7 +53,7 @@ def test_nothing_is_listed_that_has_no_address() -> None:
 
 
 def test_every_response_inside_another_is_explained() -> None:
-    hiding = {place.message for place in inside.PLACES if place.kind == "response"}
+    hiding = {place.message for place in embedded.PLACES if place.kind == "response"}
     assert {specs.api(key).response.name for key in NOT_OURS} >= hiding
 
 

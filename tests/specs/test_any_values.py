@@ -16,7 +16,7 @@ EACH = settings(max_examples=5, database=None, suppress_health_check=list(Health
 
 MESSAGES = [
     pytest.param(name, direction, version, id=f"{name}-{direction}-v{version}")
-    for key, name, _ in specs.CONTENTS
+    for key, name, _ in specs.REGISTRY
     for direction in ("request", "response")
     for version in range(specs.api(key).versions[1] + 1)
 ]

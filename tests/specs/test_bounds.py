@@ -9,7 +9,7 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs.codec import Codec
-from barnabas.specs.codec.source import CHARS, size_of
+from barnabas.specs.codec.codegen import CHARS, size_of
 from barnabas.specs.layout import ZEROS, Layout, Node
 
 MOST = 256
@@ -56,7 +56,7 @@ def bodies(codec: Codec) -> list[bytes]:
 
 MESSAGES = [
     pytest.param(name, direction, id=f"{name}-{direction}")
-    for _, name, _ in specs.CONTENTS
+    for _, name, _ in specs.REGISTRY
     for direction in ("request", "response")
 ]
 
@@ -84,7 +84,7 @@ def peak(codec: Codec, body: bytes) -> int:
 
 
 def test_every_element_takes_a_byte_at_least() -> None:
-    for key, _, _ in specs.CONTENTS:
+    for key, _, _ in specs.REGISTRY:
         api = specs.api(key)
         for message in (api.request, api.response):
             for version in range(message.versions[1] + 1):

@@ -9,11 +9,11 @@ import pytest
 from barnabas.specs import NAMES, api
 from barnabas.specs.codec import Codec, TooLarge
 from barnabas.specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
-from barnabas.specs.codec.source import CHARS, size_of
+from barnabas.specs.codec.codegen import CHARS, size_of
 from barnabas.specs.declaration import Message
 from barnabas.specs.drafts import DRAFTS
 from barnabas.specs.drafts.keys import own_key
-from barnabas.specs.inside import CONTENTS, message
+from barnabas.specs.embedded import REGISTRY, message
 from barnabas.specs.layout import Layout, Node
 from tests.bodies import reassignments
 
@@ -147,7 +147,7 @@ def test_no_body_that_is_free_can_take_more_than_the_budget() -> None:
 
 def _codecs() -> Iterator[Codec]:
     own = [own_key(draft, one) for draft in DRAFTS for one in draft.apis]
-    messages: list[Message] = [message(name) for name, _ in CONTENTS]
+    messages: list[Message] = [message(name) for name, _ in REGISTRY]
     for key in (*NAMES, *own):
         messages += [api(key).request, api(key).response]
     for one in messages:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas import specs
-from barnabas.specs import inside
+from barnabas.specs import embedded
 from barnabas.specs.codec import Malformed, Unfit, has_path
-from barnabas.specs.codec.build import build
+from barnabas.specs.codec.careful_encoder import build
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -224,7 +224,7 @@ def test_uuids_and_floats_keep_their_bits() -> None:
 
 
 def test_null_in_a_tagged_field_is_a_zero_in_front_of_a_structure() -> None:
-    message = inside.message("ConsumerGroupMemberMetadataValue")
+    message = embedded.message("ConsumerGroupMemberMetadataValue")
     codec, reference = message.codec(0), message.at(0)
     # as Kafka 4.3.1 wrote it (its generated class has an unsigned varint there)
     for member, tail in (

@@ -124,7 +124,7 @@ def definition_of(union: dict[str, Any], valid: tuple[int, int]) -> dict[str, An
     return found
 
 
-@pytest.mark.parametrize(("key", "name"), [(key, name) for key, name, _ in specs.CONTENTS])
+@pytest.mark.parametrize(("key", "name"), [(key, name) for key, name, _ in specs.REGISTRY])
 def test_every_field_is_as_kafka_defines_it(key: int, name: str) -> None:
     api: Api = specs.api(key)
     union = UNION[str(key)]
@@ -148,4 +148,4 @@ MERGED = ("ListOffsets", "OffsetCommit")
 
 
 def test_all_apis_are_there() -> None:
-    assert [key for key, _, _ in specs.CONTENTS] == list(range(95))
+    assert [key for key, _, _ in specs.REGISTRY] == list(range(95))

@@ -23,7 +23,7 @@ from barnabas.specs.malformed import Malformed
 
 KINDS = [
     (key, version)
-    for key, _, _ in specs.CONTENTS
+    for key, _, _ in specs.REGISTRY
     for version in {specs.api(key).versions[0], specs.api(key).flexible, specs.api(key).versions[1]}
     if specs.api(key).versions[0] <= version <= specs.api(key).versions[1]
 ]

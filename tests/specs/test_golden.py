@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.codec.build import build
+from barnabas.specs.codec.careful_encoder import build
 from barnabas.specs.declaration import Message
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout, Node
@@ -88,7 +88,7 @@ def test_the_frames_cover_every_api_and_version() -> None:
     seen = {(f["key"], f["direction"], f["version"]) for f in frames() if f["key"] >= 0}
     declared = {
         (key, direction, version)
-        for key, _, _ in specs.CONTENTS
+        for key, _, _ in specs.REGISTRY
         for direction in ("request", "response")
         for version in range(specs.api(key).versions[1] + 1)
     }

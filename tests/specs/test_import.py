@@ -16,7 +16,11 @@ def run(code: str) -> str:
 def test_an_import_loads_no_declaration_and_no_library() -> None:
     loaded = set(run("import sys; from barnabas import specs; print(*sys.modules)").split())
     assert "barnabas.specs.codec" in loaded
-    assert not loaded & {"barnabas.specs.records", "barnabas.specs.drafts", "barnabas.specs.inside"}
+    assert not loaded & {
+        "barnabas.specs.records",
+        "barnabas.specs.drafts",
+        "barnabas.specs.embedded",
+    }
     assert not loaded & {"construct", "cramjam", "pydantic"}
     assert not any(name.startswith("barnabas.specs.apis.") for name in loaded)
 
@@ -30,7 +34,7 @@ def test_one_api_loads_only_its_own_declaration() -> None:
     ]
 
 
-@pytest.mark.parametrize("package", ["records", "inside", "drafts"])
+@pytest.mark.parametrize("package", ["records", "embedded", "drafts"])
 def test_packages_are_there_when_they_are_named(package: str) -> None:
     assert (
         run(f"from barnabas import specs; print(specs.{package}.__name__)")

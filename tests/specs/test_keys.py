@@ -1,11 +1,11 @@
-"""The names of keys and the contents page say the same."""
+"""The names of keys and the registry say the same."""
 
 from __future__ import annotations
 
 import re
 
 from barnabas.specs import keys
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 
 def test_each_api_has_its_constant() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.specs import api
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import OFFERED, RELEASES, Range, offered
 
 GOLDEN = Path(__file__).parents[1] / "golden"

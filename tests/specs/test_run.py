@@ -9,8 +9,8 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs.codec import Malformed, Unfit
-from barnabas.specs.codec.build import build
-from barnabas.specs.codec.source import FEW
+from barnabas.specs.codec.careful_encoder import build
+from barnabas.specs.codec.codegen import FEW
 from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Message, String
 
 LENGTHS = (0, 1, 2, 3, 4, FEW - 2, FEW - 1, FEW, FEW + 1, 126, 127, 128, 129, 300, 20_000)

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from barnabas.specs.codec import has_path
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import to_json
+from barnabas.specs.registry import api
 from barnabas.specs.secrets import SECRETS, has_secrets, redact
 
 

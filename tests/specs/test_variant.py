@@ -16,10 +16,10 @@ from pyspark.sql.types import VariantVal
 from barnabas import specs
 from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.specs.codec.variant import Path, metadata, names, variant_writer
-from barnabas.specs.contents import CONTENTS, api
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import REGISTRY, api
 from barnabas.specs.secrets import redact, secret_paths
 from tests.specs.strategies import values
 
@@ -48,7 +48,7 @@ def written(
     return json.loads(VariantVal(value, metadata([*dictionary, *more])).toJson())
 
 
-@pytest.mark.parametrize("key", [key for key, _, _ in CONTENTS])
+@pytest.mark.parametrize("key", [key for key, _, _ in REGISTRY])
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObject) -> None:

@@ -36,10 +36,10 @@ def declared(name: str) -> Message | None:
     for direction in ("Request", "Response"):
         if name.endswith(direction) and (api := RENAMED.get(name.removesuffix(direction))):
             return specs.api(api).message(direction.lower())
-    return None  # a data message: see tests/specs/inside
+    return None  # a data message: see tests/specs/embedded
 
 
-RENAMED = {name: name for _, name, _ in specs.CONTENTS} | {
+RENAMED = {name: name for _, name, _ in specs.REGISTRY} | {
     "AlterIsr": "AlterPartition",
     "ListClientMetricsResources": "ListConfigResources",
 }

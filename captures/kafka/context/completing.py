@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from barnabas.captures.kafka.context.id_names import TOPIC, Place, places, structs
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import api
 
 
 @functools.lru_cache(4096)

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.reading import fields_of
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import text_uuid
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import NAMES, api
 
 
 class Kind(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.specs.contents import api
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 PATHS: Final[dict[int, tuple[str, ...]]] = {
     9: ("group_id", "groups.group_id"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange, body_version
-from barnabas.specs.contents import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import api
 
 
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:

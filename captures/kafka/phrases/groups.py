@@ -16,7 +16,7 @@ from barnabas.captures.kafka.wording import (
     ranges,
     size,
 )
-from barnabas.specs.inside import read_member
+from barnabas.specs.embedded import read_member
 from barnabas.specs.malformed import Malformed
 
 GIVEN_ID: Final = "need to re-join with the given member-id"

@@ -12,8 +12,8 @@ from typing import Any, Final
 from barnabas.fuzz.answering.answers.ask import Ask
 from barnabas.fuzz.answering.answers.metadata import allowed
 from barnabas.fuzz.answering.cluster import TOPIC_ID, Cluster
-from barnabas.specs.contents import api
 from barnabas.specs.layout import Layout, Node
+from barnabas.specs.registry import api
 
 _ERRORS: Final = ("error", "throttle")
 """What names of fields that stay as their default says begin with."""

@@ -1,4 +1,4 @@
-"""The contents page: which function answers which API. All others are answered by `otherwise`."""
+"""The registry: which function answers which API. All others are answered by `otherwise`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contents page: every kind of client, by the name that a user gives it."""
+"""The registry: every kind of client, by the name that a user gives it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.client import Limits
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 REMEMBERED: Final = 16
 """Cases before a death that may be to blame for it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.pipeline.rows.body_columns.topics import Body, Names, listed
-from barnabas.specs.inside import read_member
+from barnabas.specs.embedded import read_member
 from barnabas.specs.malformed import Malformed
 
 

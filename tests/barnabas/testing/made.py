@@ -6,7 +6,7 @@ import base64
 import struct
 from typing import Any
 
-from barnabas.specs.contents import NAMES, key_of
+from barnabas.specs.registry import NAMES, key_of
 from barnabas.testing import Exchange
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from barnabas.captures.kafka.exchange import COLUMNS
 from barnabas.specs import entities
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.entities import named
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout
+from barnabas.specs.registry import NAMES, api
 from barnabas.testing import exchange as of_tests
 from barnabas.testing.exchange import Exchange
 from tests.barnabas.testing.made import exchange, row

@@ -9,8 +9,8 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import MS, Finding
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.specs.contents import api
 from barnabas.specs.records import Record, build
+from barnabas.specs.registry import api
 
 Body = dict[str, Any]
 

@@ -18,7 +18,7 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.contents import NAMES, api
+from barnabas.specs.registry import NAMES, api
 from tests.specs.strategies import values
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "golden-a.jsonl.gz"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from tests.captures.checks.given import exchange, found, frames, produce, whats
 
 OUT_OF_ORDER = 45

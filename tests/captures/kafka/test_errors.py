@@ -10,7 +10,7 @@ from typing import Any
 
 from barnabas.captures.kafka.errors import error_paths, first_error
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.contents import CONTENTS, api
+from barnabas.specs.registry import REGISTRY, api
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 
@@ -22,7 +22,7 @@ def test_tagged_errors_count() -> None:
 
 
 def test_every_response_has_an_error_to_be_found() -> None:
-    for key, name, _ in CONTENTS:
+    for key, name, _ in REGISTRY:
         low, high = api(key).versions
         without = [version for version in range(low, high + 1) if not error_paths(key, version)]
         assert not without, name

@@ -18,7 +18,7 @@ from barnabas.captures.kafka.exchange import (
     Pending,
     body_version,
 )
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from tests.bodies import reassignments
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"

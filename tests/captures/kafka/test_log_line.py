@@ -17,7 +17,7 @@ from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.captures.kafka.log_line import DETAILS, details
 from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
 from barnabas.specs.codec import has_path
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
 

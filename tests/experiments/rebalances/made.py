@@ -6,8 +6,8 @@ from typing import Any
 
 from barnabas.experiments.rebalances.arms import MARK, RECORDS
 from barnabas.experiments.rebalances.broker_log import Served, Turn
+from barnabas.experiments.rebalances.broker_log_reader import Kept
 from barnabas.experiments.rebalances.judging import Run
-from barnabas.experiments.rebalances.kept import Kept
 from barnabas.experiments.rebalances.passed import Passed
 
 ALL = [f"{number % 2}-{number // 2}" for number in range(RECORDS)]

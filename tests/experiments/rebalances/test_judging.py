@@ -6,8 +6,8 @@ import pytest
 
 from barnabas.experiments.rebalances.arms import MARK
 from barnabas.experiments.rebalances.broker_log import Turn
+from barnabas.experiments.rebalances.broker_log_reader import Kept
 from barnabas.experiments.rebalances.judging import gives_up, judged
-from barnabas.experiments.rebalances.kept import Kept
 from barnabas.specs.keys import JOIN_GROUP, OFFSET_COMMIT
 from tests.experiments.rebalances.made import commit, fetch, offset_fetch, passed, run, served
 

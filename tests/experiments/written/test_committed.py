@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas import experiments
-from barnabas.experiments.written.contents import experiment
+from barnabas.experiments.written.registry import experiment
 from barnabas.run_experiment import plots, written
 
 RESULTS = Path(experiments.__file__).parent / "results"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.experiments.written.contents import EXPERIMENTS, experiment
+from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 from barnabas.run_experiment import run
 
 OWN = [name for name, _ in EXPERIMENTS if not experiment(name).versions]

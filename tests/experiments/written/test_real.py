@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.written.contents import EXPERIMENTS, experiment
+from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 from barnabas.run_experiment import run
 
 NAMES = [

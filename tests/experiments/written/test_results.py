@@ -16,7 +16,7 @@ from barnabas.experiments.written import (
     rewrite_latency,
     rewrite_slow,
 )
-from barnabas.experiments.written.contents import EXPERIMENTS, experiment
+from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 from barnabas.peers.apache.versions import release
 
 

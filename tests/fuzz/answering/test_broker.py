@@ -15,9 +15,9 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.specs import keys
-from barnabas.specs.contents import NAMES
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.headers import request_header_version
+from barnabas.specs.registry import NAMES
 
 
 def asked(key: int, version: int, body: dict[str, Any], correlation_id: int = 1) -> bytes:

@@ -15,7 +15,7 @@ from barnabas.fuzz.corpus.corpus import listed
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.generators.messages import message, with_header
 from barnabas.fuzz.mutating.mending import splice
-from barnabas.specs import CONTENTS, api
+from barnabas.specs import REGISTRY, api
 from barnabas.specs.codec import Malformed
 from barnabas.specs.codec.spans import spans
 from barnabas.specs.frames import Direction, request_head
@@ -25,7 +25,7 @@ DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
 
 def seeds() -> Iterator[Seed]:
-    for key, _, _ in CONTENTS:
+    for key, _, _ in REGISTRY:
         for direction in DIRECTIONS:
             for version in range(api(key).versions[0], api(key).versions[1] + 1):
                 yield message(key, version, direction, Dice("map", version), "")
@@ -59,7 +59,7 @@ def test_generated_messages_are_mapped_whole() -> None:
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_golden_messages_are_mapped_whole(direction: Direction) -> None:
-    offered = {key: (api(key).versions[1] - 1, api(key).versions[1]) for key, _, _ in CONTENTS}
+    offered = {key: (api(key).versions[1] - 1, api(key).versions[1]) for key, _, _ in REGISTRY}
     for seed in listed(GOLDEN / "golden-a.jsonl.gz", direction, offered):
         if seed.origin.endswith(("full", "random-0", "nulls-all")):
             well_made(map_of(seed))

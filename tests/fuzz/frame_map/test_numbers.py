@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE, uvarint
-from barnabas.specs.codec.inspect import FIXED, Reader
+from barnabas.specs.codec.careful_decoder import FIXED, Reader
 from barnabas.specs.records.record import varint
 
 

@@ -12,7 +12,7 @@ from barnabas.specs.records import read
 
 MESSAGES = [
     pytest.param(name, direction, id=f"{name}-{direction}")
-    for _, name, _ in specs.CONTENTS
+    for _, name, _ in specs.REGISTRY
     for direction in ("request", "response")
 ]
 

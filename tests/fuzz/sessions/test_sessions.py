@@ -13,8 +13,8 @@ from barnabas.fuzz.sessions.live import LIVE
 from barnabas.fuzz.sessions.registry import SESSIONS, seeds
 from barnabas.fuzz.sessions.session import TOPIC, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.specs import decode_frame
-from barnabas.specs.contents import api
 from barnabas.specs.keys import JOIN_GROUP, METADATA
+from barnabas.specs.registry import api
 
 TOPIC_ID = uuid.UUID(int=7)
 ANSWERS: dict[str, Any] = {

@@ -10,7 +10,7 @@ import pytest
 from barnabas.fuzz.sessions.registry import SESSIONS, named
 from barnabas.fuzz.sessions.session import Session, Stage
 from barnabas.fuzz.sessions.shortening import asked, without
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 
 def drive(session: Session, answers: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], Any]:

@@ -16,8 +16,8 @@ from barnabas.fuzz.targets import decoder as decoder_module
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import DECODERS, decoder
 from barnabas.specs import Malformed
-from barnabas.specs.contents import CONTENTS, api
 from barnabas.specs.frames import Direction
+from barnabas.specs.registry import REGISTRY, api
 
 CASE = Case(0, Recipe(Seed(3, 1, "request", b"", "x"), ()), (b"\0\0\0\0",))
 
@@ -85,7 +85,7 @@ def test_fields_that_differ_are_told(otherwise: list[str]) -> None:
 def test_valid_messages_are_read_by_our_own(name: str) -> None:
     directions: tuple[Direction, ...] = ("request", "response")
     cases = []
-    for key, _, _ in CONTENTS[::4]:
+    for key, _, _ in REGISTRY[::4]:
         for direction in directions:
             version = api(key).versions[1]
             seed = message(key, version, direction, Dice("s", key), "x")

@@ -7,8 +7,8 @@ import pytest
 
 from barnabas.peers.replay.authentication import Credentials, Refused, authenticate, tokens_of
 from barnabas.peers.replay.connection import LiveConnection
-from barnabas.specs.contents import api
 from barnabas.specs.frames import RequestHead
+from barnabas.specs.registry import api
 from tests.peers.replay.test_player import Broker
 
 # RFC 7677, section 3: an exchange of SCRAM-SHA-256

@@ -7,7 +7,7 @@ import pytest
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.peers.replay.plan import NEVER, SENT, SHARING, left_out
 from barnabas.specs import api
-from barnabas.specs.contents import NAMES, key_of
+from barnabas.specs.registry import NAMES, key_of
 
 
 def asked(name: str, version: int, **values: Any) -> Exchange:

@@ -15,9 +15,9 @@ from barnabas.peers.replay.connection import Gone, LiveConnection
 from barnabas.peers.replay.order import in_order, index
 from barnabas.peers.replay.outcome import Outcome
 from barnabas.peers.replay.player import Player
-from barnabas.specs.contents import api, key_of
 from barnabas.specs.frames import RequestHead, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
+from barnabas.specs.registry import api, key_of
 
 FETCH, METADATA, API_VERSIONS, HEARTBEAT, FIND = 1, 3, 18, 12, 10
 

@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.peers.replay.routing import OF_LEADERS, Coordinator, coordinator_of, merge, split
 from barnabas.specs import api
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 
 
 @pytest.mark.parametrize(

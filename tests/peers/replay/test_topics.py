@@ -6,7 +6,7 @@ from typing import Any
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.topics import Needed, lacking
 from barnabas.specs import api
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 
 ID = uuid.UUID(int=7)
 

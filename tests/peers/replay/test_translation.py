@@ -10,7 +10,7 @@ from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.translation import Translation
 from barnabas.peers.replay.versions import NotReplayable
 from barnabas.specs import api
-from barnabas.specs.contents import key_of
+from barnabas.specs.registry import key_of
 
 OFFERED = dict.fromkeys(range(100), (0, 13))
 RECORDED, LIVE = (uuid.UUID(int=number) for number in (7, 8))

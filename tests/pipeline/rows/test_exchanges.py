@@ -23,7 +23,7 @@ from barnabas.pipeline.rows.exchanges import (
     row,
     software_of,
 )
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from tests.pipeline.given import hot, said, sample
 from tests.samples.recipes import SAMPLES
 from tests.specs.strategies import mutated, values

@@ -15,8 +15,8 @@ def test_python_imports_all_of_it_from_the_zip_alone(tmp_path: Path) -> None:
     path = pack(tmp_path / "ours.zip")
     code = (
         "import sys, barnabas.captures.kafka.conversations, barnabas.pipeline.rows.columns\n"
-        "import barnabas.specs.contents\n"
-        "barnabas.specs.contents.api(3).request.codec(1)\n"
+        "import barnabas.specs.registry\n"
+        "barnabas.specs.registry.api(3).request.codec(1)\n"
         f"assert all({str(path)!r} in sys.modules[name].__file__"
         " for name in ('barnabas.specs', 'barnabas.captures'))\n"
     )

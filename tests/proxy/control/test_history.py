@@ -10,7 +10,7 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control import history as limits
 from barnabas.proxy.control.history import FOLLOWERS, KINDS, OTHER, Follower, History, TooMany
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 from tests.proxy.playbook import response
 
 

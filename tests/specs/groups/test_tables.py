@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.specs.contents import CONTENTS
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.groups import ANY, CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, OTHER, Table
 from barnabas.specs.groups.consumer import BEAT, JOIN, LEAVE
+from barnabas.specs.registry import REGISTRY
 
 TABLES = (CLASSIC_MEMBER, CONSUMER_MEMBER)
 
@@ -23,7 +23,7 @@ def test_rows_speak_of_states_and_answers_that_there_are(table: Table) -> None:
 
 
 def test_events_are_apis_or_what_an_epoch_says() -> None:
-    apis = {entry[1] for entry in CONTENTS}
+    apis = {entry[1] for entry in REGISTRY}
     assert {row[1] for row in CLASSIC_MEMBER.rows} <= apis
     assert {row[1] for row in CONSUMER_MEMBER.rows} == {JOIN, BEAT, LEAVE}
 

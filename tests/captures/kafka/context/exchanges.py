@@ -8,7 +8,7 @@ from typing import Any
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
-from barnabas.specs.contents import api
+from barnabas.specs.registry import api
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 CLICKS = uuid.UUID("0b5ad3c1-61a5-4d4f-9f5e-2d0f4a7b9c11")

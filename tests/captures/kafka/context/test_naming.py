@@ -11,9 +11,9 @@ from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.captures.kafka.context.naming import PATHS, group_of
 from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.specs.codec import has_path
-from barnabas.specs.contents import NAMES, api, key_of
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import to_json
+from barnabas.specs.registry import NAMES, api, key_of
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, exchange, metadata
 
 

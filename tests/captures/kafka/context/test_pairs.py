@@ -11,10 +11,10 @@ from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, Kind, places
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs import records
-from barnabas.specs.contents import NAMES, api
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.records import Record
+from barnabas.specs.registry import NAMES, api
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, exchange, line, metadata
 
 NAMED = {"name": "orders", "topic_id": ORDERS}

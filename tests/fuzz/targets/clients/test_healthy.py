@@ -15,7 +15,7 @@ from barnabas.fuzz.targets.clients.python import program
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.specs import keys
-from barnabas.specs.contents import NAMES
+from barnabas.specs.registry import NAMES
 
 PATIENT = Limits(hung_s=60.0, starts_s=90.0)
 """Nothing is timed here: a busy machine may take long."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.context import Context
-from barnabas.specs.inside import message
+from barnabas.specs.embedded import message
 from tests.captures.kafka.context.exchanges import ORDERS, metadata
 from tests.pipeline.given import hot, said
 

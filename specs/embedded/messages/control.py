@@ -2,7 +2,7 @@
 
 Layout: ControlRecordTypeSchema.json, EndTxnMarker.json (KIP-98), LeaderChangeMessage.json (KIP-595),
 Snapshot*Record.json (KIP-630), KRaftVersionRecord.json and VotersRecord.json (KIP-853) of Apache
-Kafka. How they are framed is in `barnabas.specs.inside.control_records`.
+Kafka. How they are framed is in `barnabas.specs.embedded.control_records`.
 """
 
 from barnabas.specs.declaration import (

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs import inside
+from barnabas.specs import embedded
 from barnabas.specs.jsonform import to_json
-from tests.specs.inside.real import SUBSCRIPTION, batches, topics
+from tests.specs.embedded.real import SUBSCRIPTION, batches, topics
 
 FETCH = 1
 
@@ -25,7 +25,7 @@ PATH = "responses[0].partitions[0].records"
 
 def test_records_of_an_internal_topic_and_what_hides_in_them() -> None:
     body = fetched({"topic": "__consumer_offsets"}, batches("__consumer_offsets"))
-    found = inside.reveal(FETCH, "response", body, records=1000)[PATH]
+    found = embedded.reveal(FETCH, "response", body, records=1000)[PATH]
     assert found["left_off"] == 0
     groups = [
         record["value"]
@@ -50,7 +50,7 @@ def test_the_number_of_records_is_bounded_in_all_of_a_body(limit: int) -> None:
     data = batches("__transaction_state")
     partition = {"records": data}
     body = {"topic_data": [{"name": "__transaction_state", "partition_data": [partition] * 2}]}
-    found = inside.reveal(0, "request", body, records=limit)
+    found = embedded.reveal(0, "request", body, records=limit)
     every = sum(batch.count or 0 for batch in specs.records.read(data))
     shown = [len(part["records"]) for part in found.values()]
     assert sum(shown) == min(limit, 2 * every)
@@ -60,11 +60,11 @@ def test_the_number_of_records_is_bounded_in_all_of_a_body(limit: int) -> None:
 def test_topics_by_id_and_control_records_of_any_topic() -> None:
     topic_id = uuid.UUID(int=77)
     body = fetched({"topic_id": topic_id}, batches("__share_group_state"))
-    assert inside.reveal(FETCH, "response", body) == {}
+    assert embedded.reveal(FETCH, "response", body) == {}
     names = {topic_id: "__share_group_state"}
-    (found,) = inside.reveal(FETCH, "response", body, topic_names=names).values()
+    (found,) = embedded.reveal(FETCH, "response", body, topic_names=names).values()
     assert found["records"][0]["key"]["message"] == "ShareSnapshotKey"
-    (found,) = inside.reveal(
+    (found,) = embedded.reveal(
         FETCH, "response", fetched({"topic": "orders"}, batches("orders"))
     ).values()
     assert [(r["control"], r["value"]["message"]) for r in found["records"]] == [
@@ -74,7 +74,7 @@ def test_topics_by_id_and_control_records_of_any_topic() -> None:
 
 def test_the_metadata_log_has_a_known_id_and_its_secrets_are_withheld() -> None:
     body = fetched({"topic_id": uuid.UUID(int=1)}, batches("__cluster_metadata"))
-    found = inside.reveal(FETCH, "response", body, records=1000)[PATH]
+    found = embedded.reveal(FETCH, "response", body, records=1000)[PATH]
     values = {r["value"]["message"]: r["value"]["values"] for r in found["records"]}
     assert values["TopicRecord"]["name"]
     scram = values["UserScramCredentialRecord"]
@@ -92,7 +92,7 @@ def test_a_snapshot_is_read_from_its_start_and_where_a_batch_begins() -> None:
     def snapshot(position: int, data: bytes = data) -> dict[str, Any]:
         partition = {"position": position, "unaligned_records": data[position:]}
         body = {"topics": [topic | {"partitions": [partition]}]}
-        (found,) = inside.reveal(59, "response", body, records=1000).values()
+        (found,) = embedded.reveal(59, "response", body, records=1000).values()
         return found
 
     assert snapshot(0)["records"][0]["control"] == "SNAPSHOT_HEADER"
@@ -106,10 +106,10 @@ def test_classic_members_of_a_consumer_group() -> None:
     protocol = {"name": "range", "metadata": SUBSCRIPTION}
     classic = {"session_timeout_ms": 1, "supported_protocols": [protocol]}
     values = {"classic_member_metadata": classic}
-    value = inside.message("ConsumerGroupMemberMetadataValue").codec(0).encode(values)
-    key = inside.message("ConsumerGroupMemberMetadataKey").codec(0).encode({"group_id": "g"})
+    value = embedded.message("ConsumerGroupMemberMetadataValue").codec(0).encode(values)
+    key = embedded.message("ConsumerGroupMemberMetadataKey").codec(0).encode({"group_id": "g"})
     record = specs.records.Record(0, 0, b"\0\5" + key, b"\0\0" + value)
     body = fetched({"topic": "__consumer_offsets"}, specs.records.build([record]))
-    found = inside.reveal(FETCH, "response", body)[PATH]["records"][0]["value"]
+    found = embedded.reveal(FETCH, "response", body)[PATH]["records"][0]["value"]
     path = "classic_member_metadata.supported_protocols[0].metadata"
     assert found["inside"][path]["values"] == {"topics": ["t"], "user_data": None}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from barnabas.specs import inside
+from barnabas.specs import embedded
 from barnabas.specs.declaration import FOREVER
-from barnabas.specs.inside.control_records import VALUES
-from barnabas.specs.inside.topics import COORDINATORS, METADATA_RECORDS
+from barnabas.specs.embedded.control_records import VALUES
+from barnabas.specs.embedded.topics import COORDINATORS, METADATA_RECORDS
 from tests.specs.test_declarations import (
     DEFINITIONS,
     UNION,
@@ -41,14 +41,14 @@ BY_HAND = {
 
 
 def test_every_definition_is_declared_and_nothing_else() -> None:
-    names = [name for name, _ in inside.CONTENTS]
+    names = [name for name, _ in embedded.REGISTRY]
     assert len(names) == len(set(names))
     assert set(names) == set(DEFINED) | BY_HAND
 
 
 @pytest.mark.parametrize("name", DEFINED)
 def test_every_field_is_as_kafka_defines_it(name: str) -> None:
-    message, definition = inside.message(name), DEFINED[name]
+    message, definition = embedded.message(name), DEFINED[name]
     assert message.name == name
     assert message.versions == versions(definition["validVersions"])
     flexible = versions(definition["flexibleVersions"])
@@ -69,7 +69,7 @@ def test_every_release_has_these_bytes(name: str) -> None:
         assert valid is not None
         for version in range(valid[0], valid[1] + 1):
             for release in (entry["from"], entry["to"]):
-                layout = inside.message(name).layout(version, release)
+                layout = embedded.message(name).layout(version, release)
                 wire = theirs(definition["fields"], commons, version)
                 assert reads(ours(layout), wire), (version, release)
 
@@ -100,9 +100,9 @@ def test_every_type_of_the_metadata_log_is_named() -> None:
 
 def test_every_message_of_a_control_record_is_declared_in_version_0() -> None:
     for name in VALUES.values():
-        assert inside.message(name).versions[0] == 0
+        assert embedded.message(name).versions[0] == 0
 
 
 def test_a_name_that_does_not_exist() -> None:
     with pytest.raises(LookupError, match="did you mean GroupMetadataValue"):
-        inside.message("GroupMetaDataValue")
+        embedded.message("GroupMetaDataValue")

@@ -18,14 +18,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from barnabas.specs.contents import NAMES
+from barnabas.specs.embedded.members import Part, read_member, read_user_data
+from barnabas.specs.embedded.places import PLACES, Place
+from barnabas.specs.embedded.read import Inside, read_forward, read_versioned
+from barnabas.specs.embedded.record_sets import Looked, look
+from barnabas.specs.embedded.topics import CLUSTER_METADATA
 from barnabas.specs.frames import Direction, Frame, decode_frame
-from barnabas.specs.inside.members import Part, read_member, read_user_data
-from barnabas.specs.inside.places import PLACES, Place
-from barnabas.specs.inside.read import Inside, read_forward, read_versioned
-from barnabas.specs.inside.record_sets import Looked, look
-from barnabas.specs.inside.topics import CLUSTER_METADATA
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES
 from barnabas.specs.secrets import redact
 
 Found = dict[str, Any]

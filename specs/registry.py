@@ -1,4 +1,4 @@
-"""The contents page: every API that Kafka ever had, by key, with the module that declares it.
+"""The registry: every API that Kafka ever had, by key, with the module that declares it.
 
 A literal tuple, so that nothing is imported before it is needed.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 from barnabas.specs.declaration import Api
 
-CONTENTS: Final = (
+REGISTRY: Final = (
     (0, "Produce", "produce"),
     (1, "Fetch", "fetch"),
     (2, "ListOffsets", "list_offsets"),
@@ -111,14 +111,14 @@ CONTENTS: Final = (
 )
 """(key, name, module below barnabas.specs.apis)."""
 
-NAMES: Final = {key: name for key, name, _ in CONTENTS}
+NAMES: Final = {key: name for key, name, _ in REGISTRY}
 """Name of each API by its key."""
 
 _HEADERS: Final = 32767
 """The highest key that a header can hold."""
 
-_KEYS: Final = {name.lower(): key for key, name, _ in CONTENTS}
-_MODULES: Final = {key: module for key, _, module in CONTENTS}
+_KEYS: Final = {name.lower(): key for key, name, _ in REGISTRY}
+_MODULES: Final = {key: module for key, _, module in REGISTRY}
 
 
 def api(which: int | str) -> Api:

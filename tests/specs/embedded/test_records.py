@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from barnabas.specs import Malformed, inside, records
-from barnabas.specs.inside import Inside
-from barnabas.specs.inside.record_sets import MAX_OUTPUT, look
-from barnabas.specs.inside.topics import COORDINATORS, METADATA_RECORDS
+from barnabas.specs import Malformed, embedded, records
+from barnabas.specs.embedded import Inside
+from barnabas.specs.embedded.record_sets import MAX_OUTPUT, look
+from barnabas.specs.embedded.topics import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.records import Record
-from tests.specs.inside.real import BATCHES, Line, batches, name
+from tests.specs.embedded.real import BATCHES, Line, batches, name
 from tests.specs.test_golden import from_kafka_json
 
 
 def expected(part: dict[str, Any] | None) -> Inside | None:
     if part is None:
         return None
-    layout = inside.message(part["message"]).layout(part["version"])
+    layout = embedded.message(part["message"]).layout(part["version"])
     return Inside(part["message"], part["version"], from_kafka_json(layout, part["json"]))
 
 
@@ -34,13 +34,13 @@ def test_every_record_says_what_kafka_reads_in_it_and_is_written_as_it_was(line:
         assert record.offset == theirs["offset"]
         value = expected(theirs["value"])
         if "control" in theirs:
-            kind, found = inside.read_control_record(record.key, record.value)
+            kind, found = embedded.read_control_record(record.key, record.value)
             assert (kind, found) == (theirs["control"], value)
             assert record.value is not None
             assert record.value.endswith(encoded(found))
             continue
         key = expected(theirs.get("key"))
-        assert inside.read_topic_record(line["topic"], record.key, record.value) == (key, value)
+        assert embedded.read_topic_record(line["topic"], record.key, record.value) == (key, value)
         if key is not None:
             types = {f"{stem}Key": number for number, stem in COORDINATORS[line["topic"]].items()}
             assert record.key == types[key.name].to_bytes(2) + encoded(key)
@@ -54,7 +54,7 @@ def test_every_record_says_what_kafka_reads_in_it_and_is_written_as_it_was(line:
 
 
 def encoded(found: Inside) -> bytes:
-    return inside.message(found.name).codec(found.version).encode(found.values)
+    return embedded.message(found.name).codec(found.version).encode(found.values)
 
 
 def test_a_broker_wrote_most_kinds_of_records() -> None:
@@ -110,13 +110,13 @@ def test_what_is_no_record_of_a_topic(
     topic: str, key: bytes | None, value: bytes | None, problem: str
 ) -> None:
     with pytest.raises(Malformed) as raised:
-        inside.read_topic_record(topic, key, value)
+        embedded.read_topic_record(topic, key, value)
     assert str(raised.value).startswith(problem)
 
 
 def test_other_topics_have_no_records_of_kafka() -> None:
     with pytest.raises(LookupError):
-        inside.read_topic_record("orders", KEY, VALUE)
+        embedded.read_topic_record("orders", KEY, VALUE)
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_other_topics_have_no_records_of_kafka() -> None:
 )
 def test_what_is_no_control_record(key: bytes | None, value: bytes | None, problem: str) -> None:
     with pytest.raises(Malformed) as raised:
-        inside.read_control_record(key, value)
+        embedded.read_control_record(key, value)
     assert str(raised.value).startswith(problem)
 
 
 def test_a_newer_key_and_marker_are_read_as_the_newest_known() -> None:
-    kind, value = inside.read_control_record(b"\0\3\0\0", b"\0\2\0\0\0\7\xff")
+    kind, value = embedded.read_control_record(b"\0\3\0\0", b"\0\2\0\0\0\7\xff")
     assert (kind, value.values) == ("ABORT", {"coordinator_epoch": 7})
     assert [(odd.offset, odd.what) for odd in value.oddities] == [
         (0, "version 2, read as 0"),
@@ -165,7 +165,7 @@ def test_a_newer_key_and_marker_are_read_as_the_newest_known() -> None:
 )
 def test_the_leader_change_of_each_release(release: str, hexed: str, names: list[str]) -> None:
     data = bytes.fromhex(hexed)
-    kind, value = inside.read_control_record(b"\0\0\0\2", data, release=release)
+    kind, value = embedded.read_control_record(b"\0\0\0\2", data, release=release)
     assert kind == "LEADER_CHANGE"
     assert value.values["leader_id"] == 5
     assert value.values["voters"] == [{"voter_id": 1}]
@@ -175,7 +175,7 @@ def test_the_leader_change_of_each_release(release: str, hexed: str, names: list
 
 def test_a_leader_change_that_calls_itself_newer_has_the_same_layout() -> None:
     data = bytes.fromhex("0001 00000005 02 00000001 00 01 00")
-    value = inside.read_control_record(b"\0\0\0\2", data).value
+    value = embedded.read_control_record(b"\0\0\0\2", data).value
     assert (value.values["version"], value.values["voters"]) == (1, [{"voter_id": 1}])
 
 

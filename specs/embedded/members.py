@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from barnabas.specs.codec import Oddity
-from barnabas.specs.inside.read import Inside, integer, read_body, read_forward, read_versioned
+from barnabas.specs.embedded.read import Inside, integer, read_body, read_forward, read_versioned
 from barnabas.specs.malformed import Malformed
 
 Part = Literal["subscription", "assignment"]

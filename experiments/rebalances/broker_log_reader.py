@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from barnabas.specs import records
-from barnabas.specs.inside import read_topic_record
+from barnabas.specs.embedded import read_topic_record
 
 TOPIC: Final = "__consumer_offsets"
 

@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from barnabas.specs import records
-from barnabas.specs.inside.control_records import read_control_record
-from barnabas.specs.inside.read import Inside
-from barnabas.specs.inside.topics import TOPICS, read_topic_key, read_topic_value
+from barnabas.specs.embedded.control_records import read_control_record
+from barnabas.specs.embedded.read import Inside
+from barnabas.specs.embedded.topics import TOPICS, read_topic_key, read_topic_value
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from barnabas.specs.inside.read import Inside, read_body, read_forward, within
+from barnabas.specs.embedded.read import Inside, read_body, read_forward, within
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.control import CONTROL_TYPES
 

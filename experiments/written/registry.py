@@ -1,4 +1,4 @@
-"""The contents page of experiments: a literal tuple, so that none is imported before it is run."""
+"""The registry of experiments: a literal tuple, so that none is imported before it is run."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from barnabas import specs
-from barnabas.specs import inside
+from barnabas.specs import embedded
+from barnabas.specs.embedded.reveal import MAX_DEPTH
 from barnabas.specs.frames import Frame
-from barnabas.specs.inside.reveal import MAX_DEPTH
-from tests.specs.inside.real import SUBSCRIPTION
+from tests.specs.embedded.real import SUBSCRIPTION
 
 ENVELOPE = 58
 
@@ -39,9 +39,9 @@ def envelope(frame: Frame, principal: bytes = b"", address: bytes = b"") -> dict
 
 def test_an_envelope_holds_a_request_who_sent_it_and_from_where() -> None:
     values = {"type": "User", "name": "alice", "token_authenticated": True}
-    principal = inside.message("DefaultPrincipalData").codec(0).encode(values)
+    principal = embedded.message("DefaultPrincipalData").codec(0).encode(values)
     body = envelope(JOIN, b"\0\0" + principal, b"\x7f\0\0\1")
-    found = inside.reveal(ENVELOPE, "request", body)
+    found = embedded.reveal(ENVELOPE, "request", body)
     assert found["request_principal"]["values"] == values
     assert found["client_host_address"] == {"text": "127.0.0.1"}
     joins = found["request_data"]
@@ -55,9 +55,9 @@ def test_a_response_in_an_envelope_takes_its_request() -> None:
     answer = {"protocol_name": "range", "members": [{"metadata": SUBSCRIPTION}]}
     response = Frame("response", 11, 5, {"correlation_id": 1}, answer)
     body = {"response_data": specs.encode_frame(response)[4:]}
-    (alone,) = inside.reveal(ENVELOPE, "response", body).values()
+    (alone,) = embedded.reveal(ENVELOPE, "response", body).values()
     assert alone["unread"] == "it takes the request that this answers to read it"
-    (found,) = inside.reveal(ENVELOPE, "response", body, request=envelope(JOIN)).values()
+    (found,) = embedded.reveal(ENVELOPE, "response", body, request=envelope(JOIN)).values()
     assert (found["message"], found["version"]) == ("JoinGroupResponse", 5)
     assert found["inside"]["members[0].metadata"]["values"]["topics"] == ["t"]
 
@@ -65,18 +65,18 @@ def test_a_response_in_an_envelope_takes_its_request() -> None:
 def test_secrets_inside_an_envelope_are_withheld() -> None:
     upsertion = {"name": "alice", "salt": b"pepper", "salted_password": b"hunter2"}
     asked = request(51, 0, {"upsertions": [upsertion]})
-    found = inside.reveal(ENVELOPE, "request", envelope(asked))["request_data"]
+    found = embedded.reveal(ENVELOPE, "request", envelope(asked))["request_data"]
     assert found["values"]["upsertions"][0]["salted_password"] == "<redacted 7 bytes>"
     assert "pepper" not in repr(found)
     outer = envelope(request(ENVELOPE, 0, envelope(asked)))
-    assert "hunter2" not in repr(inside.reveal(ENVELOPE, "request", outer))
+    assert "hunter2" not in repr(embedded.reveal(ENVELOPE, "request", outer))
 
 
 def test_envelopes_in_envelopes_end_somewhere() -> None:
     body = envelope(JOIN)
     for _ in range(MAX_DEPTH + 2):
         body = envelope(request(ENVELOPE, 0, body))
-    found = inside.reveal(ENVELOPE, "request", body)["request_data"]
+    found = embedded.reveal(ENVELOPE, "request", body)["request_data"]
     depth = 1
     while "inside" in found:
         found = found["inside"]["request_data"]

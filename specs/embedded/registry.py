@@ -1,4 +1,4 @@
-"""The contents page of what hides inside bytes: every message with the module that declares it.
+"""The registry of what hides inside bytes: every message with the module that declares it.
 
 A literal tuple, so that nothing is imported before it is needed.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 from barnabas.specs.declaration import Message
 
-CONTENTS: Final = (
+REGISTRY: Final = (
     ("ConsumerProtocolSubscription", "consumer_protocol"),
     ("ConsumerProtocolAssignment", "consumer_protocol"),
     ("ConnectProtocolSubscription", "connect_protocol"),
@@ -108,9 +108,9 @@ CONTENTS: Final = (
     ("AbortedTxn", "files"),
     ("QuorumStateData", "files"),
 )
-"""(name, module below barnabas.specs.inside.messages)."""
+"""(name, module below barnabas.specs.embedded.messages)."""
 
-_MODULES: Final = dict(CONTENTS)
+_MODULES: Final = dict(REGISTRY)
 
 
 @functools.cache
@@ -126,7 +126,7 @@ def message(name: str) -> Message:
         near = difflib.get_close_matches(name, _MODULES, n=1, cutoff=0)
         raise LookupError(f"no message inside bytes is called {name!r}; did you mean {near[0]}?")
     found = getattr(
-        importlib.import_module(f"barnabas.specs.inside.messages.{_MODULES[name]}"), name
+        importlib.import_module(f"barnabas.specs.embedded.messages.{_MODULES[name]}"), name
     )
     assert isinstance(found, Message)  # noqa: S101 - a slip in the table above
     return found

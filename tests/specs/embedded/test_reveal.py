@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs import inside
-from barnabas.specs.inside.reveal import MAX_BYTES
+from barnabas.specs import embedded
+from barnabas.specs.embedded.reveal import MAX_BYTES
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout
-from tests.specs.inside.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
+from tests.specs.embedded.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
 
 
 def body_of(line: Line) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def revealed(line: Line) -> dict[str, Any]:
     """What is found if the group is known, as it is to one who saw its members join."""
     assignor = {"coop-group": "cooperative-sticky", "streams-classic": "stream"}.get(line["group"])
     assignor = assignor or ("sticky" if line["group"] in ("kp-group", "aio-group") else "range")
-    return inside.reveal(
+    return embedded.reveal(
         line["key"],
         line["direction"],
         body_of(line),
@@ -39,7 +39,7 @@ def test_nothing_that_real_clients_sent_is_left_unread(line: Line) -> None:
     assert found
     assert "unread" not in json.dumps(to_json(found))
     for path, inner in found.items():
-        codec = inside.message(inner["message"]).codec(inner["version"])
+        codec = embedded.message(inner["message"]).codec(inner["version"])
         data = inner["version"].to_bytes(2) + codec.encode(inner["values"])
         assert data in bytes.fromhex(line["hex"]), path
 
@@ -90,24 +90,24 @@ def test_what_kafka_streams_keeps() -> None:
 def test_before_v5_a_body_does_not_say_the_protocol_type() -> None:
     line = frame("range-group", "SyncGroup", "response")
     body = body_of(line)
-    assert inside.reveal(14, "response", body) == {
+    assert embedded.reveal(14, "response", body) == {
         "assignment": {"unread": "nothing says the protocol type of the group", "size": 30}
     }
     for known in ({"protocol_type": "consumer"}, {"request": {"protocol_type": "consumer"}}):
-        found = inside.reveal(14, "response", body, **known)["assignment"]
+        found = embedded.reveal(14, "response", body, **known)["assignment"]
         assert topics(found, "assigned_partitions") == [("orders", [0, 1])]
 
 
 def test_without_a_name_the_assignors_data_is_not_guessed() -> None:
     body = {"assignment": bytes.fromhex("0000 00000000 00000001 ff".replace(" ", ""))}
-    found = inside.reveal(14, "response", body, protocol_type="consumer")["assignment"]
+    found = embedded.reveal(14, "response", body, protocol_type="consumer")["assignment"]
     why = "nothing says which assignor wrote it"
     assert found["inside"] == {"user_data": {"unread": why, "size": 1}}
 
 
 def test_what_the_body_says_counts_more_than_what_the_caller_says() -> None:
     body = {"protocol_type": "connect", "protocols": [{"name": "x", "metadata": SUBSCRIPTION}]}
-    (found,) = inside.reveal(11, "request", body, protocol_type="consumer").values()
+    (found,) = embedded.reveal(11, "request", body, protocol_type="consumer").values()
     assert found["message"] == "ConnectProtocolSubscription"
 
 
@@ -119,14 +119,16 @@ def test_connects_workers_and_what_they_have_now() -> None:
     )
     group = {"protocol_type": "connect", "protocol_data": "sessioned"}
     body = {"groups": [group | {"members": [{"member_metadata": bytes.fromhex(data)}]}]}
-    (found,) = inside.reveal(15, "response", body).values()
+    (found,) = embedded.reveal(15, "response", body).values()
     assert (found["message"], found["version"]) == ("ConnectProtocolSubscription", 2)
     assert found["inside"]["allocation"]["values"]["delay"] == 60000
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\xff" * 9, bytes(16), b"\0\x03" + b"\xff" * 30])
-@pytest.mark.parametrize("place", inside.PLACES, ids=lambda place: f"{place.message}.{place.path}")
-def test_whatever_stands_there_nothing_is_raised(place: inside.Place, data: bytes) -> None:
+@pytest.mark.parametrize(
+    "place", embedded.PLACES, ids=lambda place: f"{place.message}.{place.path}"
+)
+def test_whatever_stands_there_nothing_is_raised(place: embedded.Place, data: bytes) -> None:
     """Also for names that decide: the bytes are called everything that there is a reader for."""
     for kind, assignor in (
         ("consumer", "stream"),
@@ -139,10 +141,10 @@ def test_whatever_stands_there_nothing_is_raised(place: inside.Place, data: byte
         for field in reversed(place.path.split(".")):
             value = [where | {field: value}]
         body = value[0]
-        for key, _, _ in specs.CONTENTS:
+        for key, _, _ in specs.REGISTRY:
             if place.message.startswith(specs.NAMES[key]):
                 direction: Any = "request" if place.message.endswith("Request") else "response"
-                to_json(inside.reveal(key, direction, body))
+                to_json(embedded.reveal(key, direction, body))
 
 
 @pytest.mark.parametrize(
@@ -150,13 +152,15 @@ def test_whatever_stands_there_nothing_is_raised(place: inside.Place, data: byte
     [{}, {"protocols": None}, {"protocols": [{}]}, {"protocols": [{"metadata": "<redacted>"}]}],
 )
 def test_what_is_not_there_hides_nothing(body: dict[str, Any]) -> None:
-    assert inside.reveal(11, "request", body) == {}
-    assert inside.reveal(999, "request", body) == {}
+    assert embedded.reveal(11, "request", body) == {}
+    assert embedded.reveal(999, "request", body) == {}
 
 
-@pytest.mark.parametrize("place", inside.PLACES, ids=lambda place: f"{place.message}.{place.path}")
+@pytest.mark.parametrize(
+    "place", embedded.PLACES, ids=lambda place: f"{place.message}.{place.path}"
+)
 def test_every_place_is_a_field_of_bytes_and_what_names_it_stands_around_it(
-    place: inside.Place,
+    place: embedded.Place,
 ) -> None:
     seen = named = False
     for layout in layouts(place.message):
@@ -176,8 +180,8 @@ def test_every_place_is_a_field_of_bytes_and_what_names_it_stands_around_it(
 
 
 def layouts(message: str) -> list[Layout]:
-    if message in dict(inside.CONTENTS):
-        declared = inside.message(message)
+    if message in dict(embedded.REGISTRY):
+        declared = embedded.message(message)
     else:
         direction = "request" if message.endswith("Request") else "response"
         declared = specs.api(message.removesuffix(direction.capitalize())).message(direction)
@@ -187,7 +191,7 @@ def layouts(message: str) -> list[Layout]:
 def test_no_more_of_a_body_is_looked_into_than_the_limit() -> None:
     member = {"member_id": "m", "metadata": SUBSCRIPTION}
     fit = MAX_BYTES // len(SUBSCRIPTION)
-    found = inside.reveal(
+    found = embedded.reveal(
         11, "response", {"protocol_type": "consumer", "members": [member] * (fit + 1)}
     )
     assert [path for path, one in found.items() if "unread" in one] == [f"members[{fit}].metadata"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from barnabas.specs.codec.source import CHARS, FEW, Source, few_unpackers, fixed_name, size_of
+from barnabas.specs.codec.codegen import CHARS, FEW, Source, few_unpackers, fixed_name, size_of
 from barnabas.specs.layout import Node
 
 USUAL = (3, 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from barnabas.specs.codec.decoder import Irregular, uvarint_from
-from barnabas.specs.inside.read import Inside, integer, read_body, read_versioned, within
+from barnabas.specs.embedded.read import Inside, integer, read_body, read_versioned, within
 from barnabas.specs.malformed import Malformed
 
 CLUSTER_METADATA: Final = "__cluster_metadata"

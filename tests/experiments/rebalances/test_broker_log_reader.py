@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from barnabas.experiments.rebalances.kept import Kept, read, segments
-from barnabas.specs.inside import message
+from barnabas.experiments.rebalances.broker_log_reader import Kept, read, segments
+from barnabas.specs.embedded import message
 from barnabas.specs.records import Record, build
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from barnabas.specs import inside
-from barnabas.specs.codec.build import build
+from barnabas.specs import embedded
+from barnabas.specs.codec.careful_encoder import build
 from tests.specs.test_golden import GOLDEN, from_kafka_json
 
 with gzip.open(GOLDEN, "rt") as lines:
@@ -21,12 +21,12 @@ CASES = {(frame["api"], frame["version"]) for frame in FRAMES}
 def test_the_frames_cover_every_version_of_eleven_messages() -> None:
     names = {name for name, _ in CASES}
     assert len(names) == 11
-    assert {(n, v) for n in names for v in range(inside.message(n).versions[1] + 1)} == CASES
+    assert {(n, v) for n in names for v in range(embedded.message(n).versions[1] + 1)} == CASES
 
 
 @pytest.mark.parametrize(("name", "version"), sorted(CASES))
 def test_reference_codec_and_json_agree(name: str, version: int) -> None:
-    message = inside.message(name)
+    message = embedded.message(name)
     codec = message.codec(version)
     for frame in frames(name, version):
         body = bytes.fromhex(frame["hex"])
@@ -41,9 +41,9 @@ def test_reference_codec_and_json_agree(name: str, version: int) -> None:
 def test_behind_a_version_the_same_is_read_and_nothing_is_odd(name: str, version: int) -> None:
     for frame in frames(name, version):
         body = bytes.fromhex(frame["hex"])
-        found = inside.read_versioned(name, version.to_bytes(2) + body)
-        layout = inside.message(name).layout(version)
-        assert found == inside.Inside(name, version, from_kafka_json(layout, frame["json"]))
+        found = embedded.read_versioned(name, version.to_bytes(2) + body)
+        layout = embedded.message(name).layout(version)
+        assert found == embedded.Inside(name, version, from_kafka_json(layout, frame["json"]))
         assert build(layout, found.values) == body
 
 

@@ -7,17 +7,17 @@
 `reveal` finds all of it in a decoded body; the functions that read one thing raise `specs.Malformed`.
 """
 
-from barnabas.specs.inside.contents import CONTENTS, message
-from barnabas.specs.inside.control_records import ControlRecord, read_control_record
-from barnabas.specs.inside.members import Part, read_member, read_user_data
-from barnabas.specs.inside.places import PLACES, Place
-from barnabas.specs.inside.read import Inside, read_body, read_forward, read_versioned
-from barnabas.specs.inside.reveal import reveal
-from barnabas.specs.inside.topics import TopicRecord, read_metadata_record, read_topic_record
+from barnabas.specs.embedded.control_records import ControlRecord, read_control_record
+from barnabas.specs.embedded.members import Part, read_member, read_user_data
+from barnabas.specs.embedded.places import PLACES, Place
+from barnabas.specs.embedded.read import Inside, read_body, read_forward, read_versioned
+from barnabas.specs.embedded.registry import REGISTRY, message
+from barnabas.specs.embedded.reveal import reveal
+from barnabas.specs.embedded.topics import TopicRecord, read_metadata_record, read_topic_record
 
 __all__ = [
-    "CONTENTS",
     "PLACES",
+    "REGISTRY",
     "ControlRecord",
     "Inside",
     "Part",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.specs.codec import Oddity
-from barnabas.specs.inside.contents import message
+from barnabas.specs.embedded.registry import message
 from barnabas.specs.malformed import Malformed
 
 
@@ -26,7 +26,7 @@ class Inside:
 def read_versioned(name: str, data: bytes) -> Inside:
     """An int16 version and a body (Kafka's MessageUtil.toVersionPrefixedBytes).
 
-    Raises Malformed, and LookupError for a name that `barnabas.specs.inside.message` does not know.
+    Raises Malformed, and LookupError for a name that `barnabas.specs.embedded.message` does not know.
 
     >>> read_versioned("EndTxnMarker", b"\\0\\0\\0\\0\\0\\7").values
     {'coordinator_epoch': 7}

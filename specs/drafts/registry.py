@@ -1,4 +1,4 @@
-"""The contents page of the drafts: a literal tuple, oldest design first."""
+"""The registry of the drafts: a literal tuple, oldest design first."""
 
 from __future__ import annotations
 

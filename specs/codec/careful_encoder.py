@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.specs.codec.inspect import FIXED, MAX_STRING
+from barnabas.specs.codec.careful_decoder import FIXED, MAX_STRING
 from barnabas.specs.layout import Layout, Node
 
 

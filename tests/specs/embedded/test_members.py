@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from barnabas.specs import Malformed, inside
+from barnabas.specs import Malformed, embedded
 from barnabas.specs.codec import Oddity
-from tests.specs.inside.real import MESSAGES, Line, name
+from tests.specs.embedded.real import MESSAGES, Line, name
 
 ERR_CODE, NEXT_REBALANCE = 3, 1700000000123
 
@@ -114,15 +114,15 @@ def test_what_kafka_streams_keeps_in_the_user_data(line: Line) -> None:
     data, version = bytes.fromhex(line["hex"]), line["version"]
     if line["message"] == "AssignmentInfo":
         found, expected = (
-            inside.read_user_data("stream", "assignment", data),
+            embedded.read_user_data("stream", "assignment", data),
             assignment_info(version),
         )
     else:
-        found = inside.read_user_data("stream", "subscription", data)
+        found = embedded.read_user_data("stream", "subscription", data)
         expected = subscription_info(version)
-    assert found == inside.Inside(line["message"], version, expected)
-    assert inside.message(found.name).codec(version).encode(expected) == data
-    assert inside.message(found.name).at(version).parse(data) == expected
+    assert found == embedded.Inside(line["message"], version, expected)
+    assert embedded.message(found.name).codec(version).encode(expected) == data
+    assert embedded.message(found.name).at(version).parse(data) == expected
 
 
 @pytest.mark.parametrize("line", CONNECT, ids=name)
@@ -130,21 +130,23 @@ def test_what_workers_of_connect_tell_each_other(line: Line) -> None:
     data, version = bytes.fromhex(line["hex"]), line["version"]
     if line["message"] == "ConnectProtocolAssignment":
         found, expected = (
-            inside.read_member("connect", "assignment", data),
+            embedded.read_member("connect", "assignment", data),
             connect_assignment(version),
         )
     else:
-        found = inside.read_member("connect", "subscription", data)
+        found = embedded.read_member("connect", "subscription", data)
         expected = {"url": "http://a:8083/", "config_offset": 17}
         if version >= 1:
             allocation = found.values["allocation"]
             if allocation is not None:
-                inner = inside.read_versioned("ConnectProtocolAssignment", allocation)
+                inner = embedded.read_versioned("ConnectProtocolAssignment", allocation)
                 assert (inner.version, inner.values) == (version, connect_assignment(version))
             expected |= {"allocation": allocation}
-    assert found == inside.Inside(line["message"], version, expected)
-    assert version.to_bytes(2) + inside.message(found.name).codec(version).encode(expected) == data
-    assert inside.message(found.name).at(version).parse(data[2:]) == expected
+    assert found == embedded.Inside(line["message"], version, expected)
+    assert (
+        version.to_bytes(2) + embedded.message(found.name).codec(version).encode(expected) == data
+    )
+    assert embedded.message(found.name).at(version).parse(data[2:]) == expected
 
 
 def test_java_wrote_every_version_of_them() -> None:
@@ -163,26 +165,26 @@ V0 = "00000001 0006 6f7264657273 00000002 00000000 00000002"
 @pytest.mark.parametrize(
     ("assignor", "hexed", "expected"),
     [
-        ("sticky", V0, inside.Inside("StickyAssignorUserData", 0, PREVIOUS)),
+        ("sticky", V0, embedded.Inside("StickyAssignorUserData", 0, PREVIOUS)),
         (
             "sticky",
             V0 + "00000009",
-            inside.Inside("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
+            embedded.Inside("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
         ),
         (
             "cooperative-sticky",
             V0 + "00000009",
-            inside.Inside("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
+            embedded.Inside("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
         ),
         (
             "cooperative-sticky",
             "00000009",
-            inside.Inside("CooperativeStickyAssignorUserData", 0, {"generation": 9}),
+            embedded.Inside("CooperativeStickyAssignorUserData", 0, {"generation": 9}),
         ),
         (
             "sticky",
             "0001" + V0 + "00000009",
-            inside.Inside(
+            embedded.Inside(
                 "StickyAssignorUserData",
                 1,
                 PREVIOUS | {"generation": 9},
@@ -192,9 +194,9 @@ V0 = "00000001 0006 6f7264657273 00000002 00000000 00000002"
     ],
 )
 def test_what_sticky_assignors_keep(
-    part: inside.Part, assignor: str, hexed: str, expected: inside.Inside
+    part: embedded.Part, assignor: str, hexed: str, expected: embedded.Inside
 ) -> None:
-    assert inside.read_user_data(assignor, part, bytes.fromhex(hexed)) == expected
+    assert embedded.read_user_data(assignor, part, bytes.fromhex(hexed)) == expected
 
 
 @pytest.mark.parametrize(
@@ -206,14 +208,14 @@ def test_what_sticky_assignors_keep(
 )
 def test_java_writes_the_sticky_assignors_user_data_like_that(message: str, assignor: str) -> None:
     (line,) = (line for line in MESSAGES if line["message"] == message)
-    found = inside.read_user_data(assignor, "subscription", bytes.fromhex(line["hex"]))
+    found = embedded.read_user_data(assignor, "subscription", bytes.fromhex(line["hex"]))
     assert (found.name, found.version, found.values["generation"]) == (message, line["version"], 9)
     assert found.values | PREVIOUS == PREVIOUS | {"generation": 9}
 
 
 def test_a_version_to_come_is_read_as_the_newest_known() -> None:
     data = bytes.fromhex("0004 00000000 ffffffff ffff".replace(" ", ""))
-    found = inside.read_member("consumer", "assignment", data)
+    found = embedded.read_member("consumer", "assignment", data)
     assert (found.version, found.values["user_data"]) == (3, None)
     assert [(odd.offset, odd.what) for odd in found.oddities] == [
         (0, "version 4, read as 3"),
@@ -242,10 +244,10 @@ def test_a_version_to_come_is_read_as_the_newest_known() -> None:
     ],
 )
 def test_what_is_nothing_of_a_member(
-    kind: str, part: inside.Part, data: bytes, problem: str
+    kind: str, part: embedded.Part, data: bytes, problem: str
 ) -> None:
     with pytest.raises(Malformed) as raised:
-        inside.read_member(kind, part, data)
+        embedded.read_member(kind, part, data)
     assert str(raised.value).startswith(problem)
 
 
@@ -261,5 +263,5 @@ def test_what_is_nothing_of_a_member(
 )
 def test_what_is_nothing_of_an_assignor(assignor: str, data: bytes, problem: str) -> None:
     with pytest.raises(Malformed) as raised:
-        inside.read_user_data(assignor, "subscription", data)
+        embedded.read_user_data(assignor, "subscription", data)
     assert str(raised.value).startswith(problem)

@@ -1,1 +1,0 @@
-"""Declarations of what hides inside bytes, by theme; `specs.inside.contents` is their contents page."""
