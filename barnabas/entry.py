@@ -17,7 +17,7 @@ def main() -> None:
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _end)
-    from barnabas.cli import main as run
+    from barnabas.cli.app import main as run
 
     if ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,6 +13,9 @@ from typing import Final, NamedTuple
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
+from barnabas.cli.console.output import Output, capture_line
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.cli.proxy.live import Live
 from barnabas.demo.claims import Claim, all_arrived, in_log_order, in_order
 from barnabas.demo.clients import (
     Received,
@@ -23,10 +26,7 @@ from barnabas.demo.clients import (
     produce,
 )
 from barnabas.harness import Harness
-from barnabas.live import Live
-from barnabas.output import Output, capture_line
 from barnabas.proxy.scenario.file import load
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 HOLD: Final = "a commit behind a heartbeat"
 """The rule whose effect is looked up."""

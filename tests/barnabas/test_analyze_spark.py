@@ -17,10 +17,10 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from barnabas.output import Output
+from barnabas.cli.console.output import Output
 from tests.pipeline.spark_processes import LITTLE
+from tests.places import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 SAMPLES = ROOT / "captures" / "samples"
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
 

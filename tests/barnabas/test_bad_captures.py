@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.cli import app
-from barnabas.trouble import Trouble
-from tests.barnabas.test_check import write
+from barnabas.cli.app import app
+from barnabas.cli.console.trouble import Trouble
+from tests.barnabas.cli.captures.test_check import write
 
 COMMANDS = {
     "decode": ["decode", "FILE"],

@@ -20,8 +20,8 @@ from barnabas.captures.checks.finding import Finding
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.cli.plugins.checks import chosen
 from barnabas.harness import Harness
-from barnabas.own_checks import chosen
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import loads

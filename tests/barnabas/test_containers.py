@@ -35,7 +35,7 @@ def test_clients_behind_another_host_and_fixed_ports(tmp_path: Path) -> None:
     capture = tmp_path / "run.pcapng"
     first = fixed_ports(5)
     with EmbeddedCluster(2) as cluster:
-        command = [sys.executable, "-m", "barnabas.cli", "proxy", "-b", cluster.bootstrap]
+        command = [sys.executable, "-m", "barnabas", "proxy", "-b", cluster.bootstrap]
         command += ["--listen", f"127.0.0.1:{first}", "--advertise", "localhost"]
         command += ["--broker-ports", f"{first + 1}-{first + 4}", "--log", "json"]
         process = subprocess.Popen(
@@ -77,7 +77,7 @@ def test_clients_behind_another_host_and_fixed_ports(tmp_path: Path) -> None:
     assert len({part for value in hashes for part in value.split()}) == 1
     assert {next(iter(one)) for one in found} == {"request", "response"}
     decoded = subprocess.run(
-        [sys.executable, "-m", "barnabas.cli", "decode", str(capture), "--json"],
+        [sys.executable, "-m", "barnabas", "decode", str(capture), "--json"],
         capture_output=True,
         text=True,
         timeout=30,

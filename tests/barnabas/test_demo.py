@@ -17,7 +17,7 @@ from barnabas.demo.claims import all_arrived, in_order
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
     capture = tmp_path_factory.mktemp("demo") / "demo.pcapng"
-    command = [sys.executable, "-m", "barnabas.cli", "demo", "--capture", str(capture)]
+    command = [sys.executable, "-m", "barnabas", "demo", "--capture", str(capture)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return result, capture
 

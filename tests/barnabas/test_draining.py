@@ -16,7 +16,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.test_cli import started
+from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
 
 PATIENCE = 20.0

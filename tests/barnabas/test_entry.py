@@ -13,17 +13,17 @@ LOADING = f"""
 class Finder:
     @staticmethod
     def find_spec(name, path, target=None):
-        if name == "barnabas.capture_commands":
+        if name == "barnabas.cli.captures.commands":
             {SIGNAL}
 sys.meta_path.insert(0, Finder)
 """
 
 RUNNING = f"""
-import barnabas.run_peers
+import barnabas.cli.peers.run
 def kinds():
     {SIGNAL}
     return []
-barnabas.run_peers.kinds = kinds
+barnabas.cli.peers.run.kinds = kinds
 """
 
 ENDING = f"""

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from barnabas import run_experiment
-from barnabas.cli import app
+from barnabas.cli.app import app
+from barnabas.cli.console.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from barnabas.cli.experiments import run
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache import UnavailableError
-from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 
 
 def asked(bench: Bench) -> Measured:
@@ -33,8 +33,8 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
         run = unavailable if name == "unavailable" else asked
         return Experiment("What is it?", ("4.3.1",), run, said)
 
-    monkeypatch.setattr(run_experiment, "experiment", experiment)
-    monkeypatch.setattr(run_experiment, "EXPERIMENTS", (("answer", "nowhere"),))
+    monkeypatch.setattr(run, "experiment", experiment)
+    monkeypatch.setattr(run, "EXPERIMENTS", (("answer", "nowhere"),))
 
 
 def unavailable(bench: Bench) -> Measured:
@@ -68,14 +68,14 @@ def test_the_list_says_what_each_asks() -> None:
 
 def test_what_is_not_there_is_misuse_and_what_can_t_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="no experiment 'absent'; see `barnabas") as trouble:
-        run_experiment.run("absent", tmp_path, short=True)
+        run.run("absent", tmp_path, short=True)
     assert trouble.value.code == MISUSE
     with pytest.raises(Trouble, match="unavailable: there is no Java") as trouble:
-        run_experiment.run("unavailable", tmp_path, short=True)
+        run.run("unavailable", tmp_path, short=True)
     assert trouble.value.code == COULD_NOT_RUN
     (tmp_path / "file").write_text("")
     with pytest.raises(Trouble, match="--out"):
-        run_experiment.run("answer", tmp_path / "file", short=True)
+        run.run("answer", tmp_path / "file", short=True)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"experiment": "answer", "format": 1}'])
@@ -83,13 +83,13 @@ def test_a_file_that_is_no_result_is_said(tmp_path: Path, text: str) -> None:
     file = tmp_path / "some.json"
     file.write_text(text)
     with pytest.raises(Trouble, match="is no result of an experiment"):
-        run_experiment.written(file)
+        run.written(file)
     with pytest.raises(Trouble, match="No such file"):
-        run_experiment.written(tmp_path / "missing.json")
+        run.written(tmp_path / "missing.json")
 
 
 def test_one_of_another_format_is_said(tmp_path: Path) -> None:
     file = tmp_path / "some.json"
     file.write_text('{"experiment": "answer", "format": 9}')
     with pytest.raises(Trouble, match="format 9"):
-        run_experiment.written(file)
+        run.written(file)

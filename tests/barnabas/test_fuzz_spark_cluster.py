@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
+from barnabas.cli.fuzz.campaigns import read_campaign
 from barnabas.fuzz.corpus.corpora import Basis
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.assembling import assembled
 from barnabas.fuzz.engine.tally import Tally
-from barnabas.fuzz_campaigns import read_campaign
 from tests.pipeline.spark_processes import LITTLE, standalone
+from tests.places import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 400.0
 ALL = 480
 

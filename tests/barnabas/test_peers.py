@@ -16,7 +16,7 @@ import pytest
 from barnabas.peers.apache import probe
 from barnabas.peers.apache.versions import RELEASES
 
-PEERS = [sys.executable, "-m", "barnabas.cli", "peers"]
+PEERS = [sys.executable, "-m", "barnabas", "peers"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

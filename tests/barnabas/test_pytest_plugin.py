@@ -14,6 +14,7 @@ import pytest
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas import project
 from tests.barnabas.testing.test_process import alive, until
+from tests.places import ROOT
 
 SEND = """
     from confluent_kafka import Producer
@@ -215,7 +216,7 @@ def test_what_is_not_installed_is_one_line(
             f"absent/{missing}.py": f"raise ModuleNotFoundError('not installed', name='{missing}')\n",
         },
     )
-    path = os.pathsep.join((str(project.ROOT), str(tmp_path / "absent")))
+    path = os.pathsep.join((str(ROOT), str(tmp_path / "absent")))
     found = project.run(tmp_path, *options, PYTHONPATH=path)
     assert said in sections(found.stdout)["ERROR at setup of test_it"]
     assert "Traceback" not in found.stdout

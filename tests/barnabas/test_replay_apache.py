@@ -24,7 +24,7 @@ from confluent_kafka.admin import (
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.test_replay import content, produce, replay
+from tests.barnabas.cli.replay.test_replay import content, produce, replay
 from tests.experiments.scenarios.kafka import led
 from tests.real.secured import PASSWORD, SCRAM_PASSWORD, secured, settings, until
 

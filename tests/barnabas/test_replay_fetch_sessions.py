@@ -18,7 +18,7 @@ from barnabas.peers.apache.client import JavaClient
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.peers.replay.connection import LiveConnection
 from barnabas.specs.registry import api
-from tests.barnabas.test_replay import produce, replay
+from tests.barnabas.cli.replay.test_replay import produce, replay
 
 pytestmark = pytest.mark.timeout(240)
 

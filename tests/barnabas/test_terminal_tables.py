@@ -11,8 +11,8 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.terminal import Terminal
-from tests.barnabas import project
+from barnabas.cli.console.terminal import Terminal
+from tests.places import ROOT
 
 NAMES = [f"{letter}_NOT_ENOUGH_REPLICAS_AFTER_APPEND" for letter in "ABCDEFGH"]
 
@@ -85,7 +85,7 @@ def test_a_reader_that_has_gone_is_a_broken_pipe(monkeypatch: pytest.MonkeyPatch
 def test_nobody_has_a_console_of_another_kind() -> None:
     makers = {
         path.name
-        for path in (project.ROOT / "barnabas").rglob("*.py")
+        for path in (ROOT / "barnabas").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

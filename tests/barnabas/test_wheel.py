@@ -18,8 +18,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.barnabas import project
+from tests.places import ROOT
 
-README = (project.ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text()
 
 PARTS = ("captures", "experiments", "fuzz", "peers", "pipeline", "proxy", "specs")
 """Folders at the top of the repository; the package has links to them."""
@@ -73,9 +74,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = folder / "source"
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("barnabas", *PARTS):
-        shutil.copytree(project.ROOT / name, source / name, symlinks=True, ignore=ignored)
+        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(project.ROOT / name, source)
+        shutil.copy(ROOT / name, source)
     pip("wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source))
     (built,) = folder.glob("barnabas-*.whl")
     return built
@@ -128,7 +129,7 @@ def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"barnabas"}
     for name in ("barnabas", *(f"barnabas/{part}" for part in PARTS)):
-        folder = project.ROOT / name
+        folder = ROOT / name
         expected = {
             f"{name}/{path.relative_to(folder)}"
             for path in folder.rglob("*")

@@ -57,7 +57,7 @@ def records(path: Path) -> int:
 def _exchanges(path: Path) -> Iterator[Any]:
     from barnabas.captures.kafka.conversations import Conversations
     from barnabas.captures.reader import CaptureReader
-    from barnabas.memory import keep_freed
+    from barnabas.cli.proxy.memory import keep_freed
 
     keep_freed()  # as each command does
     conversations = Conversations(strays=True)

@@ -159,7 +159,7 @@ async def _produce(address: tuple[str, int], *, idempotent: bool, requests: int)
 
 def replay(path: Path, bootstrap: str) -> float:
     """Seconds that the process took, its start included."""
-    command = [sys.executable, "-m", "barnabas.cli", "replay", str(path), "-b", bootstrap]
+    command = [sys.executable, "-m", "barnabas", "replay", str(path), "-b", bootstrap]
     began = time.perf_counter()
     found = subprocess.run(
         [*command, "--speed", "max"], capture_output=True, text=True, timeout=300

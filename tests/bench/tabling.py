@@ -102,7 +102,7 @@ def pure(path: Path, out: Path, *, bodies: bool) -> int:
     from barnabas.captures.kafka.conversations import Conversations
     from barnabas.captures.kafka.exchange import Exchange
     from barnabas.captures.reader import CaptureReader
-    from barnabas.memory import keep_freed
+    from barnabas.cli.proxy.memory import keep_freed
     from barnabas.pipeline.rows.bodies import BODY, body_array
     from barnabas.pipeline.rows.bodies import body as body_of
     from barnabas.pipeline.rows.columns import EXCHANGES, arrow

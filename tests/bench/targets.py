@@ -59,7 +59,7 @@ def ours(name: str, *options: str) -> Kind:
     return Kind(
         name,
         (
-            *(sys.executable, "-m", "barnabas.cli", "proxy"),
+            *(sys.executable, "-m", "barnabas", "proxy"),
             *("--bootstrap-server", "127.0.0.1:{server}", "--listen", "127.0.0.1:{listen}"),
             *options,
         ),

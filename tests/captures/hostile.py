@@ -21,16 +21,17 @@ from typing import Final
 
 import zstandard
 
-from barnabas.capture_input import remarks
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.captures.input import remarks
 from tests.captures.tcp.test_packets import WRAPPINGS, behind
 from tests.captures.test_numbering import mixed
 from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap
+from tests.places import SAMPLES
 
 EXTREMES: Final[tuple[int, ...]] = (
     0,
@@ -52,7 +53,6 @@ EXTREMES: Final[tuple[int, ...]] = (
 )
 """Numbers that lengths, counts and offsets are set to."""
 
-SAMPLES: Final = Path(__file__).parents[2] / "captures" / "samples"
 
 SECONDS: Final = 10.0
 """A small file that takes longer is a finding of a campaign."""

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.test_capture import may_capture
+from tests.barnabas.cli.captures.test_capture import may_capture
 from tests.captures.traffic import exchanges, kafka_seen, marks, request
 
 pytestmark = [pytest.mark.needs_tshark, pytest.mark.filterwarnings("ignore")]

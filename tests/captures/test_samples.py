@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -18,11 +17,12 @@ from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.cli import app
+from barnabas.cli.app import app
+from tests import places
 from tests.captures.traffic import kafka_seen, marks, tshark
 from tests.samples.recipes import PASSWORD, SAMPLES
 
-FOLDER = Path(__file__).parents[2] / "captures" / "samples"
+FOLDER = places.SAMPLES
 
 NAMES = tuple(name for name, _ in SAMPLES)
 

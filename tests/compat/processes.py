@@ -24,11 +24,12 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs import api
 from tests.compat.cells import Side
+from tests.places import ROOT
 
 DEADLINE: Final = 60.0
 """Seconds for a job; clients themselves give up after 20 in each step."""
 
-HERE: Final = Path(__file__).parents[2]
+HERE: Final = ROOT
 
 
 def run_client(client: str, job: str, asked: dict[str, Any], deadline: float = DEADLINE) -> Side:
@@ -166,7 +167,7 @@ def wire(bootstrap: str) -> Iterator[Wire]:
         wired.findings += in_words(_found(capture))
 
 
-_BARNABAS: Final = (sys.executable, "-m", "barnabas.cli")
+_BARNABAS: Final = (sys.executable, "-m", "barnabas")
 
 LOOPBACK: Final = "lo" if sys.platform == "linux" else "lo0"
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql.types import VariantVal
 
-from barnabas import captures
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
@@ -18,8 +16,7 @@ from barnabas.pipeline.rows.exchanges import row
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
 from tests.captures.kafka.context.exchanges import exchange
-
-SAMPLES = Path(captures.__file__).parent / "samples"
+from tests.places import SAMPLES
 
 
 def sample(name: str, *, strays: bool = False) -> Iterator[tuple[Exchange, Context]]:

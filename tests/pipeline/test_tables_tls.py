@@ -10,6 +10,7 @@ import pytest
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import Secrets
 from barnabas.pipeline.tables.tables import write
+from tests.places import SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(600)  # with the start of a JVM, on whatever machine
 
 
-CAPTURE = Path(__file__).parent.parent.parent / "captures" / "samples" / "tls.pcapng"
+CAPTURE = SAMPLES / "tls.pcapng"
 
 
 def test_they_are_used_as_those_in_the_file(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,15 +6,15 @@ import gzip
 import json
 import random
 import struct
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from barnabas.specs.headers import request_header_version, response_header_version
+from tests import places
 from tests.proxy.playbook import Actor, Stage, bytewise, raw, whole
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 
 SCENARIO = """
 version: 1

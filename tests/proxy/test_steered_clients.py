@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli import app
+from barnabas.cli.app import app
 from barnabas.harness import Harness
 from barnabas.loop import run
 from barnabas.peers.embedded import EmbeddedCluster

@@ -32,7 +32,7 @@ class ProxyProcess:
 
     def __init__(self, bootstrap: str, *options: str) -> None:
         self._command = [
-            *(sys.executable, "-m", "barnabas.cli", "proxy", "--bootstrap-server", bootstrap),
+            *(sys.executable, "-m", "barnabas", "proxy", "--bootstrap-server", bootstrap),
             *("--listen", "127.0.0.1:0", "--log", "off", *options),
         ]
         self.address = ("", 0)

@@ -75,7 +75,7 @@ class ProxyProcess:
 
     def __init__(self, bootstrap: str, data: Path, *options: str) -> None:
         self._command = [
-            *(sys.executable, "-m", "barnabas.cli", "proxy", "--bootstrap-server", bootstrap),
+            *(sys.executable, "-m", "barnabas", "proxy", "--bootstrap-server", bootstrap),
             *("--listen", "127.0.0.1:0", "--log", "json", *options),
         ]
         self._data = data

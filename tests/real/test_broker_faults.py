@@ -223,7 +223,7 @@ def test_nothing_is_left_of_connections(outcome: Outcome) -> None:
 def test_the_capture_is_whole(outcome: Outcome) -> None:
     assert "lost" not in outcome.said
     assert "undecoded" not in outcome.said
-    command = [sys.executable, "-m", "barnabas.cli", "decode", str(outcome.capture)]
+    command = [sys.executable, "-m", "barnabas", "decode", str(outcome.capture)]
     decoded = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert decoded.returncode == 0, decoded.stderr
     lines = decoded.stdout.splitlines()

@@ -232,7 +232,7 @@ def no_password_is_in_log_and_capture(proxy: ProxyProcess, folder: Path) -> None
     for secret in (PASSWORD, SCRAM_PASSWORD, "n=bob"):
         assert secret.encode() not in capture
         assert secret not in log
-    command = [sys.executable, "-m", "barnabas.cli", "decode", str(folder / "run.pcapng")]
+    command = [sys.executable, "-m", "barnabas", "decode", str(folder / "run.pcapng")]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     assert "SCRAM-SHA-256 bob → authenticated again for 10 s" in shown
 

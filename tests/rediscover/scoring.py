@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from barnabas.cli.fuzz.campaigns import Read, read_campaign
+from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.assembling import Assembled, assembled
@@ -16,8 +18,6 @@ from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.replaying import replay
 from barnabas.fuzz.engine.running import Batch, run, run_range
 from barnabas.fuzz.targets.target import Target
-from barnabas.fuzz_campaigns import Read, read_campaign
-from barnabas.fuzz_targets import target as make_target
 from tests.rediscover.pairs import Pair
 
 CASES: Final = 20_000
@@ -75,7 +75,7 @@ def score(
 ) -> list[Score]:
     """Run a campaign against the release that has the bugs of these pairs, until all are found.
 
-    Raises barnabas.trouble.Trouble, barnabas.fuzz.errors.CannotRun if a target can't be had.
+    Raises barnabas.cli.console.trouble.Trouble, barnabas.fuzz.errors.CannotRun if a target can't be had.
     """
     first = pairs[0]
     read = read_campaign(Path(first.campaign), {"target": first.old, "budget": {"cases": cases}})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas import fuzz_targets
+from barnabas.cli.fuzz import targets
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.targets.decoder import DecoderTarget
@@ -43,16 +43,16 @@ def make(text: str, own: bool) -> DecoderTarget:
 
 @pytest.fixture
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    kinds = (*fuzz_targets.KINDS, Kind("fake", "decoder", "with a bug", "fake:old", make))
-    monkeypatch.setattr(fuzz_targets, "KINDS", kinds)
-    monkeypatch.setattr("barnabas.fuzz_campaigns.KNOWN", _known(kinds))
+    kinds = (*targets.KINDS, Kind("fake", "decoder", "with a bug", "fake:old", make))
+    monkeypatch.setattr(targets, "KINDS", kinds)
+    monkeypatch.setattr("barnabas.cli.fuzz.campaigns.KNOWN", _known(kinds))
     path = tmp_path / "c.yaml"
     path.write_text(CAMPAIGN)
     return path
 
 
 def _known(kinds: tuple[Kind, ...]) -> Any:
-    from barnabas.fuzz_campaigns import KNOWN
+    from barnabas.cli.fuzz.campaigns import KNOWN
 
     return KNOWN._replace(targets=tuple(kind.name for kind in kinds))
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Final
 
+from tests import places
 from tests.interrupts import children_hear_interrupts
 from tests.samples.recipes import SAMPLES
 
-FOLDER: Final = Path(__file__).parents[2] / "captures" / "samples"
+FOLDER: Final = places.SAMPLES
 
 
 def main() -> int:

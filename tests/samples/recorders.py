@@ -27,7 +27,7 @@ def proxy(
     bootstrap: str, path: Path, *options: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     """`barnabas proxy --capture PATH`; where it listens."""
-    command = [*(sys.executable, "-m", "barnabas.cli", "proxy", "--bootstrap-server", bootstrap)]
+    command = [*(sys.executable, "-m", "barnabas", "proxy", "--bootstrap-server", bootstrap)]
     command += ["--listen", "127.0.0.1:0", "--log", "off", "--capture", str(path), *options]
     _said("barnabas", command[3:])
     with subprocess.Popen(

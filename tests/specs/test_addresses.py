@@ -7,7 +7,6 @@ import gzip
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,9 @@ from barnabas.specs.codec.budget import BUDGET, TooLarge
 from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
+from tests import places
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 
 
 def places_in(layout: Layout, path: str = "") -> Iterator[str]:
@@ -46,9 +46,9 @@ def test_every_place_with_an_address_is_patched_kept_out_or_explained(key: int) 
 
 
 def test_nothing_is_listed_that_has_no_address() -> None:
-    for key, places in PLACES.items():
+    for key, listed in PLACES.items():
         for version in range(specs.api(key).versions[1] + 1):
-            expected = {p.path for p in places if p.first <= version <= p.last}
+            expected = {p.path for p in listed if p.first <= version <= p.last}
             assert set(places_in(specs.api(key).response.layout(version))) == expected
 
 

@@ -7,7 +7,6 @@ import json
 import random
 import tracemalloc
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from barnabas import specs
 from barnabas.specs import embedded
 from barnabas.specs.codec import Malformed, Unfit, has_path
 from barnabas.specs.codec.careful_encoder import build
-
-GOLDEN = Path(__file__).parents[1] / "golden"
+from tests.places import GOLDEN
 
 
 def test_missing_fields_take_their_defaults() -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas import specs
 from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from tests.places import GOLDEN
 
-DEFINITIONS = Path(__file__).parents[1] / "golden" / "definitions.json.gz"
+DEFINITIONS = GOLDEN / "definitions.json.gz"
 with gzip.open(DEFINITIONS) as file:
     UNION = json.load(file)["union"]
 

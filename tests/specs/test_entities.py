@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,9 +14,10 @@ from barnabas.specs import NAMES, api
 from barnabas.specs.codec import has_path
 from barnabas.specs.entities import Entity, entity_paths, named
 from barnabas.specs.frames import Direction
+from tests.places import GOLDEN
 
 DEFINITIONS: Final[dict[str, Any]] = json.loads(
-    gzip.decompress((Path(__file__).parents[1] / "golden" / "definitions.json.gz").read_bytes())
+    gzip.decompress((GOLDEN / "definitions.json.gz").read_bytes())
 )
 TYPES: Final[dict[Entity, str]] = {
     "topic": "topicName",

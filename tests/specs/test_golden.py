@@ -7,7 +7,6 @@ import gzip
 import json
 import re
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,9 @@ from barnabas.specs.codec.careful_encoder import build
 from barnabas.specs.declaration import Message
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout, Node
+from tests import places
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 HEADERS = {"RequestHeader": REQUEST_HEADER, "ResponseHeader": RESPONSE_HEADER}
 
 

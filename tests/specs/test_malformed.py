@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,9 @@ from barnabas import specs
 from barnabas.specs import Malformed
 from barnabas.specs.declaration import Message
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from tests.places import GOLDEN
 
-MALFORMED = Path(__file__).parents[1] / "golden" / "malformed.jsonl.gz"
+MALFORMED = GOLDEN / "malformed.jsonl.gz"
 HEADERS = {"RequestHeader": REQUEST_HEADER, "ResponseHeader": RESPONSE_HEADER}
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
 from barnabas.specs import api
 from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import OFFERED, RELEASES, Range, offered
-
-GOLDEN = Path(__file__).parents[1] / "golden"
+from tests.places import GOLDEN
 
 with gzip.open(GOLDEN / "definitions.json.gz") as file:
     DEFINITIONS = json.load(file)

@@ -19,9 +19,10 @@ from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.registry import NAMES, api
+from tests import places
 from tests.specs.strategies import values
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 
 SEEN = (0, 1, 3, 8, 11, 12, 13, 14, 18, 22, 26, 28, 68, 76, 88)
 """The APIs that some check looks into."""
@@ -110,7 +111,7 @@ def test_entries_are_whole() -> None:
 
 
 def test_files_are_named_as_checks_are() -> None:
-    folder = Path(__file__).parents[3] / "captures" / "checks"
+    folder = places.ROOT / "captures" / "checks"
     tests = {path.stem for path in Path(__file__).parent.glob("test_*.py")}
     for check in CHECKS:
         assert (folder / f"{check.name}.py").exists()

@@ -9,10 +9,10 @@ from typing import Any
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
-from barnabas.convert import Wanted, convert
-from barnabas.output import Output
-from barnabas.parsing import parse_filter
-from barnabas.terminal import Terminal
+from barnabas.cli.captures.convert import Wanted, convert
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.parsing import parse_filter
+from barnabas.cli.console.terminal import Terminal
 
 
 def quiet() -> Output:

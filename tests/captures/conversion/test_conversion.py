@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.reader import CaptureReader
-from barnabas.convert import Wanted
+from barnabas.cli.captures.convert import Wanted
 from tests.captures.conversion.given import converted, rows
 from tests.captures.test_samples import FOLDER, NAMES
 from tests.samples.recipes import PASSWORD

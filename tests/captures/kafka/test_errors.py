@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from barnabas.captures.kafka.errors import error_paths, first_error
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.registry import REGISTRY, api
+from tests import places
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 
 
 def test_tagged_errors_count() -> None:

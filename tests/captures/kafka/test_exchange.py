@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +18,10 @@ from barnabas.captures.kafka.exchange import (
     body_version,
 )
 from barnabas.specs.registry import api
+from tests import places
 from tests.bodies import reassignments
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 
 
 def pending(correlation_id: int, *, opaque: bool = False) -> Pending:

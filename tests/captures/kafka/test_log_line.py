@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,9 @@ from barnabas.captures.kafka.log_line import DETAILS, details
 from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
 from barnabas.specs.codec import has_path
 from barnabas.specs.registry import api
+from tests import places
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "golden-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 
 # magic 0, one record "v"
 MESSAGE = bytes.fromhex("00000000000000070000000f b8ba5f57 0000 ffffffff 0000000176")

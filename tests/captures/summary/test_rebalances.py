@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
@@ -11,8 +9,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.summary.rebalances import Rebalances, Row
 from tests.captures.checks import test_epochs as epochs
 from tests.captures.checks.test_generations import PAIR, S, join
-
-SAMPLES = Path(__file__).parents[2] / "captures" / "samples"
+from tests.places import SAMPLES
 
 
 def rows(name: str) -> list[Row]:

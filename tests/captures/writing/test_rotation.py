@@ -30,8 +30,8 @@ from barnabas.captures.writing.rotation import Rotation, Segments
 from barnabas.captures.writing.sink import Sink, Stats
 from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, Full, begin, heard
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "captures" / "samples"
 OURS = ("faults.pcapng", "sasl.pcapng", "transactions.pcapng")
 NAMED = "2d4e"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.run_experiment import run
+from barnabas.cli.experiments.run import run
 
 pytestmark = [pytest.mark.needs_apache("0.11.0.1"), pytest.mark.timeout(300)]
 

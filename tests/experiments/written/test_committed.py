@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from barnabas import experiments
+from barnabas.cli.experiments.run import plots, written
 from barnabas.experiments.written.registry import experiment
-from barnabas.run_experiment import plots, written
 
 RESULTS = Path(experiments.__file__).parent / "results"
 NAMES = sorted(path.stem for path in RESULTS.glob("*.json"))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from barnabas.cli.experiments.run import run
 from barnabas.experiments.written.registry import EXPERIMENTS, experiment
-from barnabas.run_experiment import run
 
 OWN = [name for name, _ in EXPERIMENTS if not experiment(name).versions]
 

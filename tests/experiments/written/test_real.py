@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.cli.experiments.run import run
 from barnabas.experiments.written.registry import EXPERIMENTS, experiment
-from barnabas.run_experiment import run
 
 NAMES = [
     name

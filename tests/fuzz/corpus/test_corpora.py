@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from barnabas import captures
 from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
 from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.errors import CannotRun
 from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA
 from tests.fuzz.fakes import FakeTarget
+from tests.places import SAMPLES
 
-SAMPLES = Path(captures.__file__).parent / "samples"
 SOME = Basis("broker", ((METADATA, (1, 2)), (HEARTBEAT, (0,))))
 FRAME = {
     "api": "Metadata",

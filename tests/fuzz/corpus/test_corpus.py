@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from barnabas import captures
 from barnabas.fuzz.corpus.corpus import captured, generated, listed
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.specs import keys
 from barnabas.specs.frames import Direction
+from tests.places import GOLDEN, SAMPLES
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
 
@@ -48,7 +47,7 @@ def test_a_line_that_is_no_frame_is_named(tmp_path: Path) -> None:
 
 
 def test_captured_ones_are_each_there_once() -> None:
-    capture = Path(captures.__file__).parent / "samples" / "embedded.pcapng"
+    capture = SAMPLES / "embedded.pcapng"
     for direction in DIRECTIONS:
         found = list(captured(capture, direction))
         assert found

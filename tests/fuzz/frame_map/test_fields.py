@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ from barnabas.specs import REGISTRY, api
 from barnabas.specs.codec import Malformed
 from barnabas.specs.codec.spans import spans
 from barnabas.specs.frames import Direction, request_head
+from tests.places import GOLDEN
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 DIRECTIONS: tuple[Direction, ...] = ("request", "response")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.peers.apache.guard import Guard
+from tests.places import ROOT
 
 HOLDER = """
 import subprocess, sys
@@ -54,7 +55,7 @@ def test_children_and_directory_go_with_their_process(then: str, tmp_path: Path)
         text=True,
         timeout=20,
         check=False,
-        cwd=Path(__file__).parents[3],
+        cwd=ROOT,
     )
     guard, *children = [int(pid) for pid in holder.stdout.split()]
     assert gone(guard)

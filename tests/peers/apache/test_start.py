@@ -6,17 +6,17 @@ import json
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from barnabas.cli.console.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from barnabas.cli.peers.run import start
 from barnabas.peers import PEERS, apache
 from barnabas.peers.apache.probe import brokers
-from barnabas.run_peers import start
-from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from tests.places import ROOT
 
-HERE = Path(__file__).parents[3]
-START = "from barnabas.run_peers import start; raise SystemExit(start({kind!r}))"
+HERE = ROOT
+START = "from barnabas.cli.peers.run import start; raise SystemExit(start({kind!r}))"
 
 
 @pytest.fixture(autouse=True)

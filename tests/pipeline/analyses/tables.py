@@ -15,7 +15,8 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
 from barnabas.pipeline.rows.exchanges import batch, row, software_of
-from tests.pipeline.given import SAMPLES, body_text
+from tests.pipeline.given import body_text
+from tests.places import SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -22,15 +22,12 @@ from barnabas.pipeline.reading.numbering import Numbers
 from barnabas.pipeline.reading.packet_arrays import Stretch
 from barnabas.pipeline.reading.plan import Plan
 from barnabas.pipeline.reading.ranges import ranges
+from tests import places
 from tests.captures.hostile import mutated
 from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.stages import planned
 
-SAMPLES = [
-    path
-    for path in sorted((Path(__file__).parents[2] / "captures" / "samples").iterdir())
-    if path.suffix != ".md"
-]
+SAMPLES = [path for path in sorted(places.SAMPLES.iterdir()) if path.suffix != ".md"]
 QUICK = settings(max_examples=40)
 
 Row = tuple[int, int, int, int, bytes, tuple[str, ...]]

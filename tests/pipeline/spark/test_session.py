@@ -15,11 +15,11 @@ import pytest
 from barnabas.pipeline.tables.tables import read, write
 from tests.pipeline.everything import everything
 from tests.pipeline.spark_processes import LITTLE, connect_server, standalone
+from tests.places import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parent.parent.parent
 CAPTURE = ROOT / "captures" / "samples" / "wrong.pcap"
 
 WORK = """

@@ -15,7 +15,8 @@ from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import follow
 from barnabas.pipeline.tables.sql import statements
 from barnabas.pipeline.tables.tables import read, write
-from tests.captures.writing.test_rotation import ROOT, SAMPLES, rotated
+from tests.captures.writing.test_rotation import SAMPLES, rotated
+from tests.places import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

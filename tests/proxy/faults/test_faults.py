@@ -3,7 +3,6 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -12,6 +11,7 @@ from barnabas.proxy.effects import Effect
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import Dice
 from barnabas.proxy.rules.wording import describe
+from tests.places import ROOT
 from tests.proxy.faults.given import message
 
 SETTINGS = {
@@ -77,7 +77,7 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
 
 
 def test_every_fault_stands_once_in_the_readme() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
     (table,) = re.findall(r"^\| fault \| what it does \| settings \|\n((?:\|.*\n)+)", readme, re.M)
     named = [
         name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])

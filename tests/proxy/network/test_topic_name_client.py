@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.cli import app
+from barnabas.cli.app import app
 from barnabas.loop import run
 from barnabas.proxy.control import lines
 from barnabas.proxy.control.history import History

@@ -17,9 +17,10 @@ from barnabas.proxy.faults.hold import Hold
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.scenario.file import ScenarioError, load, loads
+from tests.places import ROOT
 from tests.proxy.faults.given import message
 
-EXAMPLES = sorted(Path(__file__).parents[2].joinpath("experiments/scenarios").glob("*.yaml"))
+EXAMPLES = sorted(ROOT.joinpath("experiments/scenarios").glob("*.yaml"))
 
 NUMBER = "number of at most 64 bits"
 TIMES = "the units are ns, us, ms, s, m, h"

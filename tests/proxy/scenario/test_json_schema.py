@@ -8,10 +8,11 @@ import yaml
 
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.file import scenario_schema
+from tests.places import ROOT
 
 jsonschema = pytest.importorskip("jsonschema")
 
-EXAMPLES = sorted(Path(__file__).parents[2].joinpath("experiments/scenarios").glob("*.yaml"))
+EXAMPLES = sorted(ROOT.joinpath("experiments/scenarios").glob("*.yaml"))
 
 
 def accepts(text: str) -> bool:

@@ -6,14 +6,14 @@ import gzip
 import json
 import random
 import struct
-from pathlib import Path
 
 import pytest
 
 from barnabas.specs import records
 from barnabas.specs.records import Batch, compress, decompress, rebuild
+from tests import places
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:
     SETS = {case["case"]: bytes.fromhex(case["hex"]) for case in map(json.loads, lines)}
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas.specs import records
 from barnabas.specs.records import Batch, Record
+from tests import places
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:
     SETS: list[dict[str, Any]] = [json.loads(line) for line in lines]
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas.specs import records
+from tests import places
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of its imports
     from kafka.record import MemoryRecords
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
 PREFIXES = ("magic1-none", "magic1-gzip", "magic2-none", "magic2-gzip")
 with gzip.open(GOLDEN, "rt") as lines:
     SETS: list[dict[str, Any]] = [

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
+from tests import places
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "malformed.jsonl.gz"
+GOLDEN = places.GOLDEN / "malformed.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:
     SETS: list[dict[str, Any]] = [
         case for line in lines if (case := json.loads(line))["kind"] == "records"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +12,13 @@ import pytest
 from barnabas.specs import records
 from barnabas.specs.records import Batch, rebuild
 from barnabas.specs.records.message_set import read_message
+from tests import places
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # of its imports
     from kafka.record import MemoryRecords
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:
     SETS = {case["case"]: bytes.fromhex(case["hex"]) for case in map(json.loads, lines)}
 

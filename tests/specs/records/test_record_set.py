@@ -7,7 +7,6 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -16,8 +15,9 @@ from hypothesis import strategies as st
 
 from barnabas.specs import records
 from barnabas.specs.malformed import Malformed
+from tests import places
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "records-a.jsonl.gz"
+GOLDEN = places.GOLDEN / "records-a.jsonl.gz"
 with gzip.open(GOLDEN, "rt") as lines:
     SETS = {case["case"]: bytes.fromhex(case["hex"]) for case in map(json.loads, lines)}
 

@@ -1,0 +1,1 @@
+"""`barnabas analyze`: tables and a report, on Spark."""

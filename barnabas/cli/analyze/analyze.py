@@ -1,0 +1,162 @@
+"""`barnabas analyze`: captures to tables and a report, on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from barnabas.captures.files import private
+from barnabas.cli.analyze.progress import Shown, shown
+from barnabas.cli.analyze.summary import as_json, lines
+from barnabas.cli.captures.files import capture_files
+from barnabas.cli.captures.input import opened
+from barnabas.cli.captures.tls_keys import read_keys
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.pipeline.spark.errors import UnavailableError, reason
+from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.tables.folders import ON_REQUEST, plain
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from barnabas.pipeline.analyze import Outcome
+
+OURS: Final = frozenset(
+    (
+        "exchanges",
+        "errors",
+        "connections",
+        "notes",
+        *ON_REQUEST,
+        "analyses",
+        "report.html",
+        "report.part",
+        "tables.sql",
+        "_runs",
+        "_state",
+        "_checkpoint",
+    )
+)
+"""What a folder of before has in it: it is written again."""
+
+
+LITTLE: Final = 32 << 20
+"""Bytes of captures that are not worth compiling for."""
+
+
+class Wanted(NamedTuple):
+    """What the command line asked for."""
+
+    captures: Sequence[Path]
+    out: Path
+    master: str | None = None
+    settings: Mapping[str, str] = {}
+    tls_keys: Path | None = None
+    as_json: bool = False
+    also: Sequence[str] = ()
+    """Tables of ON_REQUEST."""
+
+
+def analyze(wanted: Wanted, output: Output | None = None) -> int:
+    """Write tables and report, and print what they come to; returns the exit code. Raises Trouble.
+
+    As for `barnabas check`, notes alone are no findings in the sense of the exit code.
+    """
+    output = output or Output()
+    try:
+        parse_master(wanted.master)
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
+    for table in wanted.also:
+        if table not in ON_REQUEST:
+            raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
+    files = capture_files(wanted.captures)
+    opened(*files, keys=read_keys(wanted.tls_keys))
+    free(wanted.out)
+    try:
+        with shown(output) as progress:
+            outcome = _run(wanted, files, progress)
+    except KeyboardInterrupt:
+        output.note(f"interrupted: {wanted.out} is not complete; the same command begins anew")
+        return COULD_NOT_RUN
+    return printed(outcome, wanted, output)
+
+
+def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
+    """Print what it came to; returns the exit code."""
+    if wanted.as_json:
+        output.raw(as_json(outcome))
+    else:
+        for line in lines(outcome):
+            output.out.print(line)
+    severities = {row["severity"] for row in outcome.results["findings"].rows}
+    return FINDINGS if severities - {"note"} else FINE
+
+
+def free(out: Path) -> None:
+    """Raises Trouble if the folder is of something else, or can't be."""
+    try:
+        plain(out.resolve())
+    except ValueError as problem:
+        raise Trouble(f"--out: {problem}") from None
+    try:
+        private.folder(out)
+        others = sorted(path.name for path in out.iterdir() if path.name not in OURS)
+    except FileExistsError:
+        raise Trouble(f"--out {out} is a file: tables and report need a folder") from None
+    except OSError as problem:
+        raise Trouble(f"--out {out}: {problem.strerror}") from None
+    if others:
+        raise Trouble(f"--out {out} has something else in it ({others[0]}): name a new folder")
+
+
+def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    size = sum(path.stat().st_size for path in files) if wanted.master is None else None
+    with session_of(wanted, progress, size) as spark:
+        return _work(spark, wanted, files, progress)
+
+
+@contextmanager
+def session_of(wanted: Wanted, progress: Shown, size: int | None = None) -> Iterator[SparkSession]:
+    """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
+
+    size: bytes that it is for, if that is known and it is ours to set up.
+    """
+    from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
+
+    ours: Mapping[str, str] = {}
+    if size is not None and size < LIGHT_UP_TO:
+        ours = QUICK if size < LITTLE else LIGHT
+
+    progress.step(0, 1, "starting Spark")
+    try:
+        with session(wanted.master, {**ours, **wanted.settings}) as spark:
+            yield spark
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        raise Trouble(f"{where}{problem.strerror or problem}", COULD_NOT_RUN) from None
+
+
+def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    # all of these import pyspark, which is known to be there by now
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from barnabas.pipeline.analyze import analyze as analyze_tables
+    from barnabas.pipeline.spark.progress import watched
+    from barnabas.pipeline.tables.tables import write
+
+    # whoever works for us may have begun in another folder
+    out, files = wanted.out.resolve(), [path.resolve() for path in files]
+    secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
+    with watched(spark, progress.tasks):
+        try:
+            write(spark, files, out, progress.step, secrets=secrets, also=wanted.also)
+            return analyze_tables(spark, out, progress.step)
+        except (PySparkException, Py4JError) as problem:
+            raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from None

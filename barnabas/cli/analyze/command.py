@@ -1,0 +1,92 @@
+"""`barnabas analyze`: its options, and the job that they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from barnabas.cli.console.options import Conf, TlsKeys, spark_settings
+from barnabas.cli.console.trouble import Trouble
+
+ANALYZE_EXAMPLES: Final = (
+    "Examples:\n\n  barnabas analyze run.pcapng --out analysis\n\n"
+    "  barnabas analyze captures/ 'more/*.pcap.gz' --out analysis\n\n"
+    "  barnabas analyze captures/ --out /shared/analysis --master spark://master:7077 "
+    "--conf spark.executor.memory=4g\n\n"
+    "  barnabas analyze captures/ --out /shared/analysis --master sc://spark.example.org\n\n"
+    "  barnabas analyze run.pcapng --out analysis --json | jq .findings\n\n"
+    "  barnabas analyze run.pcapng --out analysis --tables packets,frames\n\n"
+    "  barnabas analyze --follow captures/ --out analysis"
+)
+"""What stands below its help."""
+
+
+def analyze_command(
+    captures: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CAPTURE...", help="Captures (pcapng or pcap, also gzip or zstd), or folders."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="The folder for tables and report: a new one, an empty one, or one of before.",
+        ),
+    ],
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master",
+            metavar="URL",
+            help="Where Spark runs: local[N], spark://HOST:PORT, sc://HOST:PORT (Spark Connect) "
+            "...; here, on all cores, if absent. A cluster must see the captures and DIR by "
+            "the same paths.",
+        ),
+    ] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(
+            "--tables",
+            metavar="NAMES",
+            help="Tables to write beside the others: packets, frames or packets,frames. They have "
+            "more rows than all others.",
+        ),
+    ] = None,
+    conf: Conf = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Go on while a proxy writes segments into the folder, until Ctrl-C; then the report.",
+        ),
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="With --follow: end when all that is closed is read.")
+    ] = False,
+    tls_keys: TlsKeys = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="What is printed at the end, as one document.")
+    ] = False,
+) -> None:
+    """Make tables, analyses and an HTML report of captures of any size, on Spark.
+
+    Exit code 1: errors or warnings among the findings (notes are none), as `barnabas check` has it.
+    """
+    from barnabas.cli.analyze.analyze import Wanted, analyze
+
+    settings = spark_settings(conf)
+    also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
+    wanted = Wanted(captures, out, master, settings, tls_keys, as_json, also)
+    if follow:
+        from barnabas.cli.analyze.follow import follow as follow_folder
+
+        raise typer.Exit(follow_folder(wanted, until_read=once))
+    if once:
+        raise Trouble("--once says when --follow ends: give both")
+    raise typer.Exit(analyze(wanted))

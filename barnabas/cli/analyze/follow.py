@@ -1,0 +1,113 @@
+"""`barnabas analyze --follow`: tables of a capture that is still being written, then their report."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from barnabas.cli.analyze.analyze import Wanted, free, printed, session_of
+from barnabas.cli.analyze.progress import Shown, shown
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
+from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.tables.folders import plain
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from barnabas.pipeline.analyze import Outcome
+
+
+def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) -> int:
+    """Write tables as segments are closed, until Ctrl-C (or all that is there is read), then the report.
+
+    Returns the exit code, as `analyze` does. Raises Trouble.
+    """
+    output = output or Output()
+    folder = _folder(wanted)
+    free(wanted.out)
+    try:
+        with shown(output) as progress, session_of(wanted, progress) as spark:
+            outcome = _work(spark, wanted, folder, until_read, progress, output)
+    except KeyboardInterrupt:
+        output.note(
+            f"interrupted: {wanted.out} has no report; the same command goes on where it was"
+        )
+        return COULD_NOT_RUN
+    return printed(outcome, wanted, output)
+
+
+def _folder(wanted: Wanted) -> Path:
+    if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - also where a name is too long
+        raise Trouble(
+            "--follow takes one folder: that of `barnabas proxy --capture FOLDER --rotate 256MiB`"
+        )
+    try:
+        plain(wanted.captures[0].resolve())
+    except ValueError as problem:
+        raise Trouble(f"--follow: {problem}") from None
+    if wanted.tls_keys is not None:
+        raise Trouble("--tls-keys can't be had with --follow: what a proxy captures is plain")
+    if wanted.also:
+        raise Trouble("--tables can't be had with --follow: analyze the folder when it is complete")
+    try:
+        kind = parse_master(wanted.master).kind
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
+    if kind == "connect":
+        raise Trouble("--follow reads the folder here: give a --master that is no Spark Connect")
+    return wanted.captures[0]
+
+
+def _work(
+    spark: SparkSession,
+    wanted: Wanted,
+    folder: Path,
+    until_read: bool,
+    progress: Shown,
+    output: Output,
+) -> Outcome:
+    from pyspark.errors import PySparkException
+
+    from barnabas.pipeline.analyze import analyze as analyze_tables
+    from barnabas.pipeline.spark.progress import watched
+    from barnabas.pipeline.streaming.batches import Batches
+    from barnabas.pipeline.streaming.job import follow as begin
+
+    out = wanted.out.resolve()
+    batches = Batches(out)
+    try:
+        with _interrupt() as interrupted:
+            query = begin(spark, folder, batches, until_read=until_read)
+            progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
+            said = 0
+            ended = False
+            while not (ended or interrupted.is_set()):
+                ended = bool(query.awaitTermination(1))
+                if batches.count > said:
+                    said = batches.count
+                    output.note(f"batch {said} is written")
+            query.stop()
+        if not batches.count:
+            raise Trouble(f"no closed segment has come to {folder} yet", COULD_NOT_RUN)
+        with watched(spark, progress.tasks):
+            return analyze_tables(spark, out, progress.step)
+    except PySparkException as problem:
+        why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
+        raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem
+
+
+@contextmanager
+def _interrupt() -> Iterator[threading.Event]:
+    """Ctrl-C sets it: raised within a call to the JVM it would take that apart."""
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

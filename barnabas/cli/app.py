@@ -1,0 +1,155 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas import __version__
+from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
+from barnabas.cli.captures.commands import capture_app
+from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
+from barnabas.cli.console.terminal import lines
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.cli.ctl.ctl import ctl_app
+from barnabas.cli.experiments.command import experiment_app
+from barnabas.cli.explore.command import EXPLORE_EXAMPLES, explore_command
+from barnabas.cli.fuzz.commands import fuzz_app
+from barnabas.cli.proxy.command import PROXY_EXAMPLES, proxy_command
+from barnabas.cli.replay.command import REPLAY_EXAMPLES, replay_command
+from barnabas.cli.scenarios.commands import scenario_app
+from barnabas.cli.specs.commands import spec_app
+
+app = typer.Typer(
+    name="barnabas",
+    help="A protocol test bench and man-in-the-middle proxy for Apache Kafka.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
+app.add_typer(capture_app)
+app.add_typer(scenario_app, name="scenario")
+app.add_typer(spec_app, name="spec")
+app.add_typer(peers_app, name="peers")
+app.add_typer(ctl_app, name="ctl")
+app.add_typer(experiment_app, name="experiment")
+app.add_typer(fuzz_app, name="fuzz")
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"barnabas {__version__}")
+        raise typer.Exit(FINE)
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    until_eof: Annotated[
+        bool,
+        typer.Option(
+            "--until-eof", help="Stop, as by SIGTERM, when stdin ends: for programs that start it."
+        ),
+    ] = False,
+) -> None:
+    if until_eof:
+        from barnabas.cli.console.until_eof import stop_at_eof
+
+        stop_at_eof()
+
+
+app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
+app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
+app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
+app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
+app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
+
+
+@peers_app.command("list")
+def peers_list(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each that can be started.")
+    ] = False,
+) -> None:
+    """List the kinds of brokers that can be started, and the versions that were seen working."""
+    import json
+
+    from barnabas.cli.peers.run import kinds, startable
+
+    for line in map(json.dumps, startable()) if as_json else kinds():
+        typer.echo(line)
+
+
+@peers_app.command(
+    "start",
+    epilog="Examples:\n\n  barnabas peers start embedded\n\n"
+    "  barnabas peers start apache:3.9.1 --nodes 3",
+)
+def peers_start(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="embedded, or apache:VERSION; see `peers list`.")
+    ],
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes",
+            "--brokers",
+            "-n",
+            min=1,
+            max=100,
+            help="How many brokers; 3 if embedded, else 1.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Start brokers, print their addresses, and keep them running until Ctrl-C."""
+    from barnabas.cli.peers.run import start
+
+    raise typer.Exit(start(kind, nodes))
+
+
+@app.command("demo")
+def demo_command(
+    capture: Annotated[
+        Path, typer.Option("--capture", "-c", metavar="FILE", help="Where to write the capture.")
+    ] = Path("demo.pcapng"),
+) -> None:
+    """Show what it does: an embedded cluster, real clients, a scenario, a capture."""
+    from barnabas.demo import demo
+
+    raise typer.Exit(demo(capture))
+
+
+def main() -> None:
+    """The entry point: troubles are one line and an exit code, never a traceback."""
+    try:
+        app()
+    except Trouble as trouble:
+        sys.stderr.write(f"barnabas: {lines(str(trouble))}\n")
+        sys.exit(trouble.code)
+    except BrokenPipeError:
+        sys.exit(FINE)
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        sys.stderr.write(f"barnabas: the output is not complete: {problem.strerror}\n")
+        sys.exit(COULD_NOT_RUN)
+    finally:
+        if sys.stdout is not None and not sys.stdout.closed:
+            try:
+                sys.stdout.flush()
+            except OSError:  # what it still has is lost, and was said to be: it must not try again
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

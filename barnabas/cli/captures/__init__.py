@@ -1,0 +1,1 @@
+"""Commands about captures: capture, decode, summary, grep, check, diff, convert."""

@@ -1,0 +1,155 @@
+"""`barnabas capture`: packets of a network interface into a pcapng file, as tcpdump would write it.
+
+scapy opens the socket; nothing is decoded while packets pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO, Final
+
+from barnabas import __version__
+from barnabas.captures.files import private
+from barnabas.captures.tcp.headers import parse
+from barnabas.captures.writing.pcapng import interface, packet, section, statistics
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+
+_LONGEST: Final = 1 << 17
+"""Bytes of a packet; those within a host may be longer than 64 KiB (segmentation offload)."""
+_BUFFER: Final = 64 << 20
+"""Bytes that the kernel is asked to keep for us while we write."""
+_SO_RCVBUFFORCE: Final = 33
+_SOL_PACKET, _PACKET_STATISTICS = 263, 6
+_WAIT: Final = 0.2
+"""Seconds after which what was written is flushed though nothing more came."""
+
+
+def capture(name: str, ports: Collection[int], path: Path, output: Output | None = None) -> int:
+    """Write the TCP packets of an interface from or to some ports (none given: all) until Ctrl-C.
+
+    Returns the exit code. Raises Trouble if it can't start.
+    """
+    output = output or Output()
+    opened = _opened(name)
+    written = 0
+    stop = _Stop()
+    try:
+        try:
+            file = os.fdopen(private.empty(path), "wb")
+        except OSError as problem:
+            raise Trouble(f"can't write the capture {path}: {problem.strerror}") from None
+        with file:
+            linktype = _linktype(opened)
+            file.write(section("", f"barnabas {__version__}") + interface(linktype))
+            output.ready(json.dumps({"ready": {"interface": name, "pid": os.getpid()}}))
+            for ts_ns, data in _packets(opened, file, stop):
+                if _wanted(linktype, data, ports):
+                    file.writelines(packet(ts_ns, data, b""))
+                    written += 1
+            dropped = _dropped(opened.ins)
+            file.write(statistics(time.time_ns(), "", dropped))
+    except OSError as problem:
+        raise Trouble(
+            f"the capture ends after {written} packets: {problem.strerror}", COULD_NOT_RUN
+        ) from None
+    finally:
+        opened.close()
+    lost = f", {dropped} dropped by the kernel" if dropped else ""
+    output.note(f"{path}: {written} packets{lost}; next: barnabas decode {path}")
+    return FINE
+
+
+class _Stop:
+    """SIGINT and SIGTERM: what has come until then is still written. The second one ends at once."""
+
+    def __init__(self) -> None:
+        self.at: int | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.at = time.time_ns()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _opened(name: str) -> Any:
+    """scapy's socket on an interface."""
+    try:
+        from scapy.arch import get_if_list
+        from scapy.config import conf
+        from scapy.layers import l2  # noqa: F401 its link types are known once it is loaded
+    except ImportError:
+        raise Trouble("capturing needs scapy: pip install 'barnabas[capture]'") from None
+    known = get_if_list()
+    if name not in known:
+        raise Trouble(f"there is no interface {name!r}; there are {', '.join(sorted(known))}")
+    try:
+        # on loopback each packet would be there twice: leaving and arriving
+        opened: Any = (conf.L2socket if name.startswith("lo") else conf.L2listen)(
+            iface=name, promisc=False
+        )
+    except PermissionError:
+        raise Trouble(
+            "capturing needs the right to open raw sockets (root, or the capability CAP_NET_RAW);"
+            " or let tcpdump write a file: barnabas decode reads it",
+            COULD_NOT_RUN,
+        ) from None
+    except OSError as problem:
+        raise Trouble(f"can't capture on {name}: {problem}", COULD_NOT_RUN) from None
+    for option in (socket.SO_RCVBUF, _SO_RCVBUFFORCE):
+        try:
+            opened.ins.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
+        except (AttributeError, OSError):  # no plain socket, or no right to more than is usual
+            break
+    return opened
+
+
+def _linktype(opened: Any) -> int:
+    from scapy.config import conf
+
+    number: int = conf.l2types.layer2num[opened.LL]
+    return number
+
+
+def _packets(opened: Any, file: BinaryIO, stop: _Stop) -> Iterator[tuple[int, bytes]]:
+    """(ns since the epoch, bytes) of what passes until it is to stop."""
+    while True:
+        if not select.select([opened], [], [], _WAIT if stop.at is None else 0)[0]:
+            if stop.at is not None:
+                return
+            file.flush()
+            continue
+        _, data, seconds = opened.recv_raw(_LONGEST)
+        if data:
+            ts_ns = int(seconds * 1e9) if seconds else time.time_ns()
+            if stop.at is not None and ts_ns > stop.at:
+                return
+            yield ts_ns, data
+
+
+def _wanted(linktype: int, data: bytes, ports: Collection[int]) -> bool:
+    segment = parse(linktype, data)
+    if segment is None:
+        return not ports  # perhaps a fragment, or in a tunnel
+    return not ports or segment.source[1] in ports or segment.target[1] in ports
+
+
+def _dropped(opened: socket.socket) -> int | None:
+    """Packets that the kernel could not keep for us; None where it does not say."""
+    try:
+        answer = opened.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
+        dropped: int = struct.unpack("II", answer)[1]
+    except (AttributeError, OSError, struct.error):
+        return None
+    return dropped

@@ -1,0 +1,129 @@
+"""`barnabas check`: what a capture shows to be wrong."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, Literal
+
+from rich.text import Text
+
+from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.reader import CaptureReader
+from barnabas.cli.captures.findings import (
+    Checked,
+    as_json,
+    as_junit,
+    as_sarif,
+    exchange_text,
+    frames,
+)
+from barnabas.cli.captures.input import exchanges, remarks, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import FINDINGS, FINE
+from barnabas.specs.drafts import Draft
+
+Format = Literal["text", "json", "sarif", "junit"]
+
+MOST: Final = 1000
+"""Findings of a check that are kept; the others are counted."""
+
+STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def check(
+    reader: CaptureReader,
+    checks: Sequence[Check],
+    *,
+    form: Format = "text",
+    dialect: Draft | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print what the checks find in a capture; returns the exit code. Raises Trouble.
+
+    dialect: what is spoken in it, if that is a draft.
+    Notes alone are no findings in the sense of the exit code.
+    """
+    output = output or Output()
+    (path,) = reader.given
+    conversations = Conversations(strays=True)
+    dialects = None if dialect is None else Dialects(dialect)
+    found: list[tuple[Check, Finding]] = []
+    counts: Counter[str] = Counter()
+    total = 0
+
+    def counted() -> Iterator[Exchange]:
+        nonlocal total
+        events = watched(reader, output, "checking")
+        for exchange in exchanges(reader, events, dialects or conversations):
+            total += 1
+            yield exchange
+
+    for one, finding in run(counted(), checks, output.context):
+        counts[one.name] += 1
+        if counts[one.name] <= MOST:
+            found.append((one, finding))
+    found.sort(key=lambda item: item[1].ts)
+    left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
+    checked = Checked(path, total, checks, found, left_out)
+    _print(checked, form, output)
+    for remark in remarks(reader, dialect):
+        output.note(remark)
+    if conversations.losses:
+        output.note(
+            f"{path} has {plural(conversations.losses, 'gap')}: what depends on what is missing is not judged"
+        )
+    return FINDINGS if checked.wrong else FINE
+
+
+def _print(checked: Checked, form: Format, output: Output) -> None:
+    match form:
+        case "json":
+            output.raw(json.dumps(as_json(checked), ensure_ascii=False, indent=2))
+        case "sarif":
+            output.raw(json.dumps(as_sarif(checked), ensure_ascii=False, indent=2))
+        case "junit":
+            output.raw(as_junit(checked))
+        case "text":
+            for one, finding in checked.findings:
+                output.out.print(_lines(one, finding))
+    counts = Counter(finding.severity for _, finding in checked.findings)
+    said = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
+    for name, more in checked.left_out.items():
+        said.append(f"{more} more of {name} not listed")
+    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or 'nothing wrong'}")
+
+
+def _lines(one: Check, finding: Finding) -> Text:
+    when = datetime.fromtimestamp(finding.ts // 1000 / 1_000_000).strftime("%H:%M:%S.%f")[:-3]  # noqa: DTZ006 - as the log shows it
+    numbers = frames(finding.evidence)
+    where = "; ".join(map(exchange_text, finding.evidence))
+    frame = f"frames {', '.join(map(str, numbers))}: " if numbers else ""
+    return Text.assemble(
+        (f"{when} ", "dim"),
+        (f"{finding.severity:<8}", STYLES[finding.severity]),
+        (f"{one.name}: ", "bold"),
+        printable(finding.what),
+        (f"\n             {frame}{printable(where)}", "dim"),
+        f"\n             {finding.advice}",
+    )
+
+
+def listing(checks: Sequence[Check], output: Output | None = None) -> None:
+    """The checks, what they hold for, and their settings."""
+    output = output or Output()
+    for one in checks:
+        settings = ", ".join(
+            f"{name} {getattr(one.settings, name):g}" for name in one.settings.__dataclass_fields__
+        )
+        lines = Text.assemble((one.name, "bold"), f": {one.what}", f"\n    for {one.holds}")
+        if settings:
+            lines.append(f"\n    --set: {settings}")
+        output.out.print(lines)

@@ -1,0 +1,349 @@
+"""The commands about captures, and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from barnabas.cli.captures.tls_keys import read_keys
+from barnabas.cli.console.options import (
+    Filter,
+    Ignore,
+    JsonBodies,
+    JsonLines,
+    OwnFaults,
+    QuietFetches,
+    TlsKeys,
+)
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.proxy.command import read_scenario
+
+capture_app = typer.Typer()
+"""They stand beside the other commands, not below a name of their own."""
+
+
+DraftName = Annotated[
+    str | None,
+    typer.Option(
+        "--draft",
+        metavar="NAME",
+        help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
+    ),
+]
+
+
+@capture_app.command(
+    "decode",
+    epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
+    "  barnabas decode run.pcapng --json | jq .request\n\n"
+    "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"
+    "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
+    "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
+)
+def decode_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="A capture (pcapng or pcap, also gzip or zstd); several are read as one.",
+        ),
+    ] = None,
+    as_json: JsonBodies = False,
+    frames: Annotated[
+        bool, typer.Option("--frames", help="A frame a line, not an exchange.")
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
+    ] = None,
+    quiet_fetches: QuietFetches = None,
+    tls_keys: TlsKeys = None,
+    request: Annotated[
+        str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
+    ] = None,
+    response: Annotated[
+        str | None, typer.Option(metavar="HEX", help="One response in hex; - reads stdin.")
+    ] = None,
+    api: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The API that the response answers.")
+    ] = None,
+    api_version: Annotated[int | None, typer.Option(metavar="N", help="Its version.")] = None,
+    release: Annotated[
+        str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
+    ] = None,
+    draft: DraftName = None,
+) -> None:
+    """Print a capture as the live log would, or decode one frame."""
+    given = [source for source in (files or None, request, response) if source is not None]
+    if len(given) != 1:
+        raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
+    if files:
+        if (api, api_version, release) != (None, None, None):
+            raise Trouble("--api, --api-version and --release are for --request, --response")
+        from barnabas.cli.captures.decode import decode
+
+        if quiet_fetches and (as_json or frames):
+            raise Trouble(
+                "--quiet-fetches is about lines of exchanges: give it without --json, --frames"
+            )
+        keys = read_keys(tls_keys)
+        raise typer.Exit(
+            decode(
+                files,
+                as_json=as_json,
+                frames_only=frames,
+                only=only,
+                quiet=quiet_fetches,
+                keys=keys,
+                draft=draft,
+            )
+        )
+    from barnabas.cli.captures.decode_hex import Asked, decode_hex
+
+    if frames:
+        raise Trouble("--frames is for a capture file")
+    if only is not None:
+        raise Trouble("--filter is for a capture file")
+    if quiet_fetches is not None:
+        raise Trouble("--quiet-fetches is for a capture file")
+    if tls_keys is not None:
+        raise Trouble("--tls-keys is for a capture file")
+    text = request if request is not None else response
+    assert text is not None  # noqa: S101
+    direction: Literal["request", "response"] = "response" if request is None else "request"
+    asked = Asked(text, direction, api, api_version, release, draft, as_json)
+    raise typer.Exit(decode_hex(asked))
+
+
+@capture_app.command(
+    "summary",
+    epilog="Examples:\n\n  barnabas summary run.pcapng\n\n"
+    "  barnabas summary run.pcapng --by client --by topic\n\n"
+    "  barnabas summary run.pcapng --filter \"api == 'Fetch'\" --by broker --json",
+)
+def summary_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="A capture, or several of the same traffic."),
+    ],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="api, client, connection, broker, topic or group (a row a generation); all if absent.",
+        ),
+    ] = None,
+    only: Filter = None,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
+    tls_keys: TlsKeys = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
+) -> None:
+    """Say what a capture comes to: counts, errors, latencies, versions, client software."""
+    from barnabas.cli.captures.summary import summary
+
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        summary(files, tuple(by or ()), only=only, most=most, as_json=as_json, keys=keys)
+    )
+
+
+@capture_app.command(
+    "serve",
+    epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n"
+    "  barnabas serve run.pcapng --speed 0   # at once, not after the time that brokers took",
+)
+def serve_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture.")],
+    listen: Annotated[
+        str,
+        typer.Option(
+            "--listen", "-l", metavar="HOST:PORT", help="Where clients begin; port 0 picks one."
+        ),
+    ] = "127.0.0.1:19092",
+    speed: Annotated[
+        float, typer.Option(metavar="N", min=0, help="2 answers twice as fast; 0 at once.")
+    ] = 1.0,
+    tls_keys: TlsKeys = None,
+) -> None:
+    """Answer clients as the recorded brokers did; say what was asked and never recorded (exit code 1)."""
+    from barnabas.addresses import parse_address
+    from barnabas.cli.replay.serve import serve
+
+    raise typer.Exit(serve(file, parse_address(listen, zero=True), speed, read_keys(tls_keys)))
+
+
+@capture_app.command(
+    "grep",
+    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n"
+    "  barnabas grep -i 'not_(leader|coordinator)' *.pcapng\n\n"
+    "  barnabas grep -F '{\"id\": 1}' run.pcapng --json | jq .found\n\n"
+    "Exit code 0 if it was found, 1 if not, as grep's.",
+)
+def grep_command(
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures.")],
+    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="In any case.")] = False,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
+    ] = False,
+    tls_keys: TlsKeys = None,
+    as_json: JsonBodies = False,
+) -> None:
+    """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
+    from barnabas.cli.captures.grep import grep
+
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json, keys=keys)
+    )
+
+
+@capture_app.command(
+    "diff",
+    epilog="Examples:\n\n  barnabas diff before.pcapng after.pcapng\n\n"
+    "  barnabas diff a.pcapng b.pcapng --ignore offset --ignore brokers.rack\n\n"
+    "  barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
+)
+def diff_command(
+    left: Annotated[Path, typer.Argument(metavar="A", help="A capture.")],
+    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    ignore: Ignore = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
+    ] = False,
+    only: Filter = None,
+    tls_keys: TlsKeys = None,
+    as_json: JsonLines = False,
+) -> None:
+    """Compare two captures exchange by exchange; exit code 1 if anything differs."""
+    from barnabas.cli.captures.diff import diff
+
+    ignored = tuple(ignore or ())
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        diff(
+            left,
+            right,
+            ignore=ignored,
+            everything=everything,
+            only=only,
+            as_json=as_json,
+            keys=keys,
+        )
+    )
+
+
+@capture_app.command(
+    "capture",
+    epilog="Examples:\n\n  sudo barnabas capture --interface lo --port 9092 --out run.pcapng\n\n"
+    "  barnabas capture -i eth0 -p 9092 -p 9093 -o run.pcapng && barnabas decode run.pcapng",
+)
+def capture_command(
+    interface: Annotated[
+        str, typer.Option("--interface", "-i", metavar="NAME", help="Where packets pass.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write them.")],
+    ports: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--port", "-p", metavar="N", min=1, max=65535, help="Only TCP from or to these."
+        ),
+    ] = None,
+) -> None:
+    """Write the packets of a network interface to a capture, until Ctrl-C."""
+    from barnabas.cli.captures.capture import capture
+
+    raise typer.Exit(capture(interface, frozenset(ports or ()), out))
+
+
+@capture_app.command(
+    "rehearse",
+    epilog="Examples:\n\n  barnabas rehearse slow.yaml run.pcapng\n\n"
+    "  barnabas rehearse run.pcapng --check",
+)
+def rehearse_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[SCENARIO] CAPTURE", help="Without SCENARIO: that which the capture recorded."
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare with what the capture says was decided.")
+    ] = False,
+    tls_keys: TlsKeys = None,
+    as_json: JsonLines = False,
+    faults: OwnFaults = None,
+) -> None:
+    """Run a scenario over a capture, without a network: which rule does what to which message."""
+    from barnabas.cli.plugins.faults import own_faults
+    from barnabas.cli.scenarios.rehearse import rehearse
+
+    if len(files) > 2:
+        raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")
+    known = own_faults(faults)
+    scenario = read_scenario(files[0], known) if len(files) == 2 else None
+    keys = read_keys(tls_keys)
+    raise typer.Exit(
+        rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known, keys=keys)
+    )
+
+
+@capture_app.command(
+    "check",
+    epilog="Examples:\n\n  barnabas check run.pcapng\n\n"
+    "  barnabas check run.pcapng --skip joins --set heartbeats.share=0.5\n\n"
+    "  barnabas check run.pcapng --format sarif > findings.sarif",
+)
+def check_command(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A capture.", show_default=False)
+    ] = None,
+    form: Annotated[
+        Literal["text", "json", "sarif", "junit"], typer.Option("--format", help="Of the findings.")
+    ] = "text",
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="CHECK", help="Run this one; repeatable.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", metavar="CHECK", help="All but this; repeatable.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="CHECK.SETTING=VALUE", help="A threshold; repeatable."),
+    ] = None,
+    checks: Annotated[
+        str | None,
+        typer.Option("--checks", metavar="MODULE:TUPLE", help="Checks of your own beside ours."),
+    ] = None,
+    tls_keys: TlsKeys = None,
+    draft: DraftName = None,
+    list_them: Annotated[
+        bool,
+        typer.Option(
+            "--list",
+            help="What is checked, for which versions or drafts, which thresholds; no FILE is read.",
+        ),
+    ] = False,
+) -> None:
+    """Say what a capture shows to be wrong. Exit code 1: errors or warnings (notes are none)."""
+    from barnabas.captures.checks.drafts import DRAFT_CHECKS
+    from barnabas.cli.captures.check import check, listing
+    from barnabas.cli.captures.input import opened, spoken
+    from barnabas.cli.plugins.checks import chosen, own_checks
+
+    narrowed = only or (), skip or (), settings or ()
+    known = own_checks(checks)
+    if list_them:
+        listing(chosen(known + DRAFT_CHECKS, *narrowed))
+        return
+    if file is None:
+        raise Trouble("check takes a capture, or --list; see --help")
+    reader = opened(file, keys=read_keys(tls_keys))
+    dialect = spoken(reader, draft)
+    wanted = chosen(known if dialect is None else known + DRAFT_CHECKS, *narrowed)
+    raise typer.Exit(check(reader, wanted, form=form, dialect=dialect))

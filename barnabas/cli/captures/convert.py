@@ -1,0 +1,246 @@
+"""`barnabas convert`: captures, or some of their exchanges, as another capture or as JSON Lines."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, cast
+
+from barnabas.captures.conversion.blocks import BlockFile
+from barnabas.captures.conversion.hiding import Hiding
+from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.selection import Selection
+from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.files import private
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.wording import plural, size
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.captures.input import (
+    earlier,
+    named,
+    opened,
+    recall,
+    remarks,
+    segment_remarks,
+    with_bar,
+)
+from barnabas.cli.captures.moments import Moment
+from barnabas.cli.captures.tls_keys import tls_remarks
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.parsing import parse_filter
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+
+Format = Literal["pcapng", "jsonl"]
+
+SUFFIXES: Final[dict[str, Format]] = {
+    ".pcapng": "pcapng",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+PACKED: Final = (".gz", ".zst")
+
+KINDS: Final = ("secrets", "payload")
+"""What a capture may say of itself to be without."""
+
+STANDARD_OUTPUT: Final = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asked for."""
+
+    connections: tuple[range, ...] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    only: str | None = None
+    masking: Masking = field(default_factory=Masking)
+    said: str = ""
+    """The options that leave something out, as they were given."""
+
+
+def convert(
+    paths: Sequence[Path],
+    out: Path,
+    wanted: Wanted,
+    *,
+    to: Format | None = None,
+    keys: KeyLog | None = None,
+    output: Output | None = None,
+) -> int:
+    """Write what is wanted of captures; returns the exit code. Raises Trouble."""
+    output = output or Output()
+    form = to or format_of(out)
+    if out == STANDARD_OUTPUT and form == "pcapng":
+        raise Trouble("a capture goes to a file, not to -; JSON Lines may: --to jsonl")
+    passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
+    reader = opened(*paths, keys=keys)
+    for path in paths:
+        if out.exists() and out.samefile(path):
+            raise Trouble(f"{out} is what is read: write to another file")
+    begins = _beginning(reader) if wanted.since or wanted.until else 0
+    since = None if wanted.since is None else wanted.since(begins)
+    until = None if wanted.until is None else wanted.until(begins)
+    selection = Selection(wanted.connections, since, until, passes)
+    if since is not None and until is not None and since >= until:
+        raise Trouble("--since is not before --until: nothing can be between them")
+    job = _Job(reader, out, selection, wanted, output)
+    try:
+        with ExitStack() as at_end:
+            file = _destination(out, at_end)
+            (job.rows if form == "jsonl" else job.packets)(file)
+    except BrokenPipeError:  # who read it has enough
+        raise
+    except OSError as problem:
+        raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
+    job.report()
+    if job.damage:
+        raise Trouble(f"{named(reader)} is damaged: {job.damage}; written up to there")
+    return FINE
+
+
+def format_of(out: Path) -> Format:
+    """The format that a file's name asks for. Raises Trouble if it asks for none.
+
+    >>> format_of(Path("run.pcapng.gz")), format_of(Path("-"))
+    ('pcapng', 'jsonl')
+    """
+    if out == STANDARD_OUTPUT:
+        return "jsonl"
+    name = out.with_suffix("") if out.suffix in PACKED else out
+    try:
+        return SUFFIXES[name.suffix]
+    except KeyError:
+        raise Trouble(
+            f"what {out} is to be can't be told: name it .pcapng or .jsonl, or say --to"
+        ) from None
+
+
+def _beginning(reader: CaptureReader) -> int:
+    try:
+        return reader.beginning()
+    except CaptureError as problem:
+        raise Trouble(f"{named(reader)} is damaged: {problem}") from None
+
+
+def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
+    """The file, compressed if its name says so, and readable by its owner only, as every capture of
+    ours. Raises Trouble."""
+    if out == STANDARD_OUTPUT:
+        return sys.stdout.buffer
+    if out.suffix == ".zst":
+        try:
+            import zstandard
+        except ImportError:
+            raise Trouble(f"{out}: zstd needs: pip install 'barnabas[capture]'") from None
+    try:
+        number = private.empty(out)
+    except OSError as problem:
+        raise Trouble(f"can't write {out}: {problem.strerror}") from None
+    file = at_end.enter_context(os.fdopen(number, "wb"))
+    if out.suffix == ".gz":
+        packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+    elif out.suffix == ".zst":
+        packed = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    else:
+        return file
+    return cast(BinaryIO, at_end.enter_context(packed))
+
+
+def _list(value: Any) -> list[Any]:
+    """What a capture says of itself may be anything."""
+    return value if isinstance(value, list) else []
+
+
+@dataclass(slots=True)
+class _Job:
+    """One conversion, and what came of it."""
+
+    reader: CaptureReader
+    out: Path
+    selection: Selection
+    wanted: Wanted
+    output: Output
+    damage: CaptureError | None = None
+    exchanges: int = 0
+    of: int = 0
+    connections: set[int] = field(default_factory=set)
+    lost: Conversations = field(default_factory=Conversations)
+
+    def rows(self, file: BinaryIO) -> None:
+        """As JSON Lines, in one reading."""
+        for exchange in self.lost.exchanges(self._events("converting")):
+            self.of += 1
+            self.output.passes = self.selection.exchange
+            if self.output.look(exchange):
+                self.exchanges += 1
+                self.connections.add(exchange.connection)
+                line = self.output.row(self.wanted.masking.exchange(exchange))
+                file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        file.flush()
+
+    def packets(self, file: BinaryIO) -> None:
+        """As a capture, in two readings."""
+        context = None if self.selection.everything else self.output.context
+        masking = self.wanted.masking
+        survey = Survey(self.selection, masking, context)
+        self.lost = survey.read(self._events("reading"))
+        self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
+        masked = [_list(CaptureReader(path).meta.get("masked")) for path in self.reader.paths]
+        already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
+        hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
+        meta = {**self.reader.meta}
+        meta.pop("segment", None)
+        meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
+        if not self.reader.says_brokers:
+            # whoever reads what is written goes by addresses, too
+            meta["brokers"] = {} if context is None else context.brokers.known()
+        if survey.topics:
+            meta["topics"] = survey.topics
+        if self.wanted.said:
+            of = _list(meta.get("slice"))
+            meta["slice"] = of if self.wanted.said in of[:1] else [self.wanted.said, *of]
+        capture = CaptureWriter(
+            self.out, limit=None, meta=meta, sink=lambda path, head, **_: BlockFile(file, head)
+        )
+        with capture:
+            rewrite(self.reader, self._events("writing"), survey, hiding, capture)
+
+    def _events(self, doing: str) -> Iterator[Event]:
+        """What can be read of the captures."""
+        recall(self.reader, self.output.context)
+        try:
+            if self.out == STANDARD_OUTPUT and self.output.out.is_terminal:
+                yield from self.reader  # a bar would stand between the rows
+            else:
+                yield from with_bar(self.reader, self.output, doing)
+        except CaptureError as problem:
+            self.damage = problem
+
+    def report(self) -> None:
+        """Lines for the person: what was lost on the way in, and what is there now."""
+        found = remarks(self.reader), segment_remarks(self.reader), tls_remarks(self.reader)
+        for remark in chain.from_iterable(found):
+            self.output.note(remark)
+        if self.lost.earlier:
+            self.output.note(earlier(self.lost))
+        if self.lost.skipped:
+            self.output.note(f"{self.lost.skipped} bytes could not be taken apart into frames")
+        count = plural(self.of, "exchange")
+        if self.exchanges != self.of:
+            count = f"{self.exchanges} of {count}"
+        line = f"{count} on {plural(len(self.connections), 'connection')}"
+        if self.out != STANDARD_OUTPUT:
+            line = f"{self.out}: {line}, {size(self.out.stat().st_size)}"
+        self.output.note(line)

@@ -1,0 +1,93 @@
+"""`barnabas decode`: a capture printed as the live log would have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.frames import SeenFrame, frames
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.cli.captures.input import earlier, named, opened, remarks, spoken, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.parsing import parse_filter
+from barnabas.cli.console.trouble import FINE, Trouble
+
+
+def decode(
+    paths: Sequence[Path],
+    *,
+    as_json: bool,
+    frames_only: bool,
+    only: str | None = None,
+    quiet: bool | None = None,
+    keys: KeyLog | None = None,
+    draft: str | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
+
+    quiet: whether lines that say nothing are left out; None: on a terminal, where nothing is filtered.
+    draft: what is spoken in them, if their scenario does not say it.
+    Raises Trouble for a file that can't be read, or a condition that can't be meant.
+    """
+    output = output or Output()
+    if only is not None:
+        if frames_only:
+            raise Trouble("--filter is about exchanges: give it without --frames")
+        output.passes = parse_filter(only, output.context.topics)
+    if not (as_json or frames_only):
+        output.fold(quiet)
+    reader = opened(*paths, keys=keys)
+    dialect = spoken(reader, draft)
+    if dialect is not None and frames_only:
+        raise Trouble(f"--frames is for Kafka's own headers: {dialect.name} is spoken here")
+    dialects = None if dialect is None else Dialects(dialect)
+    conversations = Conversations(inferred=True)
+    try:
+        if frames_only:
+            for frame in frames(watched(reader, output, "decoding")):
+                if as_json:
+                    output.raw(json.dumps(frame.row()))
+                else:
+                    output.line(_text(frame))
+        else:
+            source = dialects or conversations
+            for exchange in source.exchanges(watched(reader, output, "decoding")):
+                if as_json:
+                    output.json(exchange)
+                else:
+                    output.exchange(exchange)
+    except CaptureError as problem:
+        raise Trouble(f"{named(reader)} is damaged: {problem}; shown up to there") from None
+    for remark in remarks(reader, dialect):
+        output.note(remark)
+    if conversations.earlier:
+        output.note(earlier(conversations))
+    if conversations.skipped:
+        output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
+    if output.hidden:
+        output.note(f"{output.hidden} exchanges not shown: --filter")
+    if output.folded is not None and output.folded.said:
+        output.note(output.folded.said)
+    undecoded = (dialects or conversations).undecoded + output.undecoded
+    if undecoded:
+        output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")
+    if output.too_large:
+        output.note(f"{output.too_large} exchanges with a body too large to decode")
+    return FINE
+
+
+def _text(frame: SeenFrame) -> str:
+    arrow = "→" if frame.direction == "request" else "←"
+    version = "" if frame.version is None else f" v{frame.version}"
+    facts = {name: value for name, value in frame.facts.items() if name != "frame"}
+    tail = f"  {json.dumps(facts, ensure_ascii=False)}" if facts else ""
+    return (
+        f"{frame.row()['ts']}  {frame.connection:>4} {arrow} {frame.flow:<7} "
+        f"{frame.client_id or '-':<20} {frame.api}{version} #{frame.correlation_id} "
+        f"{frame.size} B{tail}"
+    )

@@ -1,0 +1,231 @@
+"""`barnabas decode --request HEX`: one frame, decoded and explained."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import sys
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from rich.text import Text
+
+from barnabas.captures.kafka.wording import printable
+from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.trouble import FINDINGS, FINE, Trouble
+from barnabas.cli.specs.show import known
+from barnabas.specs import Malformed, Oddity, api, decode_frame, records
+from barnabas.specs.drafts import decode_frame as decode_draft
+from barnabas.specs.drafts import draft as draft_of
+from barnabas.specs.embedded import reveal
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.frames import Direction, Short, frame_body, request_head
+from barnabas.specs.guide import header_version
+from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from barnabas.specs.jsonform import to_json, uuid_text
+
+SHOWN: Final = 48
+"""Bytes of a bytes field that are shown; the rest is counted."""
+
+BATCHES: Final = 10
+"""Batches of a records field that are shown; the rest is counted."""
+
+LAST_MOMENT: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, after which there is no date to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asked for. `api` and `version`: what a response answers."""
+
+    text: str
+    direction: Direction
+    api: str | None = None
+    version: int | None = None
+    release: str | None = None
+    draft: str | None = None
+    as_json: bool = False
+
+
+def decode_hex(asked: Asked) -> int:
+    """Decode a frame given in hex (`-`: from stdin); returns the exit code."""
+    data = from_hex(sys.stdin.read() if asked.text == "-" else asked.text)
+    try:
+        name, version, header, body, oddities = (
+            _of_draft(asked, data) if asked.draft else _of_kafka(asked, data)
+        )
+    except Malformed as problem:
+        raise Trouble(f"no frame of that kind: {problem}", FINDINGS) from None
+    except (LookupError, ValueError) as problem:
+        raise Trouble(str(problem)) from None
+    hidden = {}
+    if asked.draft is None:
+        hidden = reveal(api(name).key, asked.direction, body, release=asked.release)
+    if asked.as_json:
+        found = {
+            "api": name,
+            "version": version,
+            "direction": asked.direction,
+            "header": to_json(header),
+            "body": to_json(body),
+            "inside": to_json(hidden),
+            "oddities": [oddity._asdict() for oddity in oddities],
+        }
+        print(json.dumps(found, ensure_ascii=False))
+        return FINE
+    out = Terminal()
+    out.print(Text(f"{name} v{version} {asked.direction}", "bold"))
+    shown = (("header", header), ("body", body), ("inside", hidden))
+    for part, value in shown if hidden else shown[:2]:
+        for line in _lines(part, value, 0):
+            out.print(line)
+    for oddity in oddities:
+        where = f"{oddity.path or 'body'} at byte {oddity.offset}"
+        said = f"odd: {oddity.what} ({where}); Kafka accepts this and never writes it"
+        out.print(Text(printable(said), "yellow"))
+    return FINE
+
+
+Decoded = tuple[str, int, dict[str, Any], dict[str, Any], list[Oddity]]
+
+
+def _of_kafka(asked: Asked, data: bytes) -> Decoded:
+    key = version = None
+    if asked.direction == "request":
+        _check_head(data)
+    else:
+        if asked.api is None or asked.version is None:
+            raise Trouble("a response does not say what it answers: give --api and --api-version")
+        key, version = known(asked.api, asked.version, asked.release).key, asked.version
+    frame = decode_frame(data, asked.direction, key=key, version=version, release=asked.release)
+    found = api(frame.key)
+    body = frame_body(data, frame)
+    codec = found.message(asked.direction).codec(frame.version, asked.release)
+    version = header_version(found, asked.direction, frame.version)
+    header = REQUEST_HEADER if asked.direction == "request" else RESPONSE_HEADER
+    oddities = [
+        oddity._replace(path=f"header.{oddity.path}")
+        for oddity in header.codec(version).inspect(data[: len(data) - len(body)])[1]
+    ]
+    oddities += codec.inspect(body)[1]
+    return found.name, frame.version, frame.header, frame.body, oddities
+
+
+def _check_head(data: bytes) -> None:
+    """Raises Malformed for a request of an API or a version that there is not."""
+    try:
+        head = request_head(data, 0, len(data))
+        api(head.key).request.layout(head.version)
+    except Short:
+        raise Malformed("header", len(data), "the header is cut off") from None
+    except LookupError as problem:
+        raise Malformed("header", 0, str(problem)) from None
+
+
+def _of_draft(asked: Asked, data: bytes) -> Decoded:
+    if asked.direction == "response" and asked.api is None:
+        raise Trouble("a response does not say what it answers: give --api")
+    assert asked.draft is not None  # noqa: S101
+    draft = draft_of(asked.draft)
+    frame = decode_draft(draft, data, asked.direction, api=asked.api)
+    return frame.api, draft.api(frame.api).version, frame.header, frame.body, []
+
+
+def from_hex(text: str) -> bytes:
+    """The bytes of a frame without its size, from hex with spaces, colons, 0x or line breaks.
+
+    Raises Trouble for what is no hex. A size in front is one if it fits what follows.
+
+    >>> from_hex("0x00 00 00 02: ab cd").hex(), from_hex("abcd").hex()
+    ('abcd', 'abcd')
+    """
+    digits = re.sub(r"0[xX]|[\s:,_-]", "", text)
+    wrong = re.search(r"[^0-9a-fA-F]", digits)
+    if wrong:
+        raise Trouble(f"{wrong.group()!r} is no hex digit (digit {wrong.start() + 1} of them)")
+    if not digits:
+        raise Trouble("no hex digits: give the bytes of a frame")
+    if len(digits) % 2:
+        raise Trouble(f"{len(digits)} hex digits make no whole number of bytes")
+    data = bytes.fromhex(digits)
+    if len(data) >= 4 and int.from_bytes(data[:4]) == len(data) - 4:
+        return data[4:]
+    return data
+
+
+def _lines(name: str, value: Any, depth: int) -> Iterator[Text]:
+    """A value as indented lines, a field each."""
+    line = Text("  " * depth)
+    line.append(f"{name}:", "cyan")
+    match value:
+        case dict() if value:
+            yield line
+            for inner, item in value.items():
+                yield from _lines(str(inner), item, depth + 1)
+        case list() if value and isinstance(value[0], dict | list):
+            yield line.append(f" {len(value)}", "dim")
+            for i, item in enumerate(value):
+                yield from _lines(f"[{i}]", item, depth + 1)
+        case bytes():
+            yield line.append(f" {_bytes(value)}")
+            if name == "records":
+                for batch in _batches(value):
+                    yield Text("  " * (depth + 1)).append(batch, "dim")
+        case _:
+            yield line.append(f" {_scalar(name, value)}")
+
+
+def _scalar(name: str, value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case uuid.UUID():
+            return uuid_text(value)
+        case int() if name.endswith("error_code"):
+            return f"{value} ({error_name(value)})"
+        case int() if name.endswith(("timestamp", "timestamp_ms")) and 0 < value <= LAST_MOMENT:
+            return f"{value} ({_moment(value)})"
+        case str():
+            return printable(json.dumps(value, ensure_ascii=False))
+        case bytes():
+            return _bytes(value)
+        case list():
+            return f"[{', '.join(_scalar('', item) for item in value)}]"
+    return str(value)
+
+
+def _bytes(value: bytes) -> str:
+    if len(value) <= SHOWN:
+        return f"{value.hex(' ')} ({len(value)} bytes)" if value else "(0 bytes)"
+    return f"{value[:SHOWN].hex(' ')} ... ({len(value)} bytes)"
+
+
+def _moment(milliseconds: int) -> str:
+    when = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{when:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03}Z"
+
+
+def _batches(value: bytes) -> Iterator[str]:
+    """A record set in a line, and each of its first batches in another."""
+    total = records.summary(value)
+    count = "an unknown number of" if total.records is None else total.records
+    rest = f", {total.trailing} bytes of a cut batch" if total.trailing else ""
+    yield f"{total.batches} batches, {count} records{rest}"
+    try:
+        for batch in itertools.islice(records.read(value), BATCHES):
+            count = "?" if batch.count is None else batch.count
+            checked = "" if batch.crc_ok else ", wrong crc"
+            yield (
+                f"batch at offset {batch.base_offset}: magic {batch.magic}, {batch.compression}, "
+                f"{count} records, {batch.size} bytes{checked}"
+            )
+    except Malformed as problem:
+        yield f"no record set: {problem}"
+    if total.batches > BATCHES:
+        yield f"and {total.batches - BATCHES} more batches"

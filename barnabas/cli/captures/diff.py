@@ -1,0 +1,95 @@
+"""`barnabas diff`: two captures, exchange by exchange."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from barnabas.captures.diff.bodies import OF_THE_RUN
+from barnabas.captures.diff.comparison import Compared, TooLarge, compare
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.cli.captures.compared import document, where
+from barnabas.cli.captures.input import exchanges, opened, recall, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.parsing import parse_filter
+from barnabas.cli.console.show import line, shown
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+
+
+def diff(
+    left: Path,
+    right: Path,
+    *,
+    ignore: tuple[str, ...] = (),
+    everything: bool = False,
+    only: str | None = None,
+    as_json: bool = False,
+    keys: KeyLog | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print what differs; returns the exit code, FINDINGS if anything does. Raises Trouble.
+
+    ignore: fields to leave out beside those that are others in each run; everything: leave out only
+    them. only: a condition on exchanges of both.
+    """
+    output = output or Output()
+    fields = ignore if everything else (*OF_THE_RUN, *ignore)
+    one, other = opened(left, keys=keys), opened(right, keys=keys)
+    contexts = Context(), Context()
+    left_side = _exchanges(one, only, contexts[0], output)
+    right_side = _exchanges(other, only, contexts[1], output)
+    same = different = missing = more = 0
+    try:
+        for found in compare(left_side, right_side, fields, contexts=contexts):
+            same += found.same
+            missing += found.right is None
+            more += found.left is None
+            different += not found.same and None not in (found.left, found.right)
+            if not found.same:
+                output.raw(json.dumps(_row(found))) if as_json else _print(output, found)
+    except TooLarge as problem:
+        raise Trouble(f"{problem} (--filter)", COULD_NOT_RUN) from None
+    output.note(
+        f"{plural(same, 'exchange')} the same, {different} different, "
+        f"{missing} only in {left}, {more} only in {right}"
+    )
+    return FINDINGS if different or missing or more else FINE
+
+
+def _exchanges(
+    reader: CaptureReader, only: str | None, context: Context, output: Output
+) -> Iterator[Exchange]:
+    """Those that are compared; what the others teach is known."""
+    recall(reader, context)
+    passes = None if only is None else parse_filter(only, {})
+    found = exchanges(reader, watched(reader, output, "reading"))
+    for exchange in found:
+        context.learn(exchange)
+        if passes is None or passes(exchange):
+            yield exchange
+
+
+def _print(output: Output, found: Compared) -> None:
+    sign, one = ("-", found.left) if found.right is None else ("+", found.right)
+    if found.left is not None and found.right is not None:
+        sign = "≠"
+    assert one is not None  # noqa: S101
+    output.out.print(f"{sign} ", end="", style={"-": "red", "+": "green"}.get(sign, "yellow"))
+    output.out.print(line(shown(one)))
+    for direction, several in (("request", found.request), ("response", found.response)):
+        for difference in several:
+            output.line(f"    {direction} {difference}")
+
+
+def _row(found: Compared) -> dict[str, object]:
+    return {
+        "left": None if found.left is None else where(found.left),
+        "right": None if found.right is None else where(found.right),
+        "request": [document(one, "left", "right") for one in found.request],
+        "response": [document(one, "left", "right") for one in found.response],
+    }

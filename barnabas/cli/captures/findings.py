@@ -1,0 +1,160 @@
+"""Findings as documents for programs: JSON, SARIF 2.1.0 (OASIS) and JUnit's XML."""
+
+from __future__ import annotations
+
+import urllib.parse
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from barnabas import __version__
+from barnabas.captures.checks import Check
+from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding
+from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.wording import plural
+
+SARIF_SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+UNPRINTABLE: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
+"""What XML 1.0 can't hold; names in findings come from strangers."""
+
+
+class Checked(NamedTuple):
+    """What came of a capture."""
+
+    path: Path
+    exchanges: int
+    checks: Sequence[Check]
+    """Those that ran."""
+    findings: Sequence[tuple[Check, Finding]]
+    """In order of time."""
+    left_out: dict[str, int]
+    """By check: how many more there were than are listed."""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether there is more than notes."""
+        return any(finding.severity != "note" for _, finding in self.findings)
+
+
+def frames(evidence: Sequence[Evidence]) -> list[int]:
+    """The packets of all evidence, in order, each once."""
+    return sorted({number for one in evidence for number in one.packets})
+
+
+def as_json(checked: Checked) -> dict[str, Any]:
+    """One object; times are ISO 8601 in UTC."""
+    return {
+        "file": str(checked.path),
+        "exchanges": checked.exchanges,
+        "checks": [check.name for check in checked.checks],
+        "findings": [
+            {
+                "check": check.name,
+                "severity": finding.severity,
+                "ts": iso(finding.ts),
+                "what": finding.what,
+                "advice": finding.advice,
+                "frames": frames(finding.evidence),
+                "evidence": [one.row() for one in finding.evidence],
+            }
+            for check, finding in checked.findings
+        ],
+        "left_out": checked.left_out,
+    }
+
+
+def as_sarif(checked: Checked) -> dict[str, Any]:
+    """A SARIF log with one run. A capture has no lines: a location names a frame of the file."""
+    index = {check.name: number for number, check in enumerate(checked.checks)}
+    uri = urllib.parse.quote(checked.path.as_posix())
+    rules = [
+        {
+            "id": check.name,
+            "shortDescription": {"text": check.what},
+            "fullDescription": {"text": f"{check.what}. Holds for: {check.holds}"},
+        }
+        for check in checked.checks
+    ]
+    results = [
+        {
+            "ruleId": check.name,
+            "ruleIndex": index[check.name],
+            "level": finding.severity,
+            "message": {"text": f"{finding.what}. {finding.advice}"},
+            "locations": [_location(uri, finding.evidence[-1])],
+            "relatedLocations": [_location(uri, one) for one in finding.evidence[:-1]],
+        }
+        for check, finding in checked.findings
+    ]
+    driver = {"name": "barnabas", "version": __version__, "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "artifacts": [{"location": {"uri": uri}}],
+        "results": results,
+        "properties": {"exchanges": checked.exchanges, "leftOut": checked.left_out},
+    }
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _location(uri: str, evidence: Evidence) -> dict[str, Any]:
+    name = ", ".join(f"frame {number}" for number in evidence.packets) or "no frame"
+    return {
+        "physicalLocation": {"artifactLocation": {"uri": uri}},
+        "logicalLocations": [{"name": name, "kind": "frame"}],
+        "message": {"text": exchange_text(evidence)},
+    }
+
+
+def exchange_text(evidence: Evidence) -> str:
+    """An exchange in words: Produce v9 #7 of orders, connection 3."""
+    return (
+        f"{evidence.api} v{evidence.version} #{evidence.correlation_id} of {evidence.client}, "
+        f"connection {evidence.connection}"
+    )
+
+
+def as_junit(checked: Checked) -> str:
+    """A test suite with a test case for each check; it fails on errors and warnings."""
+    by_check: dict[str, list[Finding]] = {check.name: [] for check in checked.checks}
+    for check, finding in checked.findings:
+        by_check[check.name].append(finding)
+    suite = ET.Element("testsuite", name=_clean(f"barnabas check {checked.path}"), errors="0")
+    failures = 0
+    for name, findings in by_check.items():
+        case = ET.SubElement(suite, "testcase", classname="barnabas.cli.captures.check", name=name)
+        wrong = [finding for finding in findings if finding.severity != "note"]
+        notes = [finding for finding in findings if finding.severity == "note"]
+        if wrong:
+            failures += 1
+            worst = min((finding.severity for finding in wrong), key=SEVERITIES.index)
+            message = (
+                f"{plural(len(wrong) + checked.left_out.get(name, 0), 'finding')}: {wrong[0].what}"
+            )
+            failure = ET.SubElement(case, "failure", type=worst, message=_clean(message))
+            failure.text = _clean("\n".join(map(plain, wrong)))
+        if notes:
+            ET.SubElement(case, "system-out").text = _clean("\n".join(map(plain, notes)))
+    suite.set("tests", str(len(by_check)))
+    suite.set("failures", str(failures))
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def plain(finding: Finding) -> str:
+    """A finding as lines of text."""
+    numbers = ", ".join(map(str, frames(finding.evidence)))
+    where = "; ".join(map(exchange_text, finding.evidence))
+    return (
+        f"{iso(finding.ts)} {finding.severity}: {finding.what}\n"
+        f"  frames {numbers}: {where}\n  {finding.advice}"
+    )
+
+
+def _clean(text: str) -> str:
+    return text.translate(UNPRINTABLE)

@@ -1,0 +1,98 @@
+"""`barnabas grep`: the exchanges of captures in which a text stands, wherever it does."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from rich.text import Text
+
+from barnabas.captures.kafka.wording import printable, shorten
+from barnabas.captures.search import Found, search
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.cli.captures.input import apart, exchanges, named, opened, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.show import line, shown
+from barnabas.cli.console.trouble import FINDINGS, FINE, Trouble
+
+PLACES = 5
+"""Places of an exchange that a person is shown."""
+
+AROUND = 60
+"""Characters of a text that a person is shown."""
+
+
+def grep(
+    text: str,
+    paths: list[Path],
+    *,
+    any_case: bool = False,
+    fixed: bool = False,
+    as_json: bool = False,
+    keys: KeyLog | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
+
+    Raises Trouble for a pattern that is none, or a file that can't be read.
+    """
+    output = output or Output()
+    try:
+        pattern = re.compile(re.escape(text) if fixed else text, re.IGNORECASE if any_case else 0)
+    except re.error as problem:
+        raise Trouble(
+            f"{text!r} is no regular expression: {problem}; -F takes it as it is"
+        ) from None
+    count = 0
+    captures = apart(paths)
+    for files in captures:
+        count += _one(files, pattern, as_json, keys, output, several=len(captures) > 1)
+    return FINE if count else FINDINGS
+
+
+def _one(
+    files: list[Path],
+    pattern: re.Pattern[str],
+    as_json: bool,
+    keys: KeyLog | None,
+    output: Output,
+    *,
+    several: bool,
+) -> int:
+    reader = opened(*files, keys=keys)
+    path = named(reader)
+    count = 0
+    for exchange in exchanges(reader, watched(reader, output, "searching")):
+        output.learn(exchange)
+        places = list(search(exchange, output.context, pattern))
+        if not places:
+            continue
+        count += 1
+        if as_json:
+            row = {"file": path, "found": {place.path: place.text for place in places}}
+            output.raw(json.dumps(row | exchange.row(), ensure_ascii=False))
+            continue
+        head = Text(f"{path}: ") if several else Text()
+        width = output.out.width - len(head) if output.out.is_terminal else None
+        output.out.print(head + line(shown(exchange, output.context), width, output.columns))
+        for place in places[:PLACES]:
+            output.out.print(_shown(place, pattern))
+        if len(places) > PLACES:
+            output.out.print(f"    and in {len(places) - PLACES} more places")
+    return count
+
+
+def _shown(place: Found, pattern: re.Pattern[str]) -> Text:
+    """The place, and what stands around the first match, which is marked."""
+    found = pattern.search(place.text)
+    assert found is not None  # noqa: S101
+    start = max(0, found.start() - AROUND // 2)
+    before = ("…" if start else "") + place.text[start : found.start()]
+    after = shorten(place.text[found.end() :], AROUND // 2)
+    return Text.assemble(
+        (f"    {place.path}: ", "dim"),
+        printable(before),
+        (printable(shorten(found.group(), AROUND)), "bold red"),
+        printable(after),
+    )

@@ -1,0 +1,60 @@
+"""`--since` and `--until`: a time, a time of day, or how long behind a capture's beginning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, time
+from typing import Final
+
+from barnabas.cli.console.trouble import Trouble
+from barnabas.proxy.matching.units import parse_duration
+
+Moment = Callable[[int], int]
+"""From the beginning of a capture to the time that is meant, both in ns since the epoch."""
+
+FORMS: Final = "2026-11-21T14:05:05.5Z, 14:05:05.5, 1795269905.5 or +10s"
+
+_FRACTION: Final = re.compile(r"(?<=\d)[.,](\d{1,9})")
+_EPOCH: Final = re.compile(r"\d{9,11}")
+_DAY_NS: Final = 86_400 * 10**9
+
+
+def parse_moment(text: str, option: str) -> Moment:
+    """A time in ISO 8601 or in seconds since the epoch, without a zone: in UTC, as all times are shown.
+    A time of day alone is that of the capture's first day; `+10s` is behind its beginning.
+
+    Raises Trouble, naming the option.
+
+    >>> parse_moment("1970-01-01T01:00:00.5+01:00", "--since")(0), parse_moment("+1ms", "--since")(7)
+    (500000000, 1000007)
+    """
+    if text.startswith("+"):
+        try:
+            offset = parse_duration(text[1:])
+        except ValueError as problem:
+            raise Trouble(f"{option}: {problem}") from None
+        return lambda begins: begins + offset
+    # datetime has microseconds, captures nanoseconds
+    parts = _FRACTION.findall(text)
+    ns = int(parts[0].ljust(9, "0")) if parts else 0
+    whole = _FRACTION.sub("", text, count=1)
+    if _EPOCH.fullmatch(whole):
+        seconds = int(whole)
+        return lambda _: seconds * 10**9 + ns
+    try:
+        if len(parts) > 1:
+            raise ValueError
+        if re.match(r"\d\d:\d\d", whole):
+            clock = time.fromisoformat(whole)
+            if clock.tzinfo is not None:
+                raise ValueError
+            of_day = (clock.hour * 3600 + clock.minute * 60 + clock.second) * 10**9 + ns
+            return lambda begins: begins - begins % _DAY_NS + of_day
+        found = datetime.fromisoformat(whole)
+    except ValueError:
+        raise Trouble(f"{option}: {text!r} is no time such as {FORMS}") from None
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    since = found - datetime(1970, 1, 1, tzinfo=UTC)
+    return lambda _: (since.days * 86_400 + since.seconds) * 10**9 + ns

@@ -1,0 +1,88 @@
+"""Options that mean the same to more than one command, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas.cli.console.trouble import Trouble
+
+Servers = Annotated[
+    str,
+    typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
+]
+"""Where a cluster is reached."""
+
+BrokerTls = Annotated[
+    bool,
+    typer.Option("--broker-tls", help="TLS to the brokers, checked by the system's CAs."),
+]
+
+BrokerCa = Annotated[
+    Path | None,
+    typer.Option("--broker-ca", metavar="FILE", help="TLS to the brokers, checked by this CA."),
+]
+
+Filter = Annotated[
+    str | None,
+    typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+]
+"""A condition on what is read from a capture."""
+
+QuietFetches = Annotated[
+    bool | None,
+    typer.Option(
+        "--quiet-fetches/--no-quiet-fetches",
+        help="Leave out, but count, ApiVersions and Fetches without records. "
+        "[default: on a terminal, without --filter]",
+        show_default=False,
+    ),
+]
+"""Whether lines are left out that say nothing: `barnabas.cli.console.folding`."""
+
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore", metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."
+    ),
+]
+"""Fields that are not compared."""
+
+TlsKeys = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-keys", metavar="FILE", help="The keys of captured TLS, as SSLKEYLOGFILE has them."
+    ),
+]
+"""A key log, for all commands that read captures: `barnabas.cli.captures.tls_keys` reads it."""
+
+OwnFaults = Annotated[
+    str | None,
+    typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
+]
+"""What a scenario may name, for all commands that read one."""
+
+JsonLines = Annotated[bool, typer.Option("--json", help="JSON Lines.")]
+
+JsonBodies = Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")]
+
+JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]
+
+
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark's. May be repeated."),
+]
+
+
+def spark_settings(conf: list[str] | None) -> dict[str, str]:
+    """What `--conf` says. Raises Trouble."""
+    settings = {}
+    for one in conf or ():
+        name, equals, value = one.partition("=")
+        if not (equals and name.startswith("spark.")):
+            raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
+        settings[name] = value
+    return settings

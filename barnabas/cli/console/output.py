@@ -1,0 +1,168 @@
+"""What goes to the terminal: exchanges and results to stdout, lines for the person to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.embedded import inside
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import Filter
+from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.console import show
+from barnabas.cli.console.folding import Folded
+from barnabas.cli.console.terminal import Terminal
+from barnabas.specs import NAMES
+
+if TYPE_CHECKING:
+    from barnabas.proxy.network.server import Proxy
+    from barnabas.proxy.rules.rules import Rules
+
+
+@dataclass(slots=True)
+class Output:
+    """The two streams."""
+
+    out: Terminal = field(default_factory=Terminal)
+    err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
+    context: Context = field(default_factory=Context)
+    columns: show.Columns = field(default_factory=show.Columns)
+    passes: Filter | None = None
+    """Which exchanges are printed (`--filter`); None: all. All are learnt from and counted."""
+    folded: Folded | None = None
+    """Where exchanges are counted that say nothing (`--quiet-fetches`); None: they are printed."""
+    hidden: int = 0
+    """Exchanges that were not printed because they did not pass."""
+    names_brokers: bool = False
+    """Whether exchanges don't say which broker they went to, as in captures of others."""
+    undecoded: int = 0
+    """Exchanges with a body that no schema reads."""
+    too_large: int = 0
+    """Exchanges with a body that is not decoded, as it would take too much memory."""
+    flag: Callable[[Exchange], None] = lambda _: None
+    """Called with each of those."""
+
+    def fold(self, wanted: bool | None) -> None:
+        """Leave out exchanges that say nothing. None, if nobody said: on a terminal, where nobody
+        filters."""
+        if wanted or (wanted is None and self.out.is_terminal and self.passes is None):
+            self.folded = Folded()
+
+    def exchange(self, exchange: Exchange) -> None:
+        """An exchange as one line, if it passes."""
+        if self.look(exchange):
+            show.show(self.out, show.shown(exchange, self.context), self.columns)
+
+    def learn(self, exchange: Exchange) -> None:
+        """Learn from an exchange, and name its broker if that is known by now."""
+        self.context.learn(exchange)
+        if self.names_brokers:
+            exchange.broker = self.context.brokers.node(exchange)
+
+    def look(self, exchange: Exchange) -> bool:
+        """Learn from an exchange, count it; whether it is to be printed."""
+        self.learn(exchange)
+        undecodable = exchange.key in NAMES and exchange.undecodable
+        if exchange.too_large:
+            self.too_large += 1
+        elif undecodable:
+            self.undecoded += 1
+            self.flag(exchange)
+        if self.passes is not None and not self.passes(exchange):
+            self.hidden += 1
+            return False
+        return self.folded is None or not self.folded.takes(exchange)
+
+    def json(self, exchange: Exchange) -> None:
+        """An exchange as one line of JSON, with what hides inside its bytes, and what it does not
+        say itself, if there is anything."""
+        if self.look(exchange):
+            self.raw(self.row(exchange))
+
+    def row(self, exchange: Exchange) -> str:
+        """The line of JSON for an exchange that was learnt from."""
+        row = exchange.row()
+        for name, found in (
+            ("inside", inside(exchange, self.context)),
+            ("context", facts(exchange, self.context)),
+        ):
+            if found:
+                row[name] = found
+        return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+
+    def line(self, text: str) -> None:
+        """A line of results for the person."""
+        self.raw(printable(text))
+
+    def raw(self, text: str) -> None:
+        """A line as it is, for a program."""
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+    ready = raw
+
+    def note(self, text: str) -> None:
+        """A line for the person."""
+        self.err.print(
+            printable(text),
+            style="bold red"
+            if text.startswith("WARNING:")
+            else "dim"
+            if text.startswith(("edit:", "memory:", "tls:", "mask:"))
+            else None,
+        )
+
+    def summary(
+        self,
+        proxy: Proxy,
+        rules: Rules,
+        lost: Iterable[str] = (),
+        capture: CaptureWriter | None = None,
+    ) -> None:
+        """What passed, what each rule did, what was lost, where the capture is."""
+        self.err.show_table(show.tally_table(proxy.tally.rows()))
+        if rules.rules:
+            self.err.print()
+            rows = (
+                show.RuleRow(rule.name, rule.matched, rule.fired, rule.unclear, rule.what)
+                for rule in rules.rules
+            )
+            self.err.show_table(show.rules_table(rows))
+        totals = proxy.totals
+        said = [f"{totals.connections} connections"]
+        if totals.refused:
+            said.append(f"{totals.refused} closed because the broker could not be reached")
+        undecoded = totals.undecoded + self.undecoded
+        if undecoded:
+            said.append(f"{undecoded} frames passed on undecoded")
+        if self.too_large:
+            said.append(f"{self.too_large} exchanges with a body too large to decode")
+        if self.hidden:
+            said.append(f"{self.hidden} exchanges not shown: --filter")
+        if self.folded is not None and self.folded.said:
+            said.append(self.folded.said)
+        if self.context.forgotten:
+            said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
+        said += lost
+        self.note(", ".join(said))
+        if capture is not None:
+            self.note(capture_line(capture))
+
+
+def capture_line(capture: CaptureWriter) -> str:
+    """What is in the capture file, and what is not."""
+    stats = capture.stats
+    line = f"capture: {capture.path}, {stats.packets} packets, {stats.bytes} bytes"
+    if stats.segments:
+        line += f" in {plural(stats.segments, 'segment')}"
+    if stats.stopped:
+        line += f"; stopped: {stats.stopped}"
+    if stats.lost_packets:
+        line += f"; lost {stats.lost_packets} packets with {stats.lost_bytes} bytes"
+    return line

@@ -1,0 +1,1 @@
+"""`barnabas ctl`: the control port of a running proxy."""

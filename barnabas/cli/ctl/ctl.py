@@ -1,0 +1,235 @@
+"""`barnabas ctl`: the control port of a running proxy from the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+import typer
+
+from barnabas.cli.console.trouble import FINE
+from barnabas.cli.ctl.port import AnyOrder, Port, read, told
+from barnabas.proxy.control import lines
+
+ctl_app = typer.Typer(
+    cls=AnyOrder,
+    no_args_is_help=True,
+    help="Look into a running proxy and steer it.",
+    epilog="Examples:\n\n  barnabas proxy -b localhost:9092 --control 127.0.0.1:9999 "
+    "--control-token-file token\n\n"
+    "  barnabas ctl --control 127.0.0.1:9999 --token-file token status\n\n"
+    "  export BARNABAS_CONTROL=127.0.0.1:9999 BARNABAS_TOKEN_FILE=token\n\n"
+    "  barnabas ctl exchanges --follow --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas ctl connections --json | jq .[].client_id",
+)
+scenario_app = typer.Typer(no_args_is_help=True, help="Show or replace the scenario.")
+rule_app = typer.Typer(
+    no_args_is_help=True, help="List, add, remove or fire rules, or release what one holds."
+)
+ctl_app.add_typer(scenario_app, name="scenario")
+ctl_app.add_typer(rule_app, name="rule")
+
+
+@ctl_app.callback()
+def connect(
+    ctx: typer.Context,
+    control: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", envvar="BARNABAS_CONTROL", help="The control port."),
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(metavar="TOKEN", envvar="BARNABAS_TOKEN", help="Its token.")
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", envvar="BARNABAS_TOKEN_FILE", help="The file that has it."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Where to, for all commands."""
+    ctx.obj = Port(control, token, token_file, as_json)
+
+
+@ctl_app.command()
+def status(ctx: typer.Context) -> None:
+    """Show the proxy as a whole: listeners, counts, capture."""
+    port: Port = ctx.obj
+    found = port.ask("GET", "/status")
+    port.show(found, lines.status(found))
+
+
+@ctl_app.command()
+def connections(ctx: typer.Context) -> None:
+    """List the connections that are open."""
+    port: Port = ctx.obj
+    found = port.ask("GET", "/connections")
+    port.show(found, map(lines.connection, found))
+
+
+@ctl_app.command(
+    epilog="Examples:\n\n  barnabas ctl exchanges --last 20\n\n"
+    "  barnabas ctl exchanges --follow --filter \"error != ''\" --json"
+)
+def exchanges(
+    ctx: typer.Context,
+    last: Annotated[int, typer.Option(min=0, help="How many of those that are kept.")] = 1000,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Those to come.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Only those that meet it (JMESPath)."),
+    ] = None,
+) -> None:
+    """Print the last exchanges, or those to come until Ctrl-C, as the log does."""
+    from barnabas.cli.console.show import Columns, show, shown_row
+    from barnabas.cli.console.terminal import Terminal
+
+    port: Port = ctx.obj
+    out, columns = Terminal(), Columns()
+
+    def each(found: dict[str, Any]) -> None:
+        port.print(found, lambda: show(out, shown_row(found), columns))
+
+    wanted: dict[str, str | int] = {} if only is None else {"filter": only}
+    if not follow:
+        for found in port.ask("GET", f"/exchanges?{urlencode({**wanted, 'last': last})}"):
+            each(found)
+        return
+    try:
+        with told():
+            for name, found in port.client.events(f"/exchanges/stream?{urlencode(wanted)}"):
+                if name == "exchange":
+                    each(found)
+                else:
+                    lost = found["count"]
+                    sys.stderr.write(f"{lost} exchanges lost: this reader is too slow\n")
+    except KeyboardInterrupt:
+        raise typer.Exit(FINE) from None
+
+
+@scenario_app.command("get")
+def scenario_get(ctx: typer.Context) -> None:
+    """Print the scenario; with --json also what its rules have done."""
+    port: Port = ctx.obj
+    found = port.ask("GET", "/scenario")
+    port.show(found, found["text"].splitlines())
+
+
+@scenario_app.command("set", epilog="Example:\n\n  barnabas ctl scenario set slow.yaml")
+def scenario_set(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
+) -> None:
+    """Replace the scenario, for all connections at once; a wrong one changes nothing."""
+    port: Port = ctx.obj
+    found = port.ask("PUT", "/scenario", read(file))
+    port.show(found, lines.rules(found))
+
+
+@rule_app.command("list")
+def rule_list(ctx: typer.Context) -> None:
+    """List the rules: how often each matched and fired, and what it does."""
+    from barnabas.cli.console.show import RuleRow, rules_table
+    from barnabas.cli.console.terminal import Terminal
+
+    port: Port = ctx.obj
+    found = port.ask("GET", "/scenario")["rules"]
+    rows = [RuleRow(*(row[name] for name in RuleRow._fields)) for row in found]
+    if rows:
+        port.print(found, lambda: Terminal().show_table(rules_table(rows)))
+    else:
+        port.show(found, ["no rules"])
+
+
+@rule_app.command(
+    "add",
+    epilog="Example:\n\n  echo '{name: slow, match: {api: Fetch}, do: {delay: 1s}}' "
+    "| barnabas ctl rule add -",
+)
+def rule_add(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A rule (YAML); - is stdin.")],
+) -> None:
+    """Add a rule behind the others."""
+    port: Port = ctx.obj
+    found = port.ask("POST", "/scenario/rules", read(file))
+    port.show(found, lines.rules(found))
+
+
+RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.")]
+
+
+@rule_app.command("remove")
+def rule_remove(ctx: typer.Context, name: RuleName) -> None:
+    """Remove a rule; the frames that it holds leave in order."""
+    port: Port = ctx.obj
+    found = port.ask("DELETE", f"/scenario/rules/{quote(name, safe='')}")
+    port.show(found, lines.rules(found))
+
+
+@rule_app.command("fire")
+def rule_fire(ctx: typer.Context, name: RuleName) -> None:
+    """Let a rule fire on its next match, whatever its `when` says."""
+    port: Port = ctx.obj
+    found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/fire")
+    port.show(found, [lines.rule(found)])
+
+
+@rule_app.command("release")
+def rule_release(ctx: typer.Context, name: RuleName) -> None:
+    """Let the messages that a rule holds leave, whatever they wait for."""
+    port: Port = ctx.obj
+    found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/release")
+    port.show(found, [lines.rule(found)])
+
+
+Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl connections`.")]
+
+
+@ctl_app.command()
+def pause(ctx: typer.Context, number: Number) -> None:
+    """Stop reading from both sides of a connection; what comes waits in the system."""
+    _steer(ctx.obj, number, "pause")
+
+
+@ctl_app.command(epilog="Example:\n\n  barnabas ctl step 3 --direction response")
+def step(
+    ctx: typer.Context,
+    number: Number,
+    direction: Annotated[str, typer.Option(help="request or response.")] = "request",
+) -> None:
+    """Let the next frame of a paused connection through, and no more."""
+    _steer(ctx.obj, number, f"step?{urlencode({'direction': direction})}")
+
+
+@ctl_app.command()
+def resume(ctx: typer.Context, number: Number) -> None:
+    """Go on with a paused connection."""
+    _steer(ctx.obj, number, "resume")
+
+
+@ctl_app.command()
+def close(ctx: typer.Context, number: Number) -> None:
+    """Close both sides of a connection."""
+    _steer(ctx.obj, number, "close")
+
+
+def _steer(port: Port, number: int, what: str) -> None:
+    found = port.ask("POST", f"/connections/{number}/{what}")
+    port.show(found, [lines.connection(found)])
+
+
+@ctl_app.command()
+def drain(ctx: typer.Context) -> None:
+    """Stop the proxy as SIGTERM does: what is under way finishes first."""
+    port: Port = ctx.obj
+    port.show(port.ask("POST", "/drain"), ["the proxy drains and stops"])
+
+
+@ctl_app.command()
+def metrics(ctx: typer.Context) -> None:
+    """Print the metrics in Prometheus' text format."""
+    port: Port = ctx.obj
+    with told():
+        sys.stdout.write(port.client.text("GET", "/metrics"))

@@ -1,0 +1,53 @@
+"""`barnabas experiment`: questions put to real systems, and what came of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+experiment_app = typer.Typer(
+    no_args_is_help=True, help="Questions put to real systems, with a written result."
+)
+
+
+@experiment_app.command("list")
+def experiment_list(
+    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each.")] = False,
+) -> None:
+    """List the experiments: what each asks, and of which versions of Kafka."""
+    from barnabas.cli.experiments.run import listing
+
+    listing(as_json=as_json)
+
+
+@experiment_app.command(
+    "run", epilog="Example:\n\n  barnabas experiment run pipelined-throughput --short"
+)
+def experiment_run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas experiment list`.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="NAME.md, NAME.json and plots are written there."
+        ),
+    ] = Path("results"),
+    short: Annotated[
+        bool, typer.Option("--short", help="Few runs: to see that it works, not to conclude from.")
+    ] = False,
+) -> None:
+    """Run an experiment on brokers of its own, and write its result as Markdown and JSON."""
+    from barnabas.cli.experiments.run import run
+
+    run(name, out, short=short)
+
+
+@experiment_app.command("write")
+def experiment_write(
+    file: Annotated[Path, typer.Argument(metavar="NAME.json", help="What a run has measured.")],
+) -> None:
+    """Print the Markdown of what was measured before, without running anything."""
+    from barnabas.cli.experiments.run import written
+
+    typer.echo(written(file), nl=False)

@@ -1,0 +1,155 @@
+"""An experiment is run on a bench of ours: a proxy in its own process, a folder, a bar of progress."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
+from barnabas.experiments.experiment import Bench, Between, Experiment
+from barnabas.experiments.written.registry import EXPERIMENTS, experiment
+from barnabas.peers.apache import BootError, UnavailableError
+from barnabas.testing.kafka_proxy import start_proxy
+from barnabas.testing.process import Ended
+
+FORMAT = 1
+"""Of the JSON files."""
+
+
+def listing(*, as_json: bool = False) -> None:
+    """Print them: a table for a person, or a line of JSON each."""
+    found = {name: experiment(name) for name, _ in EXPERIMENTS}
+    if as_json:
+        for name, one in found.items():
+            print(json.dumps({"name": name, "question": one.question, "versions": one.versions}))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("name", no_wrap=True)
+    table.add_column("question")
+    table.add_column("Kafka")
+    for name, one in found.items():
+        table.add_row(name, one.question, ", ".join(one.versions) or "peers of ours")
+    Terminal().show_table(table)
+
+
+def run(name: str, out: Path, *, short: bool) -> None:
+    """Run it and write its files. Raises Trouble."""
+    found = _known(name)
+    output = Output()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Trouble(f"--out {out}: {problem.strerror}") from None
+    begun, load = datetime.now(UTC), os.getloadavg()[0]
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with (
+        tempfile.TemporaryDirectory(prefix="barnabas-", ignore_cleanup_errors=True) as folder,
+        Progress(
+            *columns, console=output.err, transient=True, disable=not output.err.is_terminal
+        ) as progress,
+    ):
+        task = progress.add_task("brokers start", total=1)
+
+        def step(done: int, total: int, what: str) -> None:
+            progress.update(task, completed=done, total=total, description=what)
+
+        try:
+            measured = found.run(Bench(_proxy, Path(folder), short, step))
+        except (UnavailableError, BootError, Ended, OSError) as problem:
+            raise Trouble(f"{name}: {problem}", COULD_NOT_RUN) from None
+    document = {
+        "format": FORMAT,
+        "experiment": name,
+        "date": begun.date().isoformat(),
+        "minutes": round((datetime.now(UTC) - begun).total_seconds() / 60, 1),
+        "short": short,
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": [round(one, 1) for one in (load, os.getloadavg()[0])],
+            "nice": os.getpriority(os.PRIO_PROCESS, 0),
+            "python": platform.python_version(),
+        },
+        "measured": measured,
+    }
+    (out / f"{name}.json").write_text(_lines(document, 3) + "\n")
+    (out / f"{name}.md").write_text(text(found, document))
+    for file, plot in plots(found, document).items():
+        (out / file).write_text(plot)
+    output.out.print(f"{out / name}.md")
+
+
+def written(file: Path) -> str:
+    """The Markdown of a NAME.json. Raises Trouble."""
+    try:
+        document = json.loads(file.read_bytes())
+        found = _known(document["experiment"])
+        if document["format"] != FORMAT:
+            raise Trouble(f"{file}: format {document['format']}, and {FORMAT} is known here")
+        return text(found, document)
+    except OSError as problem:
+        raise Trouble(f"{file}: {problem.strerror}") from None
+    except (ValueError, KeyError, TypeError, IndexError) as problem:
+        raise Trouble(f"{file} is no result of an experiment ({problem!r})") from None
+
+
+def plots(found: Experiment, document: dict[str, Any]) -> dict[str, str]:
+    """The plots of a result: the name of a file -> SVG."""
+    made = found.plots(document["measured"])
+    return {f"{document['experiment']}-{name}.svg": plot for name, plot in made.items()}
+
+
+def text(found: Experiment, document: dict[str, Any]) -> str:
+    """A whole result: the question, when and where it was put, and what came of it."""
+    machine = document["machine"]
+    shown = "".join(
+        f"\n![{file.removesuffix('.svg')}]({file})\n" for file in plots(found, document)
+    )
+    level = machine.get("nice", 0)  # results of before do not say
+    nice = f", at nice level {level}" if level else ""
+    few = " A short run: it shows that it works, and nothing more." if document["short"] else ""
+    return (
+        f"# {document['experiment']}\n\n**{found.question}**\n\n"
+        f"Measured on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "
+        f"cores with Python {machine['python']}{nice}; load when it began and ended: {machine['load'][0]} "
+        f"and {machine['load'][1]} (of that minute). The figures are in {document['experiment']}.json; "
+        f"this text is made of them.{few}\n\n{found.write(document['measured'])}{shown}"
+    )
+
+
+def _known(name: str) -> Experiment:
+    try:
+        return experiment(name)
+    except LookupError as problem:
+        raise Trouble(f"{problem}; see `barnabas experiment list`") from None
+
+
+def _lines(value: Any, levels: int) -> str:
+    """JSON with line breaks in so many levels only: a run is a line.
+
+    >>> print(_lines({"runs": [{"a": 1}, {"a": [2, 3]}]}, 2))
+    {"runs": [
+    {"a": 1},
+    {"a": [2, 3]}
+    ]}
+    """
+    if not levels or not value or not isinstance(value, dict | list):
+        return json.dumps(value)
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(key)}: {_lines(one, levels - 1)}" for key, one in value.items())
+        return "{" + ",\n".join(parts) + "}"
+    return "[\n" + ",\n".join(_lines(one, levels - 1) for one in value) + "\n]"
+
+
+def _proxy(bootstrap: str, scenario: str, folder: Path) -> AbstractContextManager[Between]:
+    return start_proxy(bootstrap, folder, scenario=scenario)

@@ -1,0 +1,100 @@
+"""Campaign files: read with all that is wrong at once, by path or by the name of a ready one."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pydantic import ValidationError
+
+from barnabas import fuzz
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.fuzz.targets import KINDS
+from barnabas.fuzz.corpus.corpora import CORPORA
+from barnabas.fuzz.engine.campaign import Campaign, Known
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.sessions.registry import SESSIONS
+from barnabas.proxy.scenario.errors import explain
+from barnabas.proxy.scenario.yaml_lines import read
+
+READY: Final = Path(fuzz.__file__).parent / "campaigns"
+"""Where the ready ones are."""
+
+SUFFIX: Final = ".fuzz.db"
+"""Of a database that nobody named."""
+
+KNOWN: Final = Known(
+    mutators=tuple(one.name for one in MUTATORS),
+    oracles=tuple(one.name for one in ORACLES),
+    sessions=tuple(one.name for one in SESSIONS),
+    corpora=tuple(one.name for one in CORPORA),
+    targets=tuple(one.name for one in KINDS),
+)
+
+
+class Read(NamedTuple):
+    """A campaign, what it is called, and where its captures and its database are unless somebody says
+    otherwise: beside it, or here if it is a ready one."""
+
+    campaign: Campaign
+    name: str
+    folder: Path
+
+    @property
+    def database(self) -> Path:
+        """Its database."""
+        return self.folder / f"{self.name}{SUFFIX}"
+
+
+def ready() -> list[str]:
+    """The names of the ready ones, sorted."""
+    return sorted(path.stem for path in READY.glob("*.yaml"))
+
+
+def read_campaign(given: Path, changes: dict[str, Any] | None = None) -> Read:
+    """A campaign by its path, or else by its name among the ready ones. changes: settings that the
+    command line has in place of the file's. Raises Trouble with every problem in it."""
+    path, folder = given, given.parent
+    if not path.exists():
+        path, folder = READY / f"{given}.yaml", Path()
+        if given.parent != Path() or str(given) not in ready():
+            near = get_close_matches(given.stem, ready(), 1, cutoff=0.4)
+            hint = f"; did you mean {near[0]!r}?" if near else "; see barnabas fuzz list"
+            raise Trouble(f"there is no file {str(given)!r}, nor a campaign of that name{hint}")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as problem:
+        raise Trouble(f"can't read the campaign {given}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise Trouble(f"{path.name}: the file is not UTF-8") from None
+    campaign = campaign_of(text, path.name)
+    if changes:
+        campaign = _changed(campaign, changes)
+    return Read(campaign, path.stem, folder)
+
+
+def campaign_of(text: str, name: str) -> Campaign:
+    """The campaign of a file's text. Raises Trouble."""
+    document = read(text)
+    problems = list(document.problems)
+    campaign = None
+    if not document.broken:
+        try:
+            campaign = Campaign.model_validate(document.value, context=KNOWN)
+        except ValidationError as error:
+            problems += explain(error, document, Campaign, whole="the campaign")
+    if problems or campaign is None:
+        lines = sorted(dict.fromkeys(problems), key=lambda problem: problem[0])
+        raise Trouble("\n".join(f"{name}:{line}: {said}" for line, said in lines))
+    return campaign
+
+
+def _changed(campaign: Campaign, changes: dict[str, Any]) -> Campaign:
+    try:
+        return Campaign.model_validate({**campaign.model_dump(), **changes}, context=KNOWN)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        said = first.get("ctx", {}).get("error", first["msg"])
+        raise Trouble(f"--{first['loc'][0]}: {said}") from None

@@ -1,0 +1,252 @@
+"""`barnabas fuzz`: its commands and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from barnabas.cli.console.options import Conf, spark_settings
+from barnabas.cli.console.trouble import FINE, Trouble
+
+RUN_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas fuzz run brokers --target embedded --cases 20000\n\n"
+    "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
+    "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
+    "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
+    "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
+    "  barnabas fuzz run mine.yaml --spark --master local[4]\n\n"
+    "  barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8"
+)
+REPLAY_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db\n\n"
+    "  barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db --target apache:3.9.1"
+)
+REPORT_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas fuzz report brokers.fuzz.db > findings.md\n\n"
+    "  barnabas fuzz report brokers.fuzz.db --html findings.html"
+)
+ASIDE_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas fuzz aside brokers.fuzz.db\n\n"
+    "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
+)
+SHOW_EXAMPLES: Final = (
+    "Example:\n\n  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
+)
+
+fuzz_app = typer.Typer(
+    no_args_is_help=True,
+    help="Send malformed frames to brokers, clients and decoders, and judge what they do.",
+)
+
+Own = Annotated[
+    bool,
+    typer.Option("--i-own-this-target", help="The target may be on another machine: it is yours."),
+]
+Database = Annotated[
+    Path | None,
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        help="The findings database.",
+        show_default="the only *.fuzz.db here",
+    ),
+]
+DatabaseFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DB]", help="The findings database; the only *.fuzz.db here."),
+]
+OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+FindingName = Annotated[
+    str, typer.Argument(metavar="FINDING", help="Its name, or the beginning of it.")
+]
+
+
+@fuzz_app.command("run", epilog=RUN_EXAMPLES)
+def fuzz_run_command(
+    campaign: Annotated[
+        Path, typer.Argument(metavar="CAMPAIGN", help="A file, or a name; see `fuzz list`.")
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="KIND[:WHICH]",
+            help="In place of the file's; A vs B: do they agree?",
+        ),
+    ] = None,
+    cases: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Until so many are run in all.")
+    ] = None,
+    seconds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="For so long at most.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="In place of the file's.")] = None,
+    db: Annotated[
+        Path | None,
+        typer.Option(
+            "--db",
+            metavar="FILE",
+            help="Where findings are kept, and where it stands: the same command goes on.",
+            show_default="CAMPAIGN.fuzz.db beside it",
+        ),
+    ] = None,
+    shrink: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Runs to make each finding smaller; 0: none.")
+    ] = 100,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Run rounds in shards on Spark, each with a target.")
+    ] = False,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where Spark runs: local[N], spark://HOST:PORT ...; here, on all cores, if absent.",
+        ),
+    ] = None,
+    conf: Conf = None,
+    own: Own = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, an event each.")] = False,
+) -> None:
+    """Run a campaign, or go on with it. Exit code 1: it has findings.
+
+    Only this machine is a target, unless you say that you own another one.
+    """
+    from barnabas.cli.fuzz.campaigns import read_campaign
+    from barnabas.cli.fuzz.run import Wanted, fuzz_run
+
+    if not spark and (master is not None or conf):
+        raise Trouble(f"{'--conf' if conf else '--master'} is about Spark: give --spark, too")
+    if master is not None:
+        _look_at(master)
+    changes: dict[str, Any] = {}
+    if target is not None:
+        changes["target"] = target
+    if seed is not None:
+        changes["seed"] = seed
+    budget = {name: n for name, n in (("cases", cases), ("seconds", seconds)) if n is not None}
+    if budget:
+        changes["budget"] = budget
+    read = read_campaign(campaign, changes)
+    wanted = Wanted(
+        read,
+        db or read.database,
+        own=own,
+        shrink=shrink,
+        as_json=as_json,
+        spark=(master or "") if spark else None,
+        settings=spark_settings(conf),
+    )
+    raise typer.Exit(fuzz_run(wanted))
+
+
+def _look_at(master: str) -> None:
+    """Raises Trouble for what is no master, before a target is started in vain."""
+    from barnabas.pipeline.spark.masters import parse_master
+
+    try:
+        parse_master(master)
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
+
+
+@fuzz_app.command("replay", epilog=REPLAY_EXAMPLES)
+def fuzz_replay_command(
+    finding: FindingName,
+    db: Database = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="KIND[:WHICH]",
+            help="Against this one.",
+            show_default="the one that it was found on",
+        ),
+    ] = None,
+    attempts: Annotated[
+        int, typer.Option(min=1, metavar="N", help="It has so many to fire in.")
+    ] = 3,
+    first: Annotated[
+        bool, typer.Option("--first", help="As it was found, not as it was made smaller.")
+    ] = False,
+    own: Own = False,
+    as_json: OneDocument = False,
+) -> None:
+    """Run a finding's case again. Exit code 1: it fires; 0: it does not."""
+    from barnabas.cli.fuzz.replay import fuzz_replay
+
+    raise typer.Exit(
+        fuzz_replay(
+            finding, db, target=target, attempts=attempts, first=first, own=own, as_json=as_json
+        )
+    )
+
+
+@fuzz_app.command("show", epilog=SHOW_EXAMPLES)
+def fuzz_show_command(
+    finding: FindingName,
+    db: Database = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what passed as pcapng, for Wireshark."),
+    ] = None,
+    as_json: OneDocument = False,
+) -> None:
+    """Print all that is known of a finding: its frames, its session, the log, what it came of."""
+    from barnabas.cli.fuzz.show import fuzz_show
+
+    raise typer.Exit(fuzz_show(finding, db, capture=capture, as_json=as_json))
+
+
+@fuzz_app.command("report", epilog=REPORT_EXAMPLES)
+def fuzz_report_command(
+    db: DatabaseFile = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write one HTML page instead.")
+    ] = None,
+) -> None:
+    """Report campaigns as Markdown, or as one HTML page. Exit code 1: there are findings."""
+    from barnabas.cli.fuzz.report import fuzz_report
+
+    raise typer.Exit(fuzz_report(db, html))
+
+
+@fuzz_app.command("aside", epilog=ASIDE_EXAMPLES)
+def fuzz_aside_command(
+    db: DatabaseFile = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each kind, with the first's frames.")
+    ] = False,
+) -> None:
+    """List the cases that were not sent: others of their kind had ended the target again and again."""
+    from barnabas.cli.fuzz.aside import fuzz_aside
+
+    raise typer.Exit(fuzz_aside(db, as_json=as_json))
+
+
+@fuzz_app.command("list")
+def fuzz_list_command(
+    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each.")] = False,
+) -> None:
+    """List ready campaigns, and what a campaign may name: targets, mutators, oracles, sessions, corpora."""
+    from barnabas.cli.fuzz.listing import fuzz_list
+
+    fuzz_list(as_json=as_json)
+    raise typer.Exit(FINE)
+
+
+@fuzz_app.command("schema")
+def fuzz_schema_command() -> None:
+    """Print the JSON Schema of campaign files, for editors."""
+    import json
+
+    from barnabas.fuzz.engine.campaign import Campaign
+
+    typer.echo(json.dumps(Campaign.model_json_schema(), indent=2))

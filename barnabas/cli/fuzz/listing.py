@@ -1,0 +1,52 @@
+"""`barnabas fuzz list`: ready campaigns, and all that a campaign may name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.fuzz.campaigns import READY, campaign_of, ready
+from barnabas.cli.fuzz.targets import KINDS
+from barnabas.fuzz.corpus.corpora import CORPORA
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.sessions.registry import SESSIONS
+from barnabas.fuzz.targets.registry import COMPARED
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """(what it is, its name, what it is about)."""
+    for name in ready():
+        path = READY / f"{name}.yaml"
+        yield "campaign", name, campaign_of(path.read_text("utf-8"), path.name).about.strip()
+    for kind in KINDS:
+        yield "target", kind.example, kind.about
+    yield ("target", *COMPARED)
+    for mutator in MUTATORS:
+        yield "mutator", mutator.name, mutator.about
+    for oracle in ORACLES:
+        yield "oracle", oracle.name, f"{oracle.about} ({', '.join(sorted(oracle.roles))})"
+    for session in SESSIONS:
+        yield "session", session.name, session.about
+    for corpus in CORPORA:
+        yield "corpus", corpus.name, corpus.about
+
+
+def fuzz_list(*, as_json: bool = False) -> None:
+    """Print them: a table for a person, or a line of JSON each."""
+    if as_json:
+        for what, name, about in rows():
+            print(json.dumps({"what": what, "name": name, "about": about}))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    before = ""
+    for what, name, about in rows():
+        table.add_row(what if what != before else "", name, about)
+        before = what
+    Terminal().show_table(table)

@@ -1,0 +1,175 @@
+"""What a campaign prints while it runs: a bar where somebody looks, and findings as they come.
+
+Findings, and with --json all events, go to stdout; the bar and lines for the person to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from barnabas.captures.kafka.wording import plural, printable, shorten
+from barnabas.cli.console.output import Output
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
+from barnabas.fuzz.engine.campaign import Budget
+from barnabas.fuzz.engine.running import Batch, Began, Ended
+from barnabas.fuzz.engine.tally import Cell, Found
+
+WIDTH = 150
+"""Characters of a finding's line."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """The bar, and what was counted for it."""
+
+    output: Output
+    as_json: bool
+    findings: Findings
+    progress: Progress
+    task: TaskID
+    kept: Kept | None = None
+    cells: set[Cell] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+    first: int = 0
+    began: float = 0.0
+
+    def note(self, text: str) -> None:
+        """A line for the person."""
+        self.progress.update(self.task, description=text)
+        if not self.progress.disable:
+            return
+        self.output.note(text)
+
+    def begin(self, target: str, kept: Kept, seeds: int, budget: Budget) -> None:
+        """The target runs, and it is known where the campaign stands."""
+        self.kept, self.first, self.began = kept, kept.done, time.monotonic()
+        self.cells = set(self.findings.coverage(kept.id))
+        self.named = {one.name for one in self.findings.findings(kept.id)}
+        self.progress.update(self.task, total=budget.cases, completed=kept.done, description=target)
+        goes_on = f", goes on at case {kept.done}" if kept.done else ""
+        self.output.note(f"{target}: {plural(seeds, 'message')} to start from{goes_on}")
+        self._event("begin", target=target, seeds=seeds, done=kept.done)
+
+    def round(self, event: Began) -> None:
+        """A round begins."""
+        hot = len(event.energies)
+        self._event("round", round=event.round, first=event.numbers.start, seeds_with_energy=hot)
+
+    def batch(self, event: Batch) -> None:
+        """Cases are run and kept."""
+        self.cells |= event.tally.coverage.keys()
+        for found in sorted(event.tally.findings.values(), key=lambda one: one.case):
+            name = finding_name((found.verdict.oracle, found.verdict.behaviour))
+            if name not in self.named:
+                self.named.add(name)
+                self._found(name, found)
+        self.progress.update(self.task, completed=event.end, said=self._said(event.end))
+        self._event("batch", **self._numbers(event.end))
+
+    def ended(self, event: Ended) -> None:
+        """A round is over."""
+        self._event("round over", round=event.round, new_features=event.news)
+
+    def shrinking(self, finding: Finding) -> None:
+        """A finding is being made smaller."""
+        self.progress.update(self.task, said=f"making {finding.name} smaller")
+
+    def close(self, seconds: float, database: Path) -> None:
+        """What it came to."""
+        self.progress.stop()
+        assert self.kept is not None  # noqa: S101 - `begin` comes first
+        found = self.findings.findings(self.kept.id)
+        ran = self.kept.done - self.first
+        self.output.note(
+            f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s; "
+            f"{self._coverage()}; {plural(len(found), 'finding')}"
+        )
+        aside = sum(row.cases for row in self.findings.aside(self.kept.id))
+        if aside:
+            self.output.note(
+                f"{plural(aside, 'case')} not sent: others of their kind had ended it again and "
+                "again, or it did not ask; "
+                f"barnabas fuzz aside {database}"
+            )
+        self._event(
+            "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,
+            database=str(database),
+        )  # fmt: skip
+        for one in found if not self.as_json else ():
+            what = f"{one.oracle}: {shorten(one.what, 90)} ({one.cases}x)"
+            again = f"barnabas fuzz replay {one.name} --db {database}"
+            for line in (f"  {one.name}  {what}", f"    {made_of(one.best)}", f"    {again}"):
+                self.output.note(line)
+
+    def _found(self, name: str, found: Found) -> None:
+        recipe = found.observation.case.recipe
+        if self.as_json:
+            self._event(
+                "finding",
+                name=name,
+                case=found.case,
+                oracle=found.verdict.oracle,
+                behaviour=found.verdict.behaviour,
+                what=found.verdict.what,
+                made_of=made_of(recipe),
+            )
+            return
+        line = f"{name}  case {found.case}  {found.verdict.oracle}: {found.verdict.what}"
+        line = f"{line}  ({made_of(recipe)})"
+        if self.progress.disable:
+            self.output.line(line)
+        else:
+            self.progress.console.print(printable(shorten(line, WIDTH)), style="bold red")
+
+    def _numbers(self, done: int) -> dict[str, Any]:
+        return {
+            "done": done,
+            "coverage": len(self.cells),
+            "apis": len({cell.api for cell in self.cells}),
+            "versions": len({(cell.api, cell.version) for cell in self.cells}),
+            "findings": len(self.named),
+            "rate": round(self._rate(done)),
+        }
+
+    def _rate(self, done: int) -> float:
+        return (done - self.first) / max(time.monotonic() - self.began, 1e-9)
+
+    def _said(self, done: int) -> str:
+        return (
+            f"{self._rate(done):,.0f}/s  {self._coverage()}  {plural(len(self.named), 'finding')}"
+        )
+
+    def _coverage(self) -> str:
+        numbers = self._numbers(0)
+        return (
+            f"{numbers['apis']} APIs, {numbers['versions']} versions, "
+            f"{numbers['coverage']:,} of field and mutator"
+        )
+
+    def _event(self, event: str, **values: Any) -> None:
+        if self.as_json:
+            self.output.raw(json.dumps({"event": event, **values}, separators=(",", ":")))
+
+
+@contextmanager
+def shown(output: Output, as_json: bool, findings: Findings) -> Iterator[Shown]:
+    """A bar on a terminal, and lines everywhere."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:,}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[said]}", style="dim"),
+    )
+    disable = as_json or not output.err.is_terminal
+    with Progress(*columns, console=output.err, transient=True, disable=disable) as progress:
+        yield Shown(output, as_json, findings, progress, progress.add_task("", total=None, said=""))

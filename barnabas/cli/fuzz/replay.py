@@ -1,0 +1,80 @@
+"""`barnabas fuzz replay`: one finding again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.cli.fuzz.database import one, opened, target_name
+from barnabas.cli.fuzz.targets import target as make_target
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.engine.assembling import oracles_for
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.replaying import Replayed, replay
+from barnabas.fuzz.errors import CannotRun
+
+
+def fuzz_replay(
+    name: str,
+    db: Path | None,
+    *,
+    target: str | None = None,
+    attempts: int = 3,
+    first: bool = False,
+    own: bool = False,
+    as_json: bool = False,
+    output: Output | None = None,
+) -> int:
+    """Run a finding's case; returns the exit code. Raises Trouble."""
+    output = output or Output()
+    with opened(db) as findings:
+        finding = one(findings, name)
+        named = target or target_name(findings, finding)
+    recipe = finding.recipe if first else finding.best
+    try:
+        case = cook(recipe, finding.first_case)
+        with make_target(named, own) as running:
+            oracles = oracles_for(running.role)
+            wanted = (finding.oracle, finding.behaviour)
+            found = replay(running, oracles, case, wanted, attempts)
+            where = running.name
+    except CannotRun as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except LookupError as problem:
+        raise Trouble(
+            f"{finding.name} was made by another version of this program: {problem.args[0]}",
+            COULD_NOT_RUN,
+        ) from None
+    except KeyboardInterrupt:
+        output.note("interrupted")
+        return COULD_NOT_RUN
+    if as_json:
+        output.raw(json.dumps(_document(finding.name, where, found)))
+    else:
+        output.line(made_of(case.recipe))
+        for line in _lines(finding.name, where, found, attempts):
+            output.line(line)
+    return FINDINGS if found.fired else FINE
+
+
+def _lines(name: str, where: str, found: Replayed, attempts: int) -> list[str]:
+    if found.fired:
+        said = [f"{name} fires on {where}, at attempt {found.attempt}"]
+    else:
+        said = [f"{name} does not fire on {where}, in {attempts}"]
+    for verdict in found.verdicts:
+        said.append(f"  {verdict.oracle}: {verdict.what}  [{', '.join(verdict.behaviour)}]")
+    return said
+
+
+def _document(name: str, where: str, found: Replayed) -> dict[str, object]:
+    return {
+        "finding": name,
+        "target": where,
+        "fired": found.fired,
+        "attempt": found.attempt,
+        "verdicts": [asdict(verdict) for verdict in found.verdicts],
+    }

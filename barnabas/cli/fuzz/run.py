@@ -1,0 +1,153 @@
+"""`barnabas fuzz run`: a campaign, with what it finds as it comes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.cli.fuzz.campaigns import Read
+from barnabas.cli.fuzz.progress import Shown, shown
+from barnabas.cli.fuzz.targets import target as make_target
+from barnabas.fuzz.corpus.corpora import basis
+from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, Kept
+from barnabas.fuzz.engine.assembling import Assembled, assembled
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.replaying import fires_on
+from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.shrinking.search import shrink
+from barnabas.fuzz.targets.target import Target
+
+FOREVER: Final = 10**15
+"""Cases of a campaign that ends when its time is over."""
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+SHRINKING_S: Final = 30.0
+"""Seconds that a finding may take to become smaller."""
+
+
+class Wanted(NamedTuple):
+    """What the command line asked for. shrink: runs for each finding. spark: a master's URL; "" is here
+    on all cores; None: no Spark."""
+
+    read: Read
+    database: Path
+    own: bool = False
+    shrink: int = 100
+    as_json: bool = False
+    spark: str | None = None
+    settings: Mapping[str, str] = {}
+
+
+def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
+    """Run a campaign from where its database says that it stands; returns the exit code. Raises Trouble."""
+    output = output or Output()
+    before = [signal.signal(number, _interrupt) for number in SIGNALS]
+    try:
+        # a target that can't be meant is refused before there is a database of its campaign
+        target = make_target(wanted.read.campaign.target, wanted.own)
+        with Findings(wanted.database, write=True) as findings:
+            return _run(wanted, findings, target, output)
+    except FindingsError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except CannotRun as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except KeyboardInterrupt:  # before the first case, or while the target ends
+        output.note("interrupted")
+        return COULD_NOT_RUN
+    finally:
+        for number, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> None:
+    """The first signal ends what is going on; what ends then is not to be disturbed."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:
+    read = wanted.read
+    campaign = read.campaign
+    with ExitStack() as stack:
+        progress = stack.enter_context(shown(output, wanted.as_json, findings))
+        progress.note(f"starting {campaign.target}")
+        target = stack.enter_context(target)
+        found = assembled(campaign, basis(target), read.folder)
+        kept = findings.campaign(read.name, target.name, found.settings, time.time())
+        last = campaign.budget.cases or FOREVER
+        progress.begin(target.name, kept, len(found.corpus), campaign.budget)
+        run_round = stack.enter_context(_runner(wanted, found, target, kept))
+        began = time.monotonic()
+        seconds = campaign.budget.seconds
+        over: Callable[[], bool] = (
+            (lambda: False) if seconds is None else lambda: time.monotonic() - began >= seconds
+        )
+        finished = False
+        try:
+            try:
+                for event in run(run_round, kept, campaign.round, last, over):
+                    match event:
+                        case Began():
+                            progress.round(event)
+                        case Batch():
+                            progress.batch(event)
+                        case Ended():
+                            progress.ended(event)
+            finally:
+                kept.spent(time.monotonic() - began)
+            _make_smaller(wanted, findings, kept, target, found, progress)
+            finished = True
+        except KeyboardInterrupt:
+            progress.note("interrupted: the same command goes on behind the last batch")
+        progress.close(time.monotonic() - began, wanted.database)
+    any_ = bool(findings.findings(kept.id))
+    return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
+
+
+def _runner(
+    wanted: Wanted, found: Assembled, target: Target, kept: Kept
+) -> AbstractContextManager[RunRound]:
+    if wanted.spark is not None:
+        from barnabas.cli.fuzz.spark import on_spark
+
+        return on_spark(wanted.spark, wanted.settings, found, wanted.own, kept)
+
+    def here(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
+        return run_range(target, found.maker(energies), found.oracles, numbers)
+
+    run_round: RunRound = here
+    return nullcontext(run_round)
+
+
+def _make_smaller(
+    wanted: Wanted,
+    findings: Findings,
+    kept: Kept,
+    target: Target,
+    found: Assembled,
+    progress: Shown,
+) -> None:
+    """Shrink what is not smaller yet."""
+    fresh: list[Finding] = [one for one in findings.findings(kept.id) if one.smaller is None]
+    for one in fresh if wanted.shrink else ():
+        progress.shrinking(one)
+        deadline = time.monotonic() + SHRINKING_S
+        fires = fires_on(
+            target,
+            found.oracles,
+            cook,
+            (one.oracle, one.behaviour),
+            lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
+        )
+        smaller = shrink(one.recipe, fires, runs=wanted.shrink).recipe
+        if smaller != one.recipe:
+            findings.smaller(one, cook(smaller, one.first_case).recipe)

@@ -1,0 +1,59 @@
+"""`barnabas fuzz show`: all that is known of one finding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from barnabas.captures.files import private
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.cli.fuzz.database import one, opened, target_name
+from barnabas.fuzz.cases.json_form import observation_json, recipe_json
+from barnabas.fuzz.database.findings import Finding
+from barnabas.fuzz.report.finding import text
+
+
+def fuzz_show(
+    name: str,
+    db: Path | None,
+    *,
+    capture: Path | None = None,
+    as_json: bool = False,
+    output: Output | None = None,
+) -> int:
+    """Print a finding; returns the exit code. Raises Trouble."""
+    output = output or Output()
+    with opened(db) as findings:
+        finding = one(findings, name)
+        target, path = target_name(findings, finding), findings.path
+    if capture is not None:
+        try:
+            private.write(capture, finding.capture)
+        except OSError as problem:
+            raise Trouble(f"--capture {capture}: {problem.strerror}", COULD_NOT_RUN) from None
+    if as_json:
+        output.raw(json.dumps(_document(finding, target)))
+    else:
+        output.out.print(text(finding, path))
+    return FINE
+
+
+def _document(finding: Finding, target: str) -> dict[str, object]:
+    return {
+        "name": finding.name,
+        "target": target,
+        "oracle": finding.oracle,
+        "behaviour": finding.behaviour,
+        "what": finding.what,
+        "cases": finding.cases,
+        "first_case": finding.first_case,
+        "recipe": _plain(recipe_json(finding.recipe)),
+        "smaller": _plain(recipe_json(finding.smaller)) if finding.smaller else None,
+        "observation": _plain(observation_json(finding.observation)),
+    }
+
+
+def _plain(stored: str) -> object:
+    """What is in the only place of what is stored."""
+    return json.loads(stored)[0]

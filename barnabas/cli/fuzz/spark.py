@@ -1,0 +1,88 @@
+"""`barnabas fuzz run --spark`: a round's cases in shards on Spark, each worker with a target of its own.
+
+One round at a time: only between rounds do energies change. What a shard found comes back as a table, and
+is kept as any batch is, or put by until those before it have come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
+from barnabas.cli.fuzz.targets import KINDS
+from barnabas.fuzz.engine.assembling import Assembled
+from barnabas.fuzz.engine.running import Batch, RunRound
+from barnabas.fuzz.engine.sharding import Shelf, side_by_side
+from barnabas.fuzz.engine.shards import SCHEMA, Job, Row, came_to, job_of, shards
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.registry import target_of
+from barnabas.fuzz.targets.target import Target
+from barnabas.pipeline.spark.errors import UnavailableError, reason
+from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.spark.session import QUICK, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SMALLEST: Final = 50
+"""Cases of a shard: a target must be started for it."""
+
+SHARDS: Final = 2
+"""Of a round, for each core: more lose less when they are interrupted, and start more targets."""
+
+SETTINGS: Final = {
+    **QUICK,
+    "spark.executor.extraJavaOptions": QUICK["spark.driver.extraJavaOptions"],
+}
+
+
+@contextmanager
+def on_spark(
+    master: str, settings: Mapping[str, str], found: Assembled, own: bool, shelf: Shelf
+) -> Iterator[RunRound]:
+    """Runs rounds on Spark, until the end of the `with`. master: "" is this machine. Raises Trouble."""
+    # a Spark Connect server was set up by others, and takes none of these
+    ours = {} if parse_master(master or None).kind == "connect" else SETTINGS
+    try:
+        with session(master or None, {**ours, **settings}) as spark:
+            yield rounds(spark, job_of(found, own, _target_of), shelf)
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
+    """What runs a round on this session: a job for each shard, so that a finished one is kept at once."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    def run_round(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
+        cores = _parallelism(spark)  # workers come and go
+        work = shards(job, dict(energies))
+
+        def run_shard(shard: range) -> Sequence[Row]:
+            ids = spark.range(shard.start, shard.stop, 1, 1)
+            try:
+                rows = ids.mapInArrow(work, SCHEMA).collect()
+            except (PySparkException, Py4JError) as problem:
+                raise CannotRun(f"Spark gave up: {reason(problem)}") from None
+            return came_to([(row["kind"], row["said"]) for row in rows])
+
+        size = max(SMALLEST, len(numbers) // (cores * SHARDS))
+        yield from side_by_side(
+            run_shard, numbers, size=size, at_once=cores, shelf=shelf, give_up=spark.interruptAll
+        )
+
+    return run_round
+
+
+def _target_of(text: str, own: bool) -> Target:
+    """Also of the kinds that only barnabas has: workers get it, too."""
+    return target_of(text, own, KINDS)
+
+
+def _parallelism(spark: SparkSession) -> int:
+    from pyspark.sql.utils import is_remote
+
+    return 16 if is_remote() else spark.sparkContext.defaultParallelism

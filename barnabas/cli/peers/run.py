@@ -1,0 +1,123 @@
+"""`barnabas peers`: brokers that run until Ctrl-C, and which ones there are."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Final, Protocol
+
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.peers import PEERS, Peer
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class Cluster(Protocol):
+    """What all kinds of brokers have."""
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses as clients take them."""
+
+
+def kinds() -> Iterator[str]:
+    """A line for each kind of brokers, and one for the versions that were seen working."""
+    for peer in PEERS:
+        yield f"{peer.name:<10} {peer.what}"
+        if versions := [
+            row["version"] for row in startable() if row["kind"] == peer.name and row["version"]
+        ]:
+            yield f"{'':<10} seen working: {', '.join(versions)}"
+
+
+def startable() -> Iterator[dict[str, Any]]:
+    """What `peers start` takes, a row each, with its version and the modes that this knows."""
+    from barnabas.peers.apache.versions import RELEASES
+
+    for peer in PEERS:
+        if peer.name == "apache":
+            for known in RELEASES:
+                start = f"apache:{known.version}"
+                modes = [mode.value for mode in known.modes]
+                yield _row(peer, start, known.version, modes)
+        else:
+            yield _row(peer, peer.name, None, [])
+
+
+def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[str, Any]:
+    return {
+        "kind": peer.name,
+        "start": start,
+        "version": version,
+        "modes": modes,
+        "needs": peer.needs,
+    }
+
+
+def start(kind: str, brokers: int | None = None, output: Output | None = None) -> int:
+    """Start a kind of brokers, print where they are, wait for SIGINT or SIGTERM.
+
+    kind: `embedded`, or `apache:VERSION`. brokers: how many, the kind's own number if None.
+    """
+    name, _, version = kind.partition(":")
+    if name not in {peer.name for peer in PEERS} or (name == "embedded" and version):
+        names = ", ".join(peer.name for peer in PEERS)
+        raise Trouble(f"no kind of brokers is called {kind!r}; there are: {names}")
+    output = output or Output()
+    for number in SIGNALS:
+        signal.signal(number, _interrupt)
+    try:
+        if name == "embedded":
+            return _embedded(3 if brokers is None else brokers, output)
+        return _apache(version, 1 if brokers is None else brokers, output)
+    except KeyboardInterrupt:
+        return FINE
+
+
+def _interrupt(*_: object) -> None:
+    """The first signal ends whatever is going on; what ends then is not to be disturbed."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _embedded(brokers: int, output: Output) -> int:
+    from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
+
+    try:
+        note = "topics are made on first use, with 4 partitions; Ctrl-C stops it"
+        return _run(EmbeddedCluster(brokers), note, output)
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+def _apache(version: str, brokers: int, output: Output) -> int:
+    from barnabas.peers.apache import (
+        ApacheCluster,
+        BootError,
+        UnavailableError,
+        UnknownVersionError,
+    )
+
+    try:
+        cluster = ApacheCluster(version, brokers)
+    except UnknownVersionError as problem:
+        raise Trouble(f"{problem}; for example: apache:3.9.1") from None
+    try:
+        note = f"Apache Kafka {version}, {cluster.mode}; Ctrl-C stops it"
+        return _run(cluster, note, output)
+    except (UnavailableError, BootError) as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+
+
+def _run(brokers: AbstractContextManager[Cluster], note: str, output: Output) -> int:
+    with brokers as cluster:
+        output.note(note)
+        output.raw(json.dumps({"ready": {"bootstrap": cluster.bootstrap, "pid": os.getpid()}}))
+        threading.Event().wait()
+    return FINE

@@ -1,0 +1,1 @@
+"""What a user brings: checks and faults of their own, named as `module:TUPLE`."""

@@ -1,0 +1,36 @@
+"""What a user brings: a tuple in a module of theirs, named on the command line as `module:TUPLE`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from barnabas.cli.console.trouble import Trouble
+
+
+def own_tuple(option: str, name: str) -> tuple[Any, ...]:
+    """The tuple of that name; `option` is the one that names it, for messages.
+
+    The module is looked for where Python looks, and in the present directory. Raises Trouble.
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not (module_name and colon and attribute):
+        example = option.removeprefix("--").upper()
+        raise Trouble(
+            f"{option} {name}: write module:TUPLE, e.g. mine:{example} for {example} in mine.py"
+        )
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as problem:  # noqa: BLE001 - whatever the user's module does
+        text = f"{type(problem).__name__}: {problem}"
+        raise Trouble(f"{option} {name}: can't import {module_name}: {text}") from None
+    finally:
+        sys.path.remove(here)
+    found = getattr(module, attribute, None)
+    if not isinstance(found, tuple):
+        raise Trouble(f"{option} {name}: {module_name} has no tuple called {attribute}")
+    return found

@@ -1,0 +1,203 @@
+"""`barnabas proxy`: a proxy in front of a person's own brokers, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import signal
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from barnabas.addresses import format_address
+from barnabas.captures.files import private
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.writing.rotation import Rotation
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.cli.proxy.live import Live
+from barnabas.loop import run
+from barnabas.peers.ownership import is_loopback
+from barnabas.proxy.control.history import History
+from barnabas.proxy.control.reload import ScenarioFile
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import Scenario
+from barnabas.proxy.topic_names.names import TopicNames
+
+Log = Literal["pretty", "json", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The control port: where it listens, and the file that is to hold its token."""
+
+    address: tuple[str, int]
+    token_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the command line asked for."""
+
+    options: Options
+    scenario: Scenario | None = None
+    scenario_file: ScenarioFile | None = None
+    """Where the scenario is from: it is loaded again when that changes."""
+    control: Control | None = None
+    capture: Path | None = None
+    capture_limit: int | None = None
+    rotation: Rotation | None = None
+    """The capture is a folder of segments."""
+    log: Log = "pretty"
+    output: Output = field(default_factory=Output)
+    topics: TopicNames = field(default_factory=TopicNames)
+    """Names of topics: for the rules, and for the output's context."""
+
+
+def run_proxy(job: Job) -> int:
+    """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
+    if job.control is not None:
+        check(job.control)
+    rules = Rules(job.scenario)
+    rules.began = clock()
+    meta = {"masked": job.options.masking.kinds, **rules.meta()}
+    capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
+    try:
+        return run(_main(job, rules, capture))
+    except KeyboardInterrupt:  # a second Ctrl-C while it drains
+        return FINE
+    finally:
+        if capture is not None:
+            capture.close()
+
+
+def open_capture(
+    path: Path | None, limit: int | None, meta: dict[str, Any], rotation: Rotation | None = None
+) -> CaptureWriter | None:
+    """The capture, a file or a folder of segments. Raises Trouble if it can't be written."""
+    if path is None:
+        return None
+    if rotation is None and os.path.isdir(path):  # noqa: PTH112 - also where a name is too long
+        raise Trouble(
+            f"{path} is a folder: a capture of segments goes there, give --rotate 256MiB too"
+        )
+    try:
+        return CaptureWriter(
+            path, limit=limit, meta=meta, rotation=rotation, capture=secrets.token_hex(8)
+        )
+    except OSError as problem:
+        raise Trouble(
+            f"can't write the capture {path}: {problem.strerror}; choose another --capture"
+        ) from None
+
+
+async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
+    output = job.output
+    live = Live(output.json if job.log == "json" else output.exchange, output.note)
+    history = History(lambda wanted: proxy.observe(wanted))
+
+    def done(exchange: Exchange) -> None:
+        if job.log != "off":  # or somebody follows, and only they are shown it
+            live.exchange(exchange)
+        if job.control is not None:
+            history.add(exchange)
+
+    proxy = Proxy(job.options, rules, capture=capture, done=done, say=live.line, topics=job.topics)
+    output.flag = proxy.flag
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with contextlib.AsyncExitStack() as at_end:
+        at_end.callback(live.close)
+        ready: dict[str, Any] = {}
+        if job.control is not None:
+            ready = await at_end.enter_async_context(
+                control_port(job.control, proxy, history, stop.set, live)
+            )
+        try:
+            await proxy.start()
+        except OSError as problem:
+            where = format_address(job.options.listen)
+            raise Trouble(
+                f"can't listen on {where}: {os.strerror(problem.errno or 0)}; "
+                "choose another --listen"
+            ) from None
+        ready = {"listen": format_address(proxy.address), "pid": os.getpid(), **ready}
+        if job.scenario_file is not None:
+            watching = loop.create_task(
+                job.scenario_file.watch(lambda found: proxy.replace(found, "its file"), live.line)
+            )
+            at_end.callback(watching.cancel)
+        live.flush()  # what is said at the start stands before the ready line
+        output.ready(json.dumps({"ready": ready}))
+        await stop.wait()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, proxy.hurry)
+        proxy.refuse()  # before it is said
+        live.line(f"stopping: {proxy.connections} connections drain (Ctrl-C again stops at once)")
+        await proxy.stop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        history.close()
+    output.summary(proxy, proxy.rules, live.losses, capture)
+    return FINE
+
+
+def check(control: Control) -> None:
+    """Raises Trouble if the control port is not on loopback, or what it needs is not installed."""
+    try:
+        from barnabas.proxy.control import api, serving  # noqa: F401
+    except ImportError as problem:
+        line = f"--control needs the package {problem.name}: pip install 'barnabas[control]'"
+        raise Trouble(line, COULD_NOT_RUN) from None
+    if not is_loopback(control.address[0]):
+        where = format_address(control.address)
+        raise Trouble(f"--control {where}: it listens on loopback only, e.g. 127.0.0.1:0")
+
+
+@contextlib.asynccontextmanager
+async def control_port(
+    control: Control, proxy: Proxy, history: History, drain: Callable[[], None], live: Live
+) -> AsyncIterator[dict[str, str]]:
+    """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
+    from barnabas.proxy.control.api import application
+    from barnabas.proxy.control.guard import new_token
+    from barnabas.proxy.control.serving import serve
+
+    token = new_token()
+    if control.token_file is not None:
+        _write_token(control.token_file, token)
+    try:
+        app = application(proxy, history, drain, lambda: live.lost)
+        serving = await serve(app, control.address, token)
+    except OSError as problem:
+        raise Trouble(
+            f"can't listen on {format_address(control.address)}: "
+            f"{os.strerror(problem.errno or 0)}; choose another --control"
+        ) from None
+    try:
+        yield {"control": format_address(serving.address), "token": token}
+    finally:
+        await serving.stop()
+
+
+def _write_token(path: Path, token: str) -> None:
+    """A file that its owner alone can read, whatever file was there. Raises Trouble."""
+    if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - also where a name is too long
+        raise Trouble(f"--control-token-file {path}: that is no file; choose another")
+    try:
+        private.replace(path, f"{token}\n".encode())
+    except OSError as problem:
+        raise Trouble(
+            f"can't write the token to {path}: {problem.strerror}; "
+            "choose another --control-token-file"
+        ) from None

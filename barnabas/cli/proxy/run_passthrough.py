@@ -1,0 +1,56 @@
+"""`barnabas proxy --tls-passthrough`: bytes from clients to brokers and back, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Sequence
+
+from barnabas.addresses import format_address, parse_servers
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import FINE, Trouble
+from barnabas.loop import run
+from barnabas.proxy.network.passthrough import Passthrough, Route
+
+
+def routes(bootstrap: str, listen: str) -> list[Route]:
+    """A listener for each broker, in order. Raises Trouble if there are more of one kind."""
+    brokers = parse_servers(bootstrap)
+    listeners = parse_servers(listen, zero=True)
+    if len(listeners) != len(brokers):
+        raise Trouble(
+            f"--tls-passthrough needs a listener for each broker: {len(brokers)} in "
+            f"--bootstrap-server, {len(listeners)} in --listen HOST:PORT[,...]"
+        )
+    return [Route(*pair) for pair in zip(listeners, brokers, strict=True)]
+
+
+def run_passthrough(found: Sequence[Route]) -> int:
+    """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
+    return run(_main(found))
+
+
+async def _main(found: Sequence[Route]) -> int:
+    output = Output()
+    passthrough = Passthrough(found, say=output.note)
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await passthrough.start()
+    except OSError as problem:
+        why = os.strerror(problem.errno) if problem.errno else str(problem)
+        raise Trouble(f"can't listen: {why}; choose another --listen") from None
+    listening = [format_address(address) for address in passthrough.listening]
+    ready = {"listen": listening[0], "listeners": listening, "pid": os.getpid()}
+    output.ready(json.dumps({"ready": ready}))
+    await stop.wait()
+    await passthrough.stop()
+    up, down = passthrough.bytes.values()
+    output.note(
+        f"{passthrough.connections} connections; {up} bytes from clients, {down} from brokers"
+    )
+    return FINE

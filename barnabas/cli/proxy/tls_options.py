@@ -1,0 +1,173 @@
+"""The TLS options of `barnabas proxy`: checked, and made into contexts before anything listens."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
+from barnabas.proxy.network.tls import Mint, Tls, broker_context, fixed, reason
+
+if TYPE_CHECKING:
+    import trustme
+
+
+@dataclass(frozen=True, slots=True)
+class TlsOptions:
+    """As they stand on the command line."""
+
+    broker_tls: bool = False
+    broker_ca: Path | None = None
+    broker_cert: Path | None = None
+    broker_key: Path | None = None
+    broker_server_name: str | None = None
+    broker_insecure: bool = False
+    client_tls: bool = False
+    client_cert: Path | None = None
+    client_key: Path | None = None
+    client_ca: Path | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were given, as a person writes them."""
+        return [f"--{name.replace('_', '-')}" for name in self.__slots__ if getattr(self, name)]
+
+
+def make_tls(options: TlsOptions) -> Tls:
+    """What the proxy shall speak. Raises Trouble for what contradicts itself or can't be read."""
+    _check(options)
+    broker = None
+    if any(option.startswith("--broker") for option in options.given):
+        broker = _broker(options)
+    mint, trust = None, None
+    if options.client_cert is not None:
+        mint = _own(options, options.client_cert)
+    elif options.client_tls:
+        mint, trust = _minted(options)
+    return Tls(broker, options.broker_server_name, mint, trust)
+
+
+def _check(options: TlsOptions) -> None:
+    if options.broker_insecure and options.broker_ca is not None:
+        raise Trouble("--broker-insecure checks nothing, --broker-ca is to check by: give one")
+    if options.broker_key is not None and options.broker_cert is None:
+        raise Trouble("--broker-key belongs to a certificate: give --broker-cert too")
+    if options.client_key is not None and options.client_cert is None:
+        raise Trouble("--client-key belongs to a certificate: give --client-cert too")
+    if options.client_tls and options.client_cert is not None:
+        raise Trouble("--client-tls makes certificates, --client-cert brings one: give one of them")
+    if options.broker_server_name is not None:
+        try:
+            ssl.create_default_context().wrap_bio(
+                ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname=options.broker_server_name
+            )
+        except (ValueError, OSError):
+            name = options.broker_server_name
+            raise Trouble(f"--broker-server-name {name!r}: no server can have this name") from None
+    if options.client_ca is not None and not (options.client_tls or options.client_cert):
+        raise Trouble("--client-ca is for clients that speak TLS: give --client-tls too")
+
+
+def _broker(options: TlsOptions) -> ssl.SSLContext:
+    _readable("--broker-ca", options.broker_ca)
+    _readable("--broker-cert", options.broker_cert)
+    _readable("--broker-key", options.broker_key)
+    try:
+        context = broker_context(options.broker_ca, verify=not options.broker_insecure)
+    except OSError as problem:
+        raise Trouble(f"--broker-ca {options.broker_ca}: {_why(problem)}") from None
+    if options.broker_cert is not None:
+        _load(context, "broker", options.broker_cert, options.broker_key)
+    return context
+
+
+def _own(options: TlsOptions, certificate: Path) -> Mint:
+    _readable("--client-cert", certificate)
+    _readable("--client-key", options.client_key)
+    # a context of its own says which of the files is wrong
+    _load(ssl.create_default_context(), "client", certificate, options.client_key)
+    _authority(options.client_ca)
+    return fixed(certificate, options.client_key, options.client_ca)
+
+
+def _minted(options: TlsOptions) -> tuple[Mint, Path]:
+    try:
+        from barnabas.proxy.network.certificate_authority import CERTIFICATE, authority, minted
+    except ImportError as problem:
+        line = f"--client-tls needs the package {problem.name}: pip install 'barnabas[tls]'"
+        raise Trouble(line, COULD_NOT_RUN) from None
+    _authority(options.client_ca)
+    folder = data_folder() / "ca"
+    try:
+        ca: trustme.CA = authority(folder)
+    except (OSError, ValueError) as problem:
+        why = _why(problem) if isinstance(problem, OSError) else "it is no CA any longer"
+        raise Trouble(
+            f"the CA for --client-tls in {folder}: {why}; remove it for a new one"
+        ) from None
+    return minted(ca, options.client_ca), folder / CERTIFICATE
+
+
+def check_name(option: str, host: str) -> None:
+    """Raises Trouble if no certificate that --client-tls makes can be for the host of an option."""
+    from barnabas.proxy.network.certificate_authority import certifiable
+
+    if not certifiable(host.partition("%")[0]):
+        raise Trouble(
+            f"{option} {host}: no certificate can have this name; give another for --client-tls, or "
+            "bring a certificate (--client-cert)"
+        )
+
+
+def data_folder() -> Path:
+    """Where a user's data belongs (XDG Base Directory Specification)."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "share") / "barnabas"
+
+
+def _load(context: ssl.SSLContext, side: str, certificate: Path, key: Path | None) -> None:
+    """Load a certificate and its key. Raises Trouble, naming the options."""
+    given = f"--{side}-cert {certificate}"
+    given += f" --{side}-key {key}" if key is not None else ""
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except OSError as problem:
+        why = _why(problem)
+        if isinstance(problem, ssl.SSLError) and problem.reason == "KEY_VALUES_MISMATCH":
+            why = "the key is not the certificate's"
+        elif key is None and isinstance(problem, ssl.SSLError):
+            why += f"; is the key in another file? give --{side}-key"
+        raise Trouble(f"{given}: {why}") from None
+
+
+def _authority(path: Path | None) -> None:
+    """Raises Trouble if clients can't be checked by this file."""
+    if path is not None:
+        _readable("--client-ca", path)
+        try:
+            ssl.create_default_context(cafile=path)
+        except OSError as problem:
+            raise Trouble(f"--client-ca {path}: {_why(problem)}") from None
+
+
+def _readable(option: str, path: Path | None) -> None:
+    """A message of OpenSSL's would not say which file it is about."""
+    if path is None:
+        return
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as problem:
+        raise Trouble(f"{option} {path}: {problem.strerror}") from None
+
+
+def _why(problem: OSError) -> str:
+    """What is wrong with a file of certificates."""
+    if isinstance(problem, ssl.SSLError):
+        if problem.reason in ("NO_START_LINE", "NO_CERTIFICATE_OR_CRL_FOUND", "PEM_LIB", None):
+            return "no PEM file of the kind (encrypted keys are not read)"
+        return reason(problem)
+    return problem.strerror or str(problem)

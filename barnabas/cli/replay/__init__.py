@@ -1,0 +1,1 @@
+"""`barnabas replay` and `barnabas serve`."""

@@ -1,0 +1,239 @@
+"""`barnabas replay`: recorded clients against a live cluster, and what was answered otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import ssl
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from barnabas.addresses import format_address
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.cli.captures.compared import document, where
+from barnabas.cli.captures.input import exchanges, known_topics, opened, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.show import line, shown
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.loop import run
+from barnabas.peers.ownership import OPTION, is_loopback
+from barnabas.peers.replay.authentication import Credentials, authenticate
+from barnabas.peers.replay.cluster import LiveCluster, Unreachable
+from barnabas.peers.replay.connection import Address, LiveConnection
+from barnabas.peers.replay.order import Index, TooLarge, in_order, index
+from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome
+from barnabas.peers.replay.player import Player
+from barnabas.peers.replay.topics import CREATE_TOPICS, lacking
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What is asked for on the command line. speed 0: as fast as it goes."""
+
+    path: Path
+    bootstrap: tuple[Address, ...]
+    speed: float = 1.0
+    only: str | None = None
+    allowed: frozenset[int] = frozenset()
+    shift_time: bool = False
+    ignore: tuple[str, ...] = ()
+    everything: bool = False
+    own: bool = False
+    as_json: bool = False
+    tls: ssl.SSLContext | None = None
+    credentials: Credentials | None = None
+    keys: KeyLog | None = None
+    """Those of TLS in the capture."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of the exchanges so far."""
+
+    output: Output
+    as_json: bool
+    sent: int = 0
+    different: int = 0
+    failed: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+    """API and why its exchanges were not sent, as it should be."""
+    unplayable: Counter[str] = field(default_factory=Counter)
+    """The same of those that could not be replayed."""
+
+    def add(self, outcome: Outcome) -> None:
+        """Count an outcome; print it if it is a finding."""
+        if outcome.left is not None:
+            what = f"{outcome.exchange.api} v{outcome.exchange.version}: {outcome.left.reason}"
+            (self.left if outcome.left.expected else self.unplayable)[what] += 1
+        else:
+            self.sent += 1
+            self.different += bool(outcome.differences)
+            self.failed += bool(outcome.problem)
+        if outcome.finding:
+            self.output.raw(json.dumps(_row(outcome))) if self.as_json else self._print(outcome)
+
+    def _print(self, outcome: Outcome) -> None:
+        out = self.output.out
+        sign = "≠" if outcome.differences else "✗"
+        out.print(f"{sign} ", end="", style="yellow" if outcome.differences else "red")
+        out.print(line(shown(outcome.exchange)))
+        if outcome.left is not None:
+            self.output.line(f"    not replayable: {outcome.left.reason}")
+        if outcome.problem:
+            self.output.line(f"    {outcome.problem}")
+        if outcome.version not in (None, outcome.exchange.version):
+            self.output.line(f"    asked as v{outcome.version}")
+        for one in outcome.differences:
+            self.output.line(f"    response {one}")
+
+    def end(self) -> int:
+        """Say what it comes to; the exit code."""
+        note = self.output.note
+        for what, count in self.left.most_common():
+            note(f"not sent: {what} ({count})")
+        for what, count in self.unplayable.most_common():
+            note(f"not replayable: {what} ({count})")
+        note(
+            f"{plural(self.sent, 'exchange')} replayed, {self.different} answered otherwise, "
+            f"{self.failed} without an answer, {self.unplayable.total()} not replayable"
+        )
+        return FINDINGS if self.different or self.failed or self.unplayable else FINE
+
+
+def replay(asked: Replay, output: Output | None = None) -> int:
+    """Ask, print what is answered otherwise; returns the exit code. Raises Trouble.
+
+    SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
+    """
+    output = output or Output()
+    for address in asked.bootstrap:
+        _check_own(asked, address)
+    try:
+        found = index(_exchanges(asked, output, "reading"))
+        found.topics = known_topics(opened(asked.path, keys=asked.keys)) | found.topics
+        if not found.order:
+            raise Trouble(f"{asked.path} has nothing to replay", COULD_NOT_RUN)
+        report = Report(output, asked.as_json)
+        run(_play(asked, found, report, output))
+    except asyncio.CancelledError:
+        output.note("stopped before its end")
+        report.end()
+        return FINDINGS
+    except TooLarge as problem:
+        raise Trouble(f"{asked.path}: {problem} (--filter)", COULD_NOT_RUN) from None
+    except Unreachable as problem:
+        raise Trouble(f"no live cluster: {problem}", COULD_NOT_RUN) from None
+    return report.end()
+
+
+async def _play(asked: Replay, found: Index, report: Report, output: Output) -> None:
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+    async def dial(address: Address) -> LiveConnection:
+        _check_own(asked, address)
+        connection = await LiveConnection.open(address, asked.tls)
+        try:
+            if asked.credentials is not None:
+                await authenticate(connection, asked.credentials)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    cluster = LiveCluster(asked.bootstrap, dial)
+    try:
+        await cluster.start()
+    except asyncio.CancelledError:
+        await cluster.stop()
+        raise
+    await _check_topics(cluster, found, asked, output)
+    with _counted(output, len(found.order)) as advance:
+
+        def done(outcome: Outcome) -> None:
+            report.add(outcome)
+            advance()
+
+        player = Player(
+            cluster,
+            dial,
+            found,
+            speed=asked.speed,
+            allowed=asked.allowed,
+            shift_ms=time.time_ns() // 10**6 - found.began // 10**6 if asked.shift_time else 0,
+            ignore=asked.ignore if asked.everything else (*OF_THE_CLUSTER, *asked.ignore),
+            done=done,
+        )
+        try:
+            await player.play(in_order(_exchanges(asked, output), found.order))
+        finally:
+            await cluster.stop()
+
+
+async def _check_topics(cluster: LiveCluster, found: Index, asked: Replay, output: Output) -> None:
+    """Warn of topics that the recording needs and the cluster does not have."""
+    created = found.needed.created if CREATE_TOPICS in asked.allowed else ()
+    needed = found.needed.partitions(found.topics)
+    said = list(lacking(needed, await cluster.partitions(), created))
+    for what in said:
+        output.note(f"WARNING: {what}")
+    if said:
+        output.note(
+            "Make them with as many partitions, or expect other answers"
+            + ("; --allow CreateTopics, if the recording shall" if found.needed.created else "")
+        )
+
+
+def _check_own(asked: Replay, address: Address) -> None:
+    """Raises Trouble for a broker on another machine, unless that is allowed."""
+    if not asked.own and not is_loopback(address[0]):
+        raise Trouble(
+            f"{format_address(address)} is not this machine: a replay writes to its target; "
+            f"if it is yours, say {OPTION}"
+        )
+
+
+def _exchanges(asked: Replay, output: Output, doing: str = "") -> Iterator[Exchange]:
+    """The exchanges of the capture that shall be replayed; with a progress bar if it says of what."""
+    reader = opened(asked.path, keys=asked.keys)
+    found = exchanges(reader, watched(reader, output, doing) if doing else reader)
+    if asked.only is None:
+        return found
+    from barnabas.cli.console.parsing import (
+        parse_filter,  # what else it parses takes long to import
+    )
+
+    return filter(parse_filter(asked.only, {}), found)
+
+
+@contextlib.contextmanager
+def _counted(output: Output, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar, where somebody looks and the results go elsewhere."""
+    if output.out.is_terminal or not output.err.is_terminal:
+        yield lambda: None
+        return
+    columns = TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=output.err, transient=True) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda: progress.advance(task)
+
+
+def _row(outcome: Outcome) -> dict[str, object]:
+    return {
+        "recorded": where(outcome.exchange),
+        "version": outcome.version,
+        "not_replayable": None if outcome.left is None else outcome.left.reason,
+        "problem": outcome.problem or None,
+        "response": [document(one, "recorded", "live") for one in outcome.differences],
+    }

@@ -1,0 +1,90 @@
+"""`barnabas serve`: the brokers of a capture, for a live client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+from barnabas.addresses import format_address
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.cli.captures.input import exchanges, opened, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.loop import run
+from barnabas.peers.recorded.broker import RecordedBroker
+
+LIMIT = 1 << 30
+"""Bytes of messages that are kept in memory at most."""
+
+
+def serve(
+    path: Path,
+    listen: tuple[str, int],
+    speed: float,
+    keys: KeyLog | None = None,
+    output: Output | None = None,
+) -> int:
+    """Answer until SIGINT or SIGTERM; FINDINGS if anything was asked that was never recorded.
+
+    Raises Trouble if it can't start.
+    """
+    output = output or Output()
+    broker = RecordedBroker(_exchanges(path, keys, output), speed=speed, say=output.note)
+    if not broker.answers.recorded:
+        raise Trouble(f"{path} has no requests to answer", COULD_NOT_RUN)
+    return run(_main(broker, listen, output))
+
+
+def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange]:
+    reader = opened(path, keys=keys)
+    found: list[Exchange] = []
+    size = 0
+    for exchange in exchanges(reader, watched(reader, output, "reading")):
+        size += exchange.request_size + (exchange.response_size or 0)
+        if size > LIMIT:
+            raise Trouble(f"{path} has more than {LIMIT >> 20} MiB of messages", COULD_NOT_RUN)
+        found.append(exchange)
+    return sorted(found, key=lambda exchange: exchange.ts)
+
+
+async def _main(broker: RecordedBroker, listen: tuple[str, int], output: Output) -> int:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await broker.start(listen)
+    except OSError as problem:
+        why = os.strerror(problem.errno) if problem.errno else str(problem)
+        raise Trouble(f"can't listen: {why}; choose another --listen") from None
+    ready = {"listen": format_address(broker.listeners[None]), "pid": os.getpid()}
+    output.ready(json.dumps({"ready": ready}))
+    output.note(f"{plural(len(broker.answers.recorded), 'recorded exchange')} to answer with")
+    for node, address in broker.listeners.items():
+        if node is not None:
+            output.note(f"listening on {format_address(address)} for {node[0]} {node[1]}")
+    await stop.wait()
+    await broker.stop()
+    return _summary(broker, output)
+
+
+def _summary(broker: RecordedBroker, output: Output) -> int:
+    served = broker.served
+    said = [
+        plural(served.connections, "connection"),
+        f"{served.answered.total()} requests answered",
+    ]
+    said += [f"{count} by {how}" for how, count in served.answered.most_common()]
+    output.note(", ".join(said))
+    left = broker.answers.left()
+    if left:
+        said = [f"{count} {api}" for api, count in left.most_common()]
+        output.note(f"recorded, and nobody asked for it: {', '.join(said)}")
+    for what, count in served.unknown.most_common():
+        output.note(f"never recorded: {what}, asked {count} times")
+    return FINDINGS if served.unknown else FINE

@@ -1,0 +1,1 @@
+"""`barnabas scenario` and `barnabas rehearse`."""

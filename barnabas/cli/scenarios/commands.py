@@ -1,0 +1,78 @@
+"""`barnabas scenario`: the ready ones, and help for those that you write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas.cli.console.options import OwnFaults
+from barnabas.cli.console.trouble import FINDINGS, FINE
+from barnabas.cli.proxy.command import read_scenario, scenario_file
+
+scenario_app = typer.Typer(
+    no_args_is_help=True, help="Ready scenarios; check your own; their language."
+)
+
+
+@scenario_app.command("check")
+def scenario_check(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or names.")
+    ],
+    faults: OwnFaults = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if a rule can't do anything.")
+    ] = False,
+) -> None:
+    """Say whether scenario files are right; every problem with its line."""
+    from barnabas.captures.kafka.wording import plural
+    from barnabas.cli.plugins.faults import own_faults
+    from barnabas.proxy.scenario.lint.dead_rules import warnings
+    from barnabas.proxy.scenario.lint.notes import remarks
+
+    known = own_faults(faults)
+    code = FINE
+    for file in files:
+        found = read_scenario(file, known)
+        for line in remarks(found):
+            typer.echo(f"{file}: {line}")
+        idle = len(warnings(found))
+        verdict = f"loads, with {plural(idle, 'warning')}" if idle else "fine"
+        typer.echo(f"{file}: {verdict}, {plural(len(found.rules), 'rule')}")
+        code = max(code, FINDINGS if idle and strict else FINE)
+    raise typer.Exit(code)
+
+
+@scenario_app.command("list")
+def scenario_list(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A line of JSON for each, with all that it says.")
+    ] = False,
+) -> None:
+    """List the ready scenarios: --scenario takes them by name."""
+    from barnabas.cli.scenarios.listing import listing
+
+    listing(as_json=as_json)
+
+
+@scenario_app.command(
+    "show", epilog="Example:\n\n  barnabas scenario show commit-after-join > mine.yaml"
+)
+def scenario_show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas scenario list`.")],
+) -> None:
+    """Print a ready scenario, to read or to change."""
+    path = scenario_file(Path(name))
+    typer.echo(path.read_text(), nl=False)
+
+
+@scenario_app.command("schema")
+def scenario_schema_command() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    import json
+
+    from barnabas.proxy.scenario.file import scenario_schema
+
+    typer.echo(json.dumps(scenario_schema(), indent=2))

@@ -1,0 +1,32 @@
+"""`barnabas scenario list`: the ready scenarios and what each simulates."""
+
+from __future__ import annotations
+
+import json
+
+from rich.table import Table
+
+from barnabas.cli.console.terminal import Terminal
+from barnabas.experiments.library import FOLDER, names
+from barnabas.proxy.scenario.file import Scenario, load
+
+
+def listing(*, as_json: bool = False) -> None:
+    """Print them: a table for a person, or a line of JSON each (name, rules, and what `about` says)."""
+    found = {name: load(FOLDER / f"{name}.yaml") for name in names()}
+    if as_json:
+        for name, scenario in found.items():
+            print(json.dumps(_row(name, scenario)))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it simulates (what a healthy client does: barnabas scenario show NAME)")
+    for name, scenario in found.items():
+        if scenario.about is not None:
+            table.add_row(name, scenario.about.simulates.strip())
+    Terminal().show_table(table)
+
+
+def _row(name: str, scenario: Scenario) -> dict[str, object]:
+    about = {} if scenario.about is None else scenario.about.model_dump()
+    return {"name": name, "rules": [rule.name for rule in scenario.rules], **about}

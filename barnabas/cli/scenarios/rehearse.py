@@ -1,0 +1,120 @@
+"""`barnabas rehearse`: a scenario over a capture, and what its rules would do to which message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event, Note
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.cli.captures.input import opened, watched
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import FINDINGS, FINE, Trouble
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
+from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
+
+NONE: Final = "version: 1\nrules: []\n"
+
+
+def rehearse(
+    scenario: Scenario | None,
+    path: Path,
+    *,
+    as_json: bool = False,
+    check: bool = False,
+    faults: tuple[Fault, ...] = FAULTS,
+    keys: KeyLog | None = None,
+    output: Output | None = None,
+) -> int:
+    """Print what the rules decide; None: the capture's own scenario, with its reloads.
+
+    With `check` the decisions are compared with those that the capture recorded: only differences
+    are printed, and they are findings, unless a rule had part in it that depends on other
+    connections. Returns the exit code. Raises Trouble.
+    """
+    output = output or Output()
+    reader = opened(path, keys=keys)
+    own = scenario is None
+    if scenario is None:
+        scenario = _own(reader, faults)
+    began = reader.meta.get("began")
+    rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
+    events = _with_notes(reader, watched(reader, output, "rehearsing"), faults, own)
+    different = allowed = count = 0
+    try:
+        for found in rehearsal.run(events):
+            count += 1
+            differs = found.decision != found.recorded
+            different += differs
+            allowed += differs and bool(found.depends)
+            if differs if check else found.decision[0]:
+                if as_json:
+                    output.raw(json.dumps(found.row()))
+                else:
+                    output.line(_text(found, check))
+    except CaptureError as problem:
+        raise Trouble(f"{path} is damaged: {problem}; rehearsed up to there") from None
+    if own and rehearsal.rules.scenario is scenario and not scenario.rules:
+        raise Trouble(f"{path} has no scenario of its own: give one in front of it")
+    for rule in rehearsal.rules.rules:
+        output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
+    if check:
+        may = f", {allowed} of them by rules that depend on other connections" if allowed else ""
+        output.note(f"{different} of {count} messages were decided otherwise in the capture{may}")
+    return FINDINGS if check and different > allowed else FINE
+
+
+def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:
+    """What the proxy began with: no rules, if it was told of some only later."""
+    text = reader.meta.get("scenario")
+    return _loaded(text if isinstance(text, str) else NONE, reader.paths[0], faults)
+
+
+def _loaded(text: str, path: Path, faults: tuple[Fault, ...]) -> Scenario:
+    try:
+        return loads(text, "scenario", faults)
+    except ScenarioError as problem:
+        raise Trouble(f"the scenario in {path}: {problem.problems[0]}") from None
+
+
+def _with_notes(
+    reader: CaptureReader, events: Iterator[Event], faults: tuple[Fault, ...], own: bool
+) -> Iterator[Event | Reload | Note]:
+    """The events, and between them where the proxy listened and which names it was told; if the scenario is
+    the capture's own, what was loaded and which rules were told to do something meanwhile, too."""
+    seen = 0
+    for event in events:
+        for note in reader.notes[seen:]:
+            what, text = note.comment.get("barnabas"), note.comment.get("scenario")
+            if own and what == "scenario" and isinstance(text, str):
+                yield Reload(note.ts_ns, _loaded(text, reader.paths[0], faults))
+            elif own or what in ("listener", "topics"):
+                yield note
+        seen = len(reader.notes)
+        yield event
+
+
+def _text(found: Rehearsed, check: bool) -> str:
+    seen = found.frame
+    arrow = "→" if seen.direction == "request" else "←"
+    version = "" if seen.version is None else f" v{seen.version}"
+    line = (
+        f"{iso(seen.ts)}  {seen.connection:>4} {seen.client_id or '-':<16} {arrow} "
+        f"{seen.api}{version} #{seen.correlation_id}  {_words(found.decision)}"
+    )
+    if check:
+        line += f"  (recorded: {_words(found.recorded)})"
+        if found.depends:
+            line += f"  (may differ: {', '.join(found.depends)})"
+    return line
+
+
+def _words(decision: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
+    rules, what = decision
+    return f"{', '.join(rules)}: {', '.join(what)}" if rules else "nothing"

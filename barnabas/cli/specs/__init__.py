@@ -1,0 +1,1 @@
+"""`barnabas spec`: APIs, layouts, error codes."""

@@ -1,0 +1,85 @@
+"""`barnabas spec ...`: the commands and their options; each imports what it needs when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from barnabas.cli.console.options import JsonArray
+from barnabas.cli.console.trouble import Trouble
+
+spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
+
+
+@spec_app.command(
+    "list", epilog="Examples:\n\n  barnabas spec list\n\n  barnabas spec list group --json"
+)
+def list_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Only those with this in it.")] = "",
+    as_json: JsonArray = False,
+    drafts: Annotated[
+        bool, typer.Option("--drafts", help="The drafts that never shipped.")
+    ] = False,
+) -> None:
+    """List the APIs: key, versions, since when flexible, what they are for."""
+    from barnabas.cli.specs import drafts as printing
+    from barnabas.cli.specs import listing
+
+    raise typer.Exit(
+        printing.list_drafts(as_json=as_json) if drafts else listing.list_apis(name, as_json)
+    )
+
+
+@spec_app.command(
+    "show",
+    epilog="Examples:\n\n  barnabas spec show Fetch\n\n"
+    "  barnabas spec show Fetch --version 11\n\n"
+    "  barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request\n\n"
+    "  barnabas spec show JoinGroup --draft rewrite-a",
+)
+def show_command(
+    name: Annotated[str, typer.Argument(metavar="API", help="A name in any case, or a key.")],
+    version: Annotated[
+        int | None, typer.Option("--version", "-v", metavar="N", help="One version; else all.")
+    ] = None,
+    request: Annotated[bool, typer.Option("--request", help="The request only.")] = False,
+    response: Annotated[bool, typer.Option("--response", help="The response only.")] = False,
+    release: Annotated[
+        str | None,
+        typer.Option(metavar="X.Y", help="As of a release of Kafka, where its bytes differ."),
+    ] = None,
+    draft: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As of a draft, see `spec list --drafts`.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Show an API: a version as in Kafka's protocol guide, or the history of all."""
+    from barnabas.cli.specs import drafts, show
+
+    which: Literal["request", "response"] | None = None
+    if request != response:
+        which = "request" if request else "response"
+    if release is not None and version is None:
+        raise Trouble("--release is for one version: give --version too")
+    if draft is not None:
+        raise typer.Exit(drafts.show(draft, name, which, as_json=as_json))
+    raise typer.Exit(show.show(name, version, which, release, as_json))
+
+
+@spec_app.command(
+    "errors",
+    epilog="Examples:\n\n  barnabas spec errors\n\n  barnabas spec errors 27\n\n"
+    "  barnabas spec errors coordinator --json",
+    context_settings={"ignore_unknown_options": True},  # -1 is a code
+)
+def errors_command(
+    wanted: Annotated[
+        str, typer.Argument(metavar="CODE|NAME", help="A code, or a part of a name.")
+    ] = "",
+    as_json: JsonArray = False,
+) -> None:
+    """List the error codes and whether clients try again."""
+    from barnabas.cli.specs import listing
+
+    raise typer.Exit(listing.errors(wanted, as_json))

@@ -1,0 +1,87 @@
+"""`barnabas spec ... --draft`: the protocols that never shipped, and what of them is reconstructed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.trouble import FINE, Trouble
+from barnabas.cli.specs.listing import Which, dump
+from barnabas.specs.drafts import DRAFTS, Draft, DraftApi, draft
+from barnabas.specs.guide import lines, tree
+
+
+def list_drafts(*, as_json: bool) -> int:
+    """All drafts with their APIs, who asks whom, and where they are from."""
+    if as_json:
+        return dump([_facts(each) for each in DRAFTS])
+    out = Terminal()
+    for each in DRAFTS:
+        out.print(Text(f"{each.name}: {each.title}", "bold"))
+        out.print(Text(f"  {each.document}", "dim"))
+        for one in each.apis:
+            marks = f"  reconstructed: {', '.join(one.reconstructed)}" if one.reconstructed else ""
+            asks = f"{one.asker} asks {one.answerer}"
+            out.print(Text(f"  {one.key:>3}  {one.name:<17} {asks:<25}{marks}".rstrip()))
+    return FINE
+
+
+def _facts(each: Draft) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "title": each.title,
+        "document": each.document,
+        "apis": [_api_facts(one) for one in each.apis],
+    }
+
+
+def _api_facts(one: DraftApi) -> dict[str, Any]:
+    return {
+        "key": one.key,
+        "name": one.name,
+        "asker": one.asker,
+        "answerer": one.answerer,
+        "source": one.source,
+        "reconstructed": list(one.reconstructed),
+        "because": one.because,
+    }
+
+
+def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
+    """One API of a draft; what no document gives is marked."""
+    try:
+        found = draft(name)
+        one = found.api(which_api)
+    except LookupError as problem:
+        raise Trouble(str(problem)) from None
+    if as_json:
+        layouts = {message.name: tree(message.layout(one.version)) for message in one.messages}
+        headers = {
+            "request": tree(found.request_header.layout(0)),
+            "response": tree(found.response_header_of(one).layout(0)),
+        }
+        return dump(_api_facts(one) | {"draft": found.name, "headers": headers, "layouts": layouts})
+    out = Terminal()
+    out.print(Text(f"{one.name} (key {one.key}{_mark(one, 'key')}) of {found.title}", "bold"))
+    out.print(
+        Text(f"{one.asker} asks {one.answerer}. Source: {found.document}; {one.source}.", "dim")
+    )
+    if one.because:
+        out.print(Text(f"Reconstructed: {', '.join(one.reconstructed)}. {one.because}", "yellow"))
+    parts = (
+        ("request", (found.request_header, one.request)),
+        ("response", (found.response_header_of(one), *one.responses)),
+    )
+    for way, messages in parts:
+        if which in (None, way):
+            out.print()
+            for message in messages:
+                for line in lines(message.name, message.layout(message.versions[0])):
+                    out.print(line)
+    return FINE
+
+
+def _mark(one: DraftApi, path: str) -> str:
+    return ", reconstructed" if one.is_reconstructed(path) else ""

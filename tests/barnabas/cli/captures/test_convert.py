@@ -1,0 +1,303 @@
+"""`barnabas convert`: what it writes, of which captures, and what it says."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import uuid
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Note
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.app import app
+from barnabas.cli.captures.convert import Wanted
+from barnabas.cli.console.trouble import Trouble
+from barnabas.loop import run
+from barnabas.proxy.rehearsal import Rehearsal
+from barnabas.proxy.scenario.file import loads
+from barnabas.specs.records import Record, build
+from tests.captures.conversion.given import converted, rows
+from tests.captures.traffic import (
+    BROKER,
+    CLIENT,
+    NOW,
+    ip_packet,
+    kafka_seen,
+    produce,
+    request,
+    response,
+    segments,
+    talk,
+    write_pcap,
+)
+from tests.places import ROOT
+from tests.proxy.test_rehearsal import SCENARIO, live
+
+FAULTS = [
+    ("{hold: {until: {api: Produce, direction: request}, at_most: 5ms}}", "response"),
+    ("{reorder: {reverse: 2, at_most: 5ms, restore: false}}", "request"),
+    ("{drop: {selective: true}}", "response"),
+    ("duplicate", "request"),
+    ("truncate", "request"),
+    ("corrupt", "response"),
+    ("{respond: {error: 27}}", "request"),
+    ("{inject: {api: Heartbeat, version: 0}}", "response"),
+    ("close", "response"),
+]
+
+
+def invoke(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    if isinstance(result.exception, Trouble):
+        return result.exception.code, result.stdout, result.stderr + str(result.exception)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def decoded(path: Path, *options: str) -> str:
+    return invoke("decode", path, "--json", *options)[1]
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """What tcpdump might write: two connections, the second without its beginning."""
+    both = [
+        segments(talk(), itertools.repeat(90), client=(CLIENT[0], CLIENT[1] + at))
+        for at in range(2)
+    ]
+    return write_pcap(tmp_path / "dump.pcap", map(ip_packet, both[0] + both[1][5:]))
+
+
+@pytest.mark.parametrize(("do", "way"), FAULTS)
+def test_a_live_run_and_its_slices(do: str, way: str, tmp_path: Path) -> None:
+    when = "{probability: 0.4, skip: 1}"
+    text = SCENARIO.format(
+        api="Heartbeat", seed=7, direction=f", direction: {way}", when=when, do=do
+    )
+    path = tmp_path / "live.pcapng"
+    run(live(text, path))
+    whole = converted(path, tmp_path / "whole.pcapng")
+    assert decoded(whole) == decoded(path)
+    assert rows(whole) == rows(path)
+    assert converted(whole, tmp_path / "again.pcapng").read_bytes() == whole.read_bytes()
+    meta = CaptureReader(whole).meta
+    rehearsed = list(Rehearsal(loads(meta["scenario"]), meta["began"]).run(CaptureReader(whole)))
+    assert any(found.decision[0] for found in rehearsed)
+    assert all(found.decision == found.recorded for found in rehearsed)
+    for only in ("rules", "!rules", "correlation_id > `5`"):
+        part = converted(path, tmp_path / "part.pcapng", Wanted(only=only))
+        assert rows(path, only)
+        assert rows(part) == rows(path, only)
+
+
+def test_a_capture_of_others(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.pcapng"
+    out.touch(0o644)
+    code, shown, said = invoke("convert", dump, out)
+    assert (code, shown) == (0, "")
+    assert said.startswith(f"{out}: 25 exchanges on 2 connections, ")
+    assert decoded(out) == decoded(dump)
+    assert invoke("diff", dump, out, "--everything")[0] == 0
+    assert out.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.needs_tshark
+def test_tshark_reads_what_is_written(dump: Path, tmp_path: Path) -> None:
+    out = converted(dump, tmp_path / "out.pcapng")
+    seen = [mark.correlation_id for mark in kafka_seen(out)]
+    assert sorted(seen) == sorted(mark.correlation_id for mark in kafka_seen(dump))
+    part = converted(dump, tmp_path / "part.pcapng", Wanted(only="api == 'Metadata'"))
+    assert len(kafka_seen(part)) == 2 * len(rows(part)) == 12
+
+
+def test_json_lines_are_those_of_decode(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert invoke("convert", dump, out)[0] == 0
+    assert out.read_text() == decoded(dump)
+    only = ("--filter", "api == 'Produce'")
+    assert invoke("convert", dump, "-", *only)[1] == decoded(dump, *only)
+    assert invoke("convert", dump, tmp_path / "x", "--to", "jsonl")[0] == 0
+    assert (tmp_path / "x").read_text() == decoded(dump)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_what_is_written_may_be_compressed(dump: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"out.pcapng{suffix}"
+    assert invoke("convert", dump, out)[0] == 0
+    assert decoded(out) == decoded(dump)
+    plain = converted(dump, tmp_path / "out.pcapng")
+    assert out.stat().st_size < plain.stat().st_size
+    assert invoke("convert", out, tmp_path / "again.pcapng")[0] == 0
+    assert (tmp_path / "again.pcapng").read_bytes() == plain.read_bytes()
+
+
+def test_slices_by_time_and_connection(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.pcapng"
+    every = rows(dump)
+    assert invoke("convert", dump, out, "--connection", "2")[0] == 0
+    assert rows(out) == [row | {"connection": 2} for row in every if row["connection"] == 2]
+    middle = ("--since", "+10ms", "--until", "+20ms")
+    assert invoke("convert", dump, out, *middle)[0] == 0
+    chosen = [row for row in every if "22:13:20.010" <= row["ts"][11:] < "22:13:20.020"]
+    assert chosen
+    assert rows(out) == chosen
+    code, _, said = invoke(
+        "convert", dump, out, "--since", "22:13:20.010", "--until", "1700000000.02"
+    )
+    assert code == 0
+    assert f"{len(chosen)} of 25 exchanges on 1 connection," in said
+    assert rows(out) == chosen
+    assert invoke("convert", dump, out, "--since", "+1h")[2].startswith(f"{out}: 0 of 25 exchanges")
+    assert rows(out) == []
+
+
+def test_tls_that_was_read_with_its_keys_needs_them_no_more(tmp_path: Path) -> None:
+    data = ROOT / "tests/captures/tls/data"
+    dump = data / "TLS_AES_128_GCM_SHA256.pcap"
+    keys = ("--tls-keys", dump.with_suffix(".keys"))
+    out = tmp_path / "out.pcapng"
+    code, _, said = invoke("convert", dump, out, *keys)
+    assert code == 0
+    assert "1 connection of TLS read with the keys\n" in said
+    assert rows(out)
+    assert decoded(out) == invoke("decode", dump, "--json", *keys)[1]
+    again = converted(out, tmp_path / "again.pcapng")
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_a_slice_says_what_it_is(dump: Path, tmp_path: Path) -> None:
+    out, part = tmp_path / "out.pcapng", tmp_path / "part.pcapng"
+    options = ("--since", "+10ms", "--connection", "1", "--connection", "3-5")
+    assert invoke("convert", dump, out, *options)[0] == 0
+    said = "--since +10ms --connection 1,3-5"
+    assert invoke("decode", out)[2] == f"{out} is a slice: {said}\n"
+    assert invoke("convert", out, part, "--filter", "rules")[0] == 0
+    assert f"{part} is a slice: --filter rules, of {said}\n" in invoke("summary", part)[2]
+
+
+def test_payload_is_in_neither_form(tmp_path: Path) -> None:
+    records = build([Record(0, 0, b"key", b"shown-to-nobody")])
+    said = [("request", produce(1, records)), ("response", response(1, 0, 7))]
+    dump = write_pcap(tmp_path / "f", map(ip_packet, segments(said, itertools.repeat(9999))))  # type: ignore[arg-type]
+    for name in ("out.pcapng", "out.jsonl"):
+        assert invoke("convert", dump, tmp_path / name, "--redact")[0] == 0
+    assert b"shown-to-nobody" not in (tmp_path / "out.pcapng").read_bytes()
+    (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert "payload" in row
+    assert row["request"] != json.loads(decoded(dump))["request"]
+
+
+def test_several_captures_of_ours_keep_their_scenarios(tmp_path: Path) -> None:
+    paths = []
+    for at in (1, 2):
+        paths.append(tmp_path / f"{at}.pcapng")
+        meta = {"scenario": f"version: {at}", "began": NOW + at}
+        with CaptureWriter(paths[-1], limit=None, meta=meta) as writer:
+            flow = writer.open(1, CLIENT, BROKER, NOW, {"broker": at})
+            writer.note(NOW, {"barnabas": "fire", "rule": f"rule {at}"})
+            for way, data in talk(rounds=1):
+                flow.arrived(way, data, NOW + at)
+            flow.close(NOW + at)
+    out = tmp_path / "out.pcapng"
+    assert invoke("convert", *paths, out)[0] == 0
+    assert decoded(out) == invoke("decode", *paths, "--json")[1]
+    reader = CaptureReader(out)
+    found = list(Conversations().exchanges(reader))
+    assert {(exchange.connection, exchange.broker) for exchange in found} == {(1, 1), (2, 2)}
+    assert reader.meta["scenario"] == "version: 1"
+    assert reader.notes == [
+        Note(NOW, {"barnabas": "fire", "rule": "rule 1"}),
+        Note(
+            NOW + 2,
+            {
+                "barnabas": "scenario",
+                "by": "the next section",
+                "scenario": "version: 2",
+                "began": NOW + 2,
+            },
+        ),
+        Note(NOW, {"barnabas": "fire", "rule": "rule 2"}),
+    ]
+
+
+def test_a_slice_knows_the_names_of_its_topics(tmp_path: Path) -> None:
+    """Fetch v13 names topics by id; the Metadata that said the name is left out."""
+    topic = "AAAAAAAAAAAAAAAAAAAAAQ"
+    one = uuid.UUID(int=1)
+    said = [
+        ("request", request(1, 3, 12, topics=[])),
+        ("response", response(1, 3, 12, topics=[{"name": "orders", "topic_id": one}])),
+        (
+            "request",
+            request(2, 1, 13, topics=[{"topic_id": one, "partitions": [{"partition": 3}]}]),
+        ),
+        ("response", response(2, 1, 13)),
+    ]
+    dump = write_pcap(tmp_path / "f", map(ip_packet, segments(said, itertools.repeat(9999))))  # type: ignore[arg-type]
+    out = converted(dump, tmp_path / "out.pcapng", Wanted(only="api == 'Fetch'"))
+    (row,) = map(json.loads, decoded(out).splitlines())
+    assert row["context"]["topics"] == {topic: "orders"}
+    # and so does a slice of it
+    again = converted(out, tmp_path / "again.pcapng", Wanted(only="api == 'Fetch'"))
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "f.pcap.gz"
+    packed.write_bytes(gzip.compress(dump.read_bytes())[:-200])
+    out = tmp_path / "out.pcapng"
+    code, _, said = invoke("convert", packed, out)
+    assert code == 0
+    assert "ends in the middle of a block" in said
+    assert decoded(out) == decoded(packed)
+    dump.write_bytes(dump.read_bytes() + b"\xff" * 16)
+    code, _, said = invoke("convert", dump, out)
+    assert code == 2
+    assert "is damaged: byte" in said
+    assert said.endswith("written up to there")
+    assert len(rows(out)) == 25
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("out.pcapng",), "convert takes captures and, last, the file to write"),
+        (("dump.pcap", "out.csv"), "name it .pcapng or .jsonl, or say --to"),
+        (("dump.pcap", "out.pcap"), "name it .pcapng or .jsonl, or say --to"),
+        (("dump.pcap", "-", "--to", "pcapng"), "a capture goes to a file, not to -"),
+        (("dump.pcap", "dump.pcap", "--to", "pcapng"), "is what is read: write to another file"),
+        (("dump.pcap", "o.jsonl", "--since", "noon"), "--since: 'noon' is no time such as"),
+        (("dump.pcap", "o.jsonl", "--until", "+10"), "--until: 10 needs a unit"),
+        (("dump.pcap", "o.jsonl", "--since", "+2s", "--until", "+1s"), "not before --until"),
+        (("dump.pcap", "o.jsonl", "--connection", "3-1"), "--connection: '3-1' is no number"),
+        (("dump.pcap", "o.jsonl", "--filter", "apy == 'x'"), "no column 'apy'"),
+        (("none.pcap", "o.jsonl"), "can't read the capture none.pcap: No such file"),
+        (("dump.pcap", "no/where.jsonl"), "can't write no/where.jsonl: No such file"),
+    ],
+)
+def test_misuse(
+    dump: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = dump.read_bytes()
+    code, shown, line = invoke("convert", *options)
+    assert (code, shown) == (2, "")
+    assert said in line
+    assert "\n" not in line
+    assert dump.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.pcap"]
+
+
+def test_a_full_disk_is_said(dump: Path) -> None:
+    code, _, said = invoke("convert", dump, "/dev/full", "--to", "pcapng")
+    assert (code, said) == (3, "/dev/full is not complete: No space left on device")

@@ -1,0 +1,39 @@
+"""`--since` and `--until`."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.cli.captures.moments import parse_moment
+from barnabas.cli.console.trouble import Trouble
+
+BEGINS = 1_700_000_000_250_000_000  # 2023-11-14T22:13:20.25Z
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [
+        ("2023-11-14T22:13:21Z", 1_700_000_001_000_000_000),
+        ("2023-11-14T22:13:21", 1_700_000_001_000_000_000),
+        ("2023-11-14 23:13:21.123456789+01:00", 1_700_000_001_123_456_789),
+        ("2023-11-14", 1_699_920_000_000_000_000),
+        ("22:13:21.5", 1_700_000_001_500_000_000),
+        ("22:13", 1_699_999_980_000_000_000),
+        ("1700000001.000000007", 1_700_000_001_000_000_007),
+        ("+750ms", 1_700_000_001_000_000_000),
+        ("+0s", BEGINS),
+    ],
+)
+def test_times(text: str, ns: int) -> None:
+    assert parse_moment(text, "--since")(BEGINS) == ns
+
+
+@pytest.mark.parametrize("text", ["", "10s", "now", "25:00", "2023-13-01", "22:13+01:00", "1.2.3"])
+def test_what_is_no_time(text: str) -> None:
+    with pytest.raises(Trouble, match=r"--until: .* is no time such as 2026"):
+        parse_moment(text, "--until")
+
+
+def test_a_duration_needs_its_unit() -> None:
+    with pytest.raises(Trouble, match="--since: 10 needs a unit"):
+        parse_moment("+10", "--since")

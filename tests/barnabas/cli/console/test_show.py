@@ -1,0 +1,240 @@
+"""The log line and the closing tables, on terminals and without."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.api_stats import Row
+from barnabas.cli.console import show
+from barnabas.cli.console.terminal import Terminal
+from barnabas.proxy.control import views
+from barnabas.specs.registry import api
+
+
+def heartbeat(**changes: Any) -> Exchange:
+    declared = api("Heartbeat")
+    member = "app-6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e"
+    request = {"group_id": "billing", "generation_id": 3, "member_id": member}
+    values: dict[str, Any] = {
+        "ts": 1_500_000_000_123_999_999,
+        "connection": 1,
+        "client_address": "127.0.0.1:5000",
+        "client_id": "app",
+        "broker": 2,
+        "key": 12,
+        "version": 3,
+        "correlation_id": 9,
+        "request_size": 60,
+        "latency_ms": 3.14159,
+        "rules": ("slow fetches",),
+        "request_body": declared.request.codec(3).encode(request),
+        "response_body": declared.response.codec(3).encode({"error_code": 27}),
+    }
+    return Exchange(**values | changes)
+
+
+def printed(exchange: Exchange, **settings: Any) -> str:
+    out = io.StringIO()
+    show.show(Console(file=out, **settings), show.shown(exchange))
+    return out.getvalue()
+
+
+def line(exchange: Exchange, width: int | None = None, columns: show.Columns | None = None) -> str:
+    return show.line(show.shown(exchange), width, columns, zone=UTC).plain
+
+
+def test_a_line_says_it_all_in_order() -> None:
+    assert line(heartbeat()) == (
+        "02:40:00.127 app              b2  Heartbeat v3         "
+        "billing generation 3 member 6d1f0c38 REBALANCE_IN_PROGRESS 3.14 ms ⟵ slow fetches"
+    )
+
+
+def test_what_is_not_known_takes_no_room() -> None:
+    bare = heartbeat(
+        client_id=None,
+        broker=None,
+        latency_ms=None,
+        rules=(),
+        request_body=None,
+        response_body=None,
+        note="connection closed",
+    )
+    assert line(bare) == (
+        "02:40:00.123 127.0.0.1:5000   -   Heartbeat v3         connection closed"
+    )
+
+
+@pytest.mark.parametrize("width", [20, 80, 100, 133, 200])
+@pytest.mark.parametrize("client_id", ["app", "a-very-long-client-id" * 5, "客户端" * 9])
+def test_a_line_never_wraps(width: int, client_id: str) -> None:
+    exchange = heartbeat(client_id=client_id, rules=("one", "another rule"))
+    assert cell_len(line(exchange, width)) <= width
+    shown = printed(exchange, force_terminal=True, width=width, color_system=None)
+    assert shown.count("\n") == 1
+
+
+def test_details_give_way_before_the_error_and_the_latency() -> None:
+    plain = line(heartbeat(rules=()), 90)
+    assert "…" in plain
+    assert plain.endswith(" REBALANCE_IN_PROGRESS 3.14 ms")
+    assert cell_len(plain) == 90
+
+
+def test_only_a_terminal_cuts_the_client_id() -> None:
+    exchange = heartbeat(client_id=f"consumer-billing-{'b' * 30}-2")
+    assert " consumer-billing-b…bbbbbbb-2 b2" in line(exchange, 200)
+    assert f" {exchange.client_id} b2" in line(exchange)
+
+
+def test_the_version_of_an_api_with_a_long_name_is_seen() -> None:
+    assert " IncrementalA…gs v1 " in line(heartbeat(key=44, version=1), 80)
+    assert " IncrementalAlterConfigs v1 " in line(heartbeat(key=44, version=1), 140)
+
+
+def test_a_pipe_gets_the_whole_line_without_colours() -> None:
+    shown = printed(heartbeat(rules=("r" * 150,)), width=80)
+    assert "\x1b" not in shown
+    assert shown.endswith("r" * 150 + "\n")
+
+
+def test_a_terminal_gets_colours_unless_it_asks_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "\x1b[35m" in printed(heartbeat(), force_terminal=True, width=200)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[35m" not in printed(heartbeat(), force_terminal=True, width=200)
+
+
+def commit(group: str, **changes: Any) -> Exchange:
+    """A commit of two offsets of orders."""
+    partitions = [
+        {"partition_index": index, "committed_offset": 50 + index, "committed_metadata": ""}
+        for index in range(2)
+    ]
+    request = {
+        "group_id": group,
+        "generation_id_or_member_epoch": 3,
+        "member_id": "m",
+        "group_instance_id": None,
+        "topics": [{"name": "orders", "partitions": partitions}],
+    }
+    response = {
+        "throttle_time_ms": 0,
+        "topics": [
+            {
+                "name": "orders",
+                "partitions": [{"partition_index": 0, "error_code": 22}],
+            }
+        ],
+    }
+    declared = api("OffsetCommit")
+    bodies = {
+        "request_body": declared.request.codec(8).encode(request),
+        "response_body": declared.response.codec(8).encode(response),
+    }
+    return heartbeat(**{"key": 8, "version": 8, **bodies, **changes})
+
+
+@pytest.mark.parametrize("width", [120, 140, 200, None])
+@pytest.mark.parametrize("length", [20, 60, 249, 5000])
+def test_a_long_group_id_leaves_what_matters(width: int | None, length: int) -> None:
+    group = f"team-a.{'g' * length}.eu-1"
+    shown = line(commit(group, client_id="consumer-billing-1"), width)
+    for what in (" team-", "-1 orders[0=50,1=51] ", "ILLEGAL_GENERATION 3.14 ms ⟵ slow fe"):
+        assert what in shown
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_lines_stand_below_each_other(width: int) -> None:
+    columns = show.Columns()
+    several = [
+        heartbeat(client_id=client, key=key, version=version, broker=broker)
+        for key, version in ((71, 0), (12, 3), (44, 1), (1, 17))
+        for broker in (None, 1, 1001)
+        for client in (f"consumer-{'readers' * 9}-1", f"consumer-{'readers' * 9}-2", "app")
+    ]
+    begins = []
+    for exchange in several:
+        exchange.request_body = exchange.response_body = None
+        exchange.note = "@"
+        begins.append(line(exchange, width, columns).index("@"))
+    assert set(begins[-9:]) == {max(begins)}
+    assert columns.put("client", several[0].client_id or "", width)[-2:] == "-1"
+    assert columns.put("client", several[1].client_id or "", width)[-2:] == "-2"
+
+
+def test_the_clock_of_a_log_does_not_go_back() -> None:
+    """Lines come when exchanges are over: a Fetch that has waited comes behind what began later."""
+    second = 1_000_000_000
+    produced = heartbeat(ts=10 * second, latency_ms=2.0)
+    fetched = heartbeat(ts=9 * second, latency_ms=1500.0)
+    cut = heartbeat(ts=8 * second, latency_ms=None, ended=11 * second)
+    assert [line(each)[:12] for each in (produced, fetched, cut)] == [
+        "00:00:10.002",
+        "00:00:10.500",
+        "00:00:11.000",
+    ]
+
+
+def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
+    context = Context()
+    for exchange in (
+        heartbeat(),
+        commit("billing"),
+        heartbeat(broker=None, client_id=None, latency_ms=None, note="connection closed"),
+    ):
+        exchange.ended = exchange.end
+        row = json.loads(json.dumps(views.exchange(exchange, context)))
+        for width in (80, 200, None):
+            of_row = show.line(show.shown_row(row), width, zone=UTC).plain
+            assert of_row == line(exchange, width)
+
+
+@pytest.mark.parametrize(
+    ("key", "latency", "kind"), [(12, 99.0, "latency"), (12, 100.0, "slow"), (1, 500.0, "latency")]
+)
+def test_slow_is_marked(key: int, latency: float, kind: str) -> None:
+    exchange = heartbeat(key=key, latency_ms=latency, request_body=None, response_body=None)
+    assert kind in {segment.kind for segment in show.segments(show.shown(exchange))}
+
+
+def test_strangers_do_not_move_the_cursor() -> None:
+    assert line(heartbeat(client_id="\x1b[2J", note="\r\n", rules=("a\u202eb",))).isprintable()
+
+
+def test_every_kind_of_segment_has_a_style() -> None:
+    found = show.segments(show.shown(heartbeat(note="x")))
+    assert {segment.kind for segment in found} <= set(show.STYLES)
+
+
+def text_of(table: Any) -> list[str]:
+    out = io.StringIO()
+    Terminal(file=out, width=100).show_table(table)
+    return out.getvalue().splitlines()
+
+
+def test_the_table_of_apis() -> None:
+    rows = [Row("Fetch", 1200, 3, 0.512, 98.76, 501.2), Row("Produce", 7, None, None, None, None)]
+    assert text_of(show.tally_table(rows)) == [
+        "API      count  errors  p50 ms  p99 ms  max ms",
+        "Fetch     1200       3    0.51    98.8     501",
+        "Produce      7       -       -       -       -",
+    ]
+
+
+def test_the_table_of_rules_shows_names_as_they_are() -> None:
+    rule = show.RuleRow("[bold]slow[/bold]", 10, 2, 1, "hold, 8 released, 1 timed out")
+    assert text_of(show.rules_table([rule])) == [
+        "rule               matched  fired  undecided  what",
+        "[bold]slow[/bold]       10      2          1  hold, 8 released, 1 timed out",
+    ]

@@ -1,0 +1,248 @@
+"""Nothing that came off the wire, or stands in a capture, steers the terminal that shows it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+from typer.testing import CliRunner
+
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.app import app, main
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.show import show, shown_row
+from barnabas.cli.console.terminal import Terminal
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.ctl.port import Port
+from barnabas.cli.proxy.live import Live
+from barnabas.proxy.control import lines
+from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.specs.headers import request_header_version, response_header_version
+from tests.captures.traffic import BROKER, CLIENT, NOW
+
+HOSTILE = "a\x1b]0;b\x07\x1b[2Jc\r\nWARNING: d\x9b31m\x7f\u202e\u2028[red]e[/] :fire:"
+"""Escapes, line breaks, C1, DEL, marks of direction; and what rich would take for its own."""
+
+SCENARIO = f"""\
+version: 1
+rules:
+- name: {json.dumps(HOSTILE)}
+  match: {{api: Heartbeat}}
+  do: {{delay: 1ms}}
+"""
+
+
+Body = dict[str, Any]
+
+
+def steers(text: str) -> str:
+    """What of a text that was printed is not for printing."""
+    return "".join(c for line in text.split("\n") for c in line if not c.isprintable())
+
+
+def test_a_stream_shows_text_as_it_is_and_nothing_of_it_steers() -> None:
+    file = io.StringIO()
+    stream = Terminal(file=file, width=200, soft_wrap=True)
+    table = Table(box=None)
+    table.add_column("what")
+    table.add_row(HOSTILE)
+    for shown in (HOSTILE, Text(HOSTILE), table):
+        stream.print(shown)
+    said = file.getvalue()
+    assert steers(said) == ""
+    assert said.count("[red]e[/] :fire:") == 3
+    assert "\n\n" not in said
+
+
+def test_colours_are_kept() -> None:
+    file = io.StringIO()
+    Terminal(file=file, force_terminal=True, color_system="standard").print("x\x1b[2J", style="red")
+    assert file.getvalue() == "\x1b[31mx\ufffd[2J\x1b[0m\n"
+
+
+@pytest.mark.parametrize("write", ["note", "line"])
+def test_a_line_for_the_person_stays_one(write: str, capsys: pytest.CaptureFixture[str]) -> None:
+    getattr(Output(), write)(f"connection 1 ({HOSTILE}@10.0.0.1:5): this and that")
+    said = "".join(capsys.readouterr())
+    assert said.count("\n") == 1
+    assert steers(said) == ""
+    assert "[red]e[/] :fire:" in said
+
+
+def test_what_a_proxy_says_goes_that_way(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output()
+    live = Live(output.exchange, output.note)
+    live.line(HOSTILE)
+    live.close()
+    assert steers(capsys.readouterr().err) == ""
+
+
+def test_trouble_is_no_way_around(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def troubled() -> None:
+        raise Trouble(f"a broker says {HOSTILE}")
+
+    monkeypatch.setattr("barnabas.cli.app.app", troubled)
+    with pytest.raises(SystemExit):
+        main()
+    said = capsys.readouterr().err
+    assert said.startswith("barnabas: a broker says a\ufffd]0;b")
+    assert steers(said) == ""
+
+
+def message(direction: Direction, number: int, key: int, version: int, body: Body) -> bytes:
+    """A request of a client with such a name, or a response."""
+    header: Body = {"correlation_id": number}
+    tagged = response_header_version(key, version) >= 1
+    if direction == "request":
+        header |= {"request_api_key": key, "request_api_version": version, "client_id": HOSTILE}
+        tagged = request_header_version(key, version) >= 2
+    if tagged:
+        header["_tags"] = {}
+    return encode_frame(Frame(direction, key, version, header, body))
+
+
+H = HOSTILE
+SAID: list[tuple[int, int, Body, Body]] = [
+    (18, 3, {"client_software_name": H, "client_software_version": H}, {}),
+    (17, 1, {"mechanism": H}, {"error_code": 33, "mechanisms": [H]}),
+    (36, 1, {"auth_bytes": b"\0" + H.encode() + b"\0x"}, {"error_code": 58, "error_message": H}),
+    (
+        3,
+        9,
+        {"topics": [{"name": H}]},
+        {
+            "brokers": [{"node_id": 1, "host": H, "port": 1, "rack": H}],
+            "cluster_id": H,
+            "topics": [{"error_code": 3, "name": H, "partitions": []}],
+        },
+    ),
+    (10, 2, {"key": H, "key_type": 0}, {"error_code": 15, "error_message": H, "host": H}),
+    (
+        11,
+        8,
+        {
+            "group_id": H,
+            "member_id": H,
+            "group_instance_id": H,
+            "protocol_type": H,
+            "protocols": [{"name": H, "metadata": b"x"}],
+            "reason": H,
+        },
+        {"error_code": 79, "member_id": H, "protocol_name": H, "leader": H},
+    ),
+    (12, 3, {"group_id": H, "generation_id": 1, "member_id": H}, {"error_code": 27}),
+    (
+        13,
+        5,
+        {"group_id": H, "members": [{"member_id": H, "group_instance_id": H, "reason": H}]},
+        {"error_code": 0, "members": [{"member_id": H, "error_code": 25}]},
+    ),
+    (
+        8,
+        7,
+        {
+            "group_id": H,
+            "generation_id_or_member_epoch": 1,
+            "member_id": H,
+            "topics": [
+                {
+                    "name": H,
+                    "partitions": [
+                        {"partition_index": 0, "committed_offset": 5, "committed_metadata": H}
+                    ],
+                }
+            ],
+        },
+        {"topics": [{"name": H, "partitions": [{"partition_index": 0, "error_code": 25}]}]},
+    ),
+    (
+        19,
+        5,
+        {"topics": [{"name": H, "num_partitions": 1, "replication_factor": 1}]},
+        {"topics": [{"name": H, "error_code": 42, "error_message": H}]},
+    ),
+    (22, 1, {"transactional_id": H, "transaction_timeout_ms": 1}, {"error_code": 47}),
+]
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture of ours in which all that can be text is hostile."""
+    path = tmp_path_factory.mktemp("hostile") / "hostile.pcapng"
+    meta = {"scenario": SCENARIO, "began": NOW, "masked": [HOSTILE], "remark": HOSTILE}
+    with CaptureWriter(path, limit=None, meta=meta) as writer:
+        flow = writer.open(1, CLIENT, BROKER, NOW, {"broker": 1})
+        for number, (key, version, asked, answered) in enumerate(SAID):
+            at = NOW + number * 1_000_000
+            request = message("request", number, key, version, asked)
+            fired = {"frame": number, "rules": [HOSTILE], "effects": [HOSTILE], "undecodable": H}
+            flow.arrived("request", request, at, [(len(request), fired)])
+            flow.arrived("response", message("response", number, key, version, answered), at)
+        odd = message("request", 99, 3, 9, {"topics": []})[:-1] + b"\x7f"
+        flow.arrived("request", odd, NOW + 10**9)
+        flow.close(NOW + 2 * 10**9)
+    return path
+
+
+COMMANDS: list[tuple[str, ...]] = [
+    ("decode", "FILE"),
+    ("decode", "FILE", "--frames"),
+    ("summary", "FILE"),
+    ("check", "FILE"),
+    ("grep", "WARNING", "FILE"),
+    ("diff", "FILE", "OTHER"),
+    ("diff", "FILE", "OTHER", "--everything"),
+    ("rehearse", "FILE"),
+    ("rehearse", "FILE", "--check"),
+    ("convert", "FILE", "OUT"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command)[:30])
+def test_no_command_lets_a_capture_steer_the_terminal(
+    capture: Path, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.pcapng"
+    with CaptureWriter(other, limit=None, meta={}) as writer:
+        flow = writer.open(1, CLIENT, BROKER, NOW, {"broker": 1})
+        for number, (key, version, asked, _) in enumerate(SAID[3:]):
+            flow.arrived("request", message("request", number, key, version, asked), NOW)
+            flow.arrived("response", message("response", number, key, version, {}), NOW)
+        flow.close(NOW)
+    places = {"FILE": capture, "OTHER": other, "OUT": tmp_path / "out.pcapng"}
+    arguments = [str(places.get(word, word)) for word in command]
+    result = CliRunner().invoke(app, arguments)
+    said = result.stdout + result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit), said
+    assert said
+    assert steers(said) == ""
+    assert "\nWARNING: d" not in said
+
+
+def test_json_says_exactly_what_was_there(capture: Path) -> None:
+    result = CliRunner().invoke(app, ["decode", str(capture), "--json"])
+    rows = [json.loads(line) for line in result.stdout.split("\n") if line]
+    assert {row["client_id"] for row in rows} == {HOSTILE}
+
+
+def test_a_control_port_is_no_way_around(capsys: pytest.CaptureFixture[str]) -> None:
+    way = {"frames": 0, "queued": 0, "held": 0, "lost": False}
+    found = {
+        "connection": 1, "broker": None, "client_id": HOSTILE, "client_address": "10.0.0.1:5",
+        "waiting_requests": 0, "paused": False, "api": HOSTILE, "version": 1,
+        "key": 1, "ended": "2026-01-01T00:00:00Z", "details": HOSTILE, "note": HOSTILE,
+        "error": HOSTILE, "latency_ms": None, "rules": [HOSTILE], "request": way, "response": way,
+    }  # fmt: skip
+    port = Port(None, None, None, as_json=False)
+    port.show(found, [lines.connection(found)])
+    port.print(found, lambda: show(Terminal(), shown_row(found)))
+    said = capsys.readouterr().out
+    assert said.count("\n") == 2
+    assert steers(said) == ""

@@ -1,0 +1,285 @@
+"""`barnabas explore` on programs that do well and on programs that don't, and what it says of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.cli.app import app
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.explore.report import Report
+from barnabas.experiments.explore.result import Result
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.scenario.file import load
+from tests.places import ROOT
+
+PROGRAM = str(Path(__file__).with_name("explored.py"))
+BEFORE, BROKER, AFTER = "before the request", "after the broker has it", "after the reply"
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with EmbeddedCluster(1) as cluster:
+        yield cluster.bootstrap
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs find our packages, and explorations have a folder of their own."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+
+
+def explore(bootstrap: str, *arguments: str | int | Path) -> tuple[int, str, str]:
+    command = ["explore", "-b", bootstrap, *map(str, arguments)]
+    result = CliRunner().invoke(app, command)
+    if isinstance(result.exception, Trouble):
+        return result.exception.code, result.stdout, str(result.exception)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def program(how: str) -> tuple[str, ...]:
+    return "--", sys.executable, PROGRAM, how
+
+
+def rows(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def kinds(row: dict[str, Any]) -> list[str]:
+    return [found["kind"] for found in row["findings"]]
+
+
+def test_a_program_that_does_well(bootstrap: str) -> None:
+    code, out, err = explore(
+        bootstrap, "--json", "--api", "metadata,InitProducerId", "--per-api", 1, *program("careful")
+    )
+    recorded, *runs = rows(out)
+    assert code == 0, out
+    assert [(row["api"], row["cut"]) for row in runs] == [
+        (api, cut) for api in ("Metadata", "InitProducerId") for cut in (BEFORE, BROKER, AFTER)
+    ]
+    assert all(row["reached"] and row["history"] for row in runs)
+    assert {row["outcome"] for row in runs} == {recorded["outcome"]} == {"fine"}
+    assert all(row["recovery_ms"] for row in runs if row["cut"] != AFTER)
+    assert "6 runs, 0 with findings" in err
+    assert "of other APIs (--api)" in err
+    assert os.listdir("exploration/runs") == ["recording"]
+
+
+def test_a_program_that_sends_again_what_is_there(bootstrap: str) -> None:
+    arguments = ["--api", "Produce", *program("again")]
+    code, out, err = explore(bootstrap, "--json", *arguments)
+    found = {row["cut"]: row for row in rows(out) if row["api"]}
+    assert code == 1
+    assert [kinds(found[cut]) for cut in (BEFORE, BROKER, AFTER)] == [[], ["duplicated"], []]
+    assert found[BROKER]["findings"][0]["ids"] == [f"r{number}" for number in range(5)]
+    assert found[BROKER]["recovery_ms"] > 0
+    file = Path("exploration/scenarios") / found[BROKER]["scenario"]
+    assert f"--only {file} -- {sys.executable} {PROGRAM} again  # 3 of 3" in err
+    assert (found[BROKER]["reproduced"], found[BROKER]["repeated"]) == (3, 3)
+    assert (found[AFTER]["reproduced"], found[AFTER]["repeated"]) == (0, 0)
+    assert (Path("exploration/runs") / file.stem / "history.jsonl").exists()
+
+    # the file alone does it again
+    assert load(file).rules[0].do[0].name == "lose_reply"
+    code, out, _ = explore(bootstrap, "--json", "--only", file, *program("again"))
+    (again,) = rows(out)
+    assert (code, kinds(again), again["k"]) == (1, ["duplicated"], found[BROKER]["k"])
+
+    # what was done is not done again: the rows are the same, down to their tokens
+    code, out, _ = explore(bootstrap, "--json", *arguments)
+    assert code == 1
+    assert {row["cut"]: row for row in rows(out) if row["api"]} == found
+    code, out, _ = explore(bootstrap, *arguments)
+    assert code == 1
+    head, recorded, *lines = out.splitlines()
+    assert head.split() == ["k", "API", "client", "cut", "outcome", "recovery", "what"]
+    assert recorded.startswith("- ")
+    assert [BROKER in line for line in lines] == ["duplicated: 5" in line for line in lines]
+
+    # and it is another exploration with another program
+    code, _, err = explore(bootstrap, *arguments[:2], *program("careful"))
+    assert (code, "with another command" in err) == (2, True)
+
+
+def test_a_program_that_says_too_early_that_it_is_written(bootstrap: str) -> None:
+    code, out, _ = explore(bootstrap, "--json", "--api", "Produce", *program("hasty"))
+    found = {row["cut"]: row for row in rows(out) if row["api"]}
+    assert code == 1
+    assert [kinds(found[cut]) for cut in (BEFORE, BROKER, AFTER)] == [["lost"], [], []]
+    assert found[BEFORE]["findings"][0]["count"] == 5
+
+
+def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
+    arguments = ["--api", "Produce", *program("boasting")]
+    for _ in range(2):  # it is not kept: the program may have been mended
+        code, out, err = explore(bootstrap, "--json", *arguments)
+        (recorded,) = rows(out)
+        assert (code, recorded["k"], kinds(recorded)) == (1, 0, ["lost"])
+        assert "no fault was tried, since there are findings without any" in err
+        assert "exploration/runs/recording" in err
+    assert not Path("exploration/results.jsonl").exists()
+    assert Path("exploration/runs/recording/history.jsonl").exists()
+
+
+def test_what_failed_each_time_stands_first_among_what_is_to_be_repeated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    report = Report(Output(), as_json=True)
+    for k, (repeated, reproduced) in enumerate([(0, 0), (3, 1), (3, 3), (3, 0)], start=1):
+        report.add(
+            Result(
+                k=k, scenario=f"{k}.yaml", run="x", exit_code=1, seconds=1, history=True,
+                repeated=repeated, reproduced=reproduced,
+            )
+        )  # fmt: skip
+    report.close(Counter(), Path("kept"), ["orders"], "b:1")
+    said = [line.split() for line in capsys.readouterr().err.splitlines() if "--only" in line]
+    assert [(line[5], line[8:]) for line in said] == [
+        ("kept/scenarios/3.yaml", ["#", "3", "of", "3"]),
+        ("kept/scenarios/2.yaml", ["#", "1", "of", "3"]),
+        ("kept/scenarios/4.yaml", ["#", "0", "of", "3"]),
+        ("kept/scenarios/1.yaml", []),
+    ]
+
+
+def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path) -> None:
+    (tmp_path / "faults.yaml").write_text(
+        "version: 1\nrules:\n  - {name: late, do: {delay: 50ms}}\n"
+        "  - {name: never, match: {direction: response}, do: drop}\n"
+        "  - {name: no such field, do: {edit: {set: {group_id: a}}}}\n"
+    )
+    limit = ("--time-limit", "6s", "--scenario", "faults.yaml")
+    code, out, err = explore(bootstrap, *limit, "--api", "Produce", *program("silent"))
+    assert code == 1
+    late, never = (line for line in out.splitlines() if "Produce" in line)
+    assert late.split()[4] == "fine"
+    assert "still running after 6 s" in never
+    assert "3 without a history: only exit codes were looked at" in err
+    assert "1 with faults that this API can't have" in err
+
+
+def test_a_fault_that_is_not_reached_says_nothing(bootstrap: str, tmp_path: Path) -> None:
+    rule = "{name: cut, match: {api: Heartbeat, direction: request}, do: close}"
+    (tmp_path / "s.yaml").write_text(f"version: 1\nrules: [{rule}]\n")
+    code, out, err = explore(bootstrap, "--json", "--only", "s.yaml", *program("careful"))
+    (row,) = rows(out)
+    assert (code, row["outcome"], row["reached"]) == (0, "not reached", False)
+    assert "1 in which the fault was not reached: they say nothing" in err
+
+
+def test_a_history_that_can_not_be_read(bootstrap: str, tmp_path: Path) -> None:
+    rule = "{name: cut, match: {api: Heartbeat, direction: request}, do: close}"
+    (tmp_path / "s.yaml").write_text(f"version: 1\nrules: [{rule}]\n")
+    code = "import os; open(os.environ['BARNABAS_HISTORY'], 'w').write('{}\\n')"
+    command = "--", sys.executable, "-c", code
+    exit_code, out, _ = explore(bootstrap, "--json", "--only", "s.yaml", *command)
+    assert (exit_code, kinds(rows(out)[0])) == (1, ["history"])
+    exit_code, _, err = explore(bootstrap, *command)
+    assert (exit_code, "history.jsonl:1: " in err) == (3, True)
+
+
+FAILS = "-c", "import sys; sys.exit('oh no')"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--", "no-such-program"), 3, "can't run no-such-program: No such file"),
+        (("--", sys.executable, *FAILS), 3, "without any fault: exit code 1: oh no (see"),
+        (("--", sys.executable, "-c", ""), 2, "no exchange that can be cut"),
+        (("--api", "Fetsh", "--", "true"), 2, "--api: no API is called 'Fetsh'; did you mean"),
+        (("--id", "body", "--", "true"), 2, "--id: 'body' is no place of an id"),
+        (("--time-limit", "5", "--", "true"), 2, "--time-limit: 5 needs a unit"),
+        (("--scenario", "none.yaml", "--", "true"), 2, "can't read the scenario none.yaml"),
+        (("--scenario", "where.yaml", "--", "true"), 2, "where.yaml: rule 'a' gives when"),
+        (("--only", "none.yaml", "--", "true"), 2, "can't read the scenario none.yaml"),
+        (("--only", "where.yaml", "--", "true"), 2, "where.yaml: one rule is expected"),
+        (("--out", ".", "--", "true"), 2, "holds no exploration; choose another --out"),
+        (("--out", "where.yaml", "--", "true"), 2, "can't write to where.yaml"),
+        ((), 2, "Missing argument"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(
+    arguments: tuple[str, ...], code: int, said: str, bootstrap: str, tmp_path: Path
+) -> None:
+    (tmp_path / "where.yaml").write_text(
+        "version: 1\nrules: [{name: a, when: {skip: 1}, do: close}]"
+    )
+    found = explore(bootstrap, *arguments)
+    assert (found[0], said in found[2]) == (code, True), found
+
+
+def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("barnabas.experiments.explore.read_log.PATIENCE", 0.5)
+    code, _, err = explore("127.0.0.1:1", "--", "true")
+    assert (code, "127.0.0.1:1 can't be read" in err) == (3, True)
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(180)
+def test_transactions_of_a_real_broker_survive_every_cut() -> None:
+    names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
+    client = ("--", sys.executable, "-m", "barnabas.experiments.explore.clients", "confluent")
+    work = ("--records", "12", "--transactions", "3")
+    with ApacheCluster("4.3.1") as cluster:
+        chosen = ("--json", "--per-api", 1, "--api", ",".join(names))
+        code, out, err = explore(cluster.bootstrap, *chosen, *client, *work)
+    assert code == 0, out
+    recorded, *runs = rows(out)
+    assert sorted((row["api"], row["cut"]) for row in runs) == sorted(
+        (name, cut) for name in names for cut in (BEFORE, BROKER, AFTER)
+    )
+    assert all(row["reached"] and row["history"] for row in runs), out
+    assert {row["outcome"] for row in (recorded, *runs)} == {"fine"}
+    assert "12 runs, 0 with findings" in err
+
+
+def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> None:
+    """The third run waits until a file is gone: it is interrupted meanwhile."""
+    code = (
+        "import os, runpy, sys, time\n"
+        "runs = open('runs', 'a'); runs.write('%d\\n' % os.getpid()); runs.close()\n"
+        "while os.path.exists('wait') and len(open('runs').readlines()) == 3:\n"
+        "    time.sleep(0.01)\n"
+        f"sys.argv = ['', 'careful']; runpy.run_path({PROGRAM!r}, run_name='__main__')\n"
+    )
+    command = [sys.executable, "-m", "barnabas", "explore", "-b", bootstrap]
+    command += ["--api", "InitProducerId", "--", sys.executable, "-c", code]
+    (tmp_path / "wait").touch()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pids: list[str] = []
+    end = time.monotonic() + 60
+    while len(pids) < 3 and time.monotonic() < end:
+        time.sleep(0.02)
+        pids = (tmp_path / "runs").read_text().split() if (tmp_path / "runs").exists() else []
+    assert len(pids) == 3
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 3, err
+    assert "interrupted: the same command goes on from here" in err
+    assert "Traceback" not in err
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    done = len(Path("exploration/results.jsonl").read_text().splitlines())
+    assert done == 2
+    assert len(out.splitlines()) == 1 + done
+
+    (tmp_path / "wait").unlink()
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert len(ended.stdout.splitlines()) == 1 + 1 + 3
+    assert len((tmp_path / "runs").read_text().split()) == 3 + 2  # one of them twice

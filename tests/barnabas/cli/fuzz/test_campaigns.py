@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.fuzz.campaigns import KNOWN, READY, campaign_of, read_campaign, ready
+
+PLAIN = "version: 1\ntarget: embedded\nbudget: {cases: 10}\n"
+
+
+@pytest.mark.parametrize("name", ready())
+def test_ready_campaigns_are_right_and_say_what_they_are_for(name: str) -> None:
+    assert read_campaign(Path(name)).campaign.about
+    assert (READY / f"{name}.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "version: 1\ntarget: embedded\nbudget: {cases: 10}\nmutator: [nulls]\n",
+            "c.yaml:4: unknown key",
+        ),
+        ("version: 2\ntarget: embedded\nbudget: {cases: 10}\n", "c.yaml:1: version"),
+        (
+            "version: 1\ntarget: embeded\nbudget: {cases: 10}\n",
+            "c.yaml:2: target: there is no kind 'embeded'",
+        ),
+        ("version: 1\ntarget: embedded\nbudget: {case: 10}\n", "c.yaml:3: unknown key 'case'"),
+        ("version: 1\ntarget: embedded\n", "c.yaml:1: 'budget' is missing in the campaign"),
+        ("version: 1\ntarget: [\n", "c.yaml:3: no YAML"),
+        (PLAIN + "apis:\n  - Fetch\n  - Fecth\n", "c.yaml:4: "),
+    ],
+)
+def test_every_problem_has_its_line(text: str, says: str) -> None:
+    with pytest.raises(Trouble) as trouble:
+        campaign_of(text, "c.yaml")
+    assert says in str(trouble.value)
+    assert trouble.value.code == 2
+
+
+def test_several_problems_are_said_at_once() -> None:
+    with pytest.raises(Trouble) as trouble:
+        campaign_of("version: 1\ntarget: x\nbudget: {cases: 0}\n", "c.yaml")
+    assert len(str(trouble.value).splitlines()) == 2
+
+
+def test_a_file_keeps_its_database_beside_it_and_a_ready_one_here(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(PLAIN)
+    assert read_campaign(path).database == tmp_path / "mine.fuzz.db"
+    assert read_campaign(Path("brokers")).database == Path("brokers.fuzz.db")
+
+
+def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(PLAIN)
+    changes = {"target": "decoder:specs", "seed": 5, "budget": {"seconds": 3}}
+    campaign = read_campaign(path, changes).campaign
+    assert (campaign.target, campaign.seed, campaign.budget.seconds) == ("decoder:specs", 5, 3)
+    with pytest.raises(Trouble, match="--target: there is no kind 'x'"):
+        read_campaign(path, {"target": "x"})
+
+
+def test_a_name_that_there_is_not_is_told_the_nearest() -> None:
+    with pytest.raises(Trouble, match="did you mean 'brokers'"):
+        read_campaign(Path("broker"))
+
+
+def test_names_are_unique() -> None:
+    for names in KNOWN:
+        assert len(set(names)) == len(names), names

@@ -1,0 +1,217 @@
+"""`barnabas fuzz` from campaign to report, on our own decoder with one bug more than it has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from barnabas.cli.app import app
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.fuzz import run, targets
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.decoder import DecoderTarget
+from barnabas.fuzz.targets.decoders import read_specs
+from barnabas.fuzz.targets.registry import Kind
+from barnabas.specs import Malformed
+
+CAMPAIGN = """\
+version: 1
+target: buggy
+seed: 3
+apis: [Metadata]
+corpora: [generated]
+budget: {cases: 300}
+round: 100
+"""
+
+
+def buggy(case: Case) -> Mapping[str, Any]:
+    """Raises where a Metadata request of v4 or newer has a count above a million."""
+    try:
+        return read_specs(case)
+    except Malformed as problem:
+        seed = case.recipe.seed
+        if seed.direction == "request" and seed.version >= 4 and "topics" in str(problem):
+            raise ZeroDivisionError("by a count") from None
+        raise
+
+
+def weary(case: Case) -> Mapping[str, Any]:
+    """As a broker does that such cases have ended too often: they are not sent any more."""
+    return {"set_aside": True} if case.recipe.seed.version >= 12 else {}
+
+
+def make(text: str, own: bool) -> DecoderTarget:
+    if text == "missing":
+        raise CannotRun("buggy:missing needs what is not here")
+    reads = {"mended": read_specs, "weary": weary}.get(text, buggy)
+    return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    kinds = (*targets.KINDS, Kind("buggy", "decoder", "a decoder with a bug", "buggy", make))
+    monkeypatch.setattr(targets, "KINDS", kinds)
+    known = fuzz_campaigns_known()._replace(targets=tuple(kind.name for kind in kinds))
+    monkeypatch.setattr("barnabas.cli.fuzz.campaigns.KNOWN", known)
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN)
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def fuzz_campaigns_known() -> Any:
+    from barnabas.cli.fuzz.campaigns import KNOWN
+
+    return KNOWN
+
+
+def fuzz(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["fuzz", *map(str, arguments)])
+
+
+def events(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+
+
+def finding_of(result: Result) -> str:
+    return next(str(one["name"]) for one in events(result) if one["event"] == "finding")
+
+
+def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Path) -> None:
+    ran = fuzz("run", campaign, "--json")
+    assert ran.exit_code == 1, ran.output
+    name = finding_of(ran)
+    assert [one["done"] for one in events(ran) if one["event"] == "over"] == [300]
+
+    again = fuzz("replay", name[:5], "--json")
+    assert again.exception is None or isinstance(again.exception, SystemExit), again.exception
+    assert again.exit_code == 1, repr(again.exception)
+    said = json.loads(again.stdout)
+    assert (said["fired"], said["attempt"], said["finding"]) == (True, 1, name)
+
+    mended = fuzz("replay", name, "--target", "buggy:mended")
+    assert mended.exit_code == 0
+    assert "does not fire on buggy mended" in mended.stdout
+
+    (tmp_path / "x.pcapng").touch(0o644)
+    shown = json.loads(fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").stdout)
+    assert (shown["oracle"], shown["behaviour"][0]) == ("undocumented", "ZeroDivisionError")
+    first, smaller = shown["recipe"]["seed"], shown["smaller"]["seed"]
+    assert len(smaller["frame"]) < len(first["frame"])
+    assert 4 <= smaller["version"] <= first["version"]
+    assert (tmp_path / "x.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+    assert name in fuzz("show", name).stdout
+
+    report = fuzz("report")
+    assert report.exit_code == 1
+    assert f"### {name}" in report.stdout
+    html = fuzz("report", "c.fuzz.db", "--html", tmp_path / "r.html")
+    assert html.exit_code == 1
+    assert name in (tmp_path / "r.html").read_text()
+    made = [Path("c.fuzz.db"), tmp_path / "x.pcapng", tmp_path / "r.html"]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o600] * 3  # frames of captures
+
+
+def test_the_same_command_goes_on(campaign: Path) -> None:
+    first = fuzz("run", campaign, "--json", "--cases", 150, "--shrink", 0)
+    second = fuzz("run", campaign, "--json", "--shrink", 0)
+    assert [one["done"] for one in events(first) if one["event"] == "over"] == [150]
+    over = next(one for one in events(second) if one["event"] == "over")
+    assert (over["done"], over["ran"]) == (300, 150)
+    third = fuzz("run", campaign, "--json", "--shrink", 0)
+    assert third.exit_code == 1
+    assert next(one for one in events(third) if one["event"] == "over")["ran"] == 0
+
+
+def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> None:
+    run = ("run", campaign, "--target", "buggy:weary", "--cases", 100)
+    (over,) = [one for one in events(fuzz(*run, "--json")) if one["event"] == "over"]
+    assert over["set_aside"] > 0
+    rows = events(fuzz("aside", "--json"))
+    assert sum(row["cases"] for row in rows) == over["set_aside"]
+    assert {(row["api"], row["version"] >= 12) for row in rows} == {("Metadata", True)}
+    assert all(bytes.fromhex(frame) for row in rows for frame in row["frames"])
+    table = fuzz("aside", "c.fuzz.db")
+    assert (table.exit_code, "Metadata" in table.stdout) == (0, True)
+    assert f"set aside: {over['set_aside']} cases" in fuzz("report").stdout
+    assert "100 cases not sent" not in fuzz(*run).stderr
+    assert f"{over['set_aside']} cases not sent" in fuzz(*run).stderr
+
+
+def test_nothing_found_is_0(campaign: Path) -> None:
+    ran = fuzz("run", campaign, "--target", "buggy:mended", "--cases", 100)
+    assert ran.exit_code == 0, ran.output
+    assert fuzz("report", "c.fuzz.db").exit_code == 0
+    assert "nothing was set aside" in fuzz("aside").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("run", "nobody"), 2, "there is no file 'nobody'"),
+        (("run", "c.yaml", "--target", "nobody"), 2, "there is no kind"),
+        (("run", "c.yaml", "--target", "buggy:missing"), 3, "needs what is not here"),
+        (("run", "c.yaml", "--target", "address:broker.test:9092"), 2, "--i-own-this-target"),
+        (("run", "c.yaml", "--target", "address:here"), 2, "HOST:PORT"),
+        (("run", "c.yaml", "--target", "decoder:nobody"), 2, "there are: specs"),
+        (("run", "c.yaml", "--master", "local[2]"), 2, "give --spark"),
+        (("run", "c.yaml", "--conf", "spark.x=1"), 2, "give --spark"),
+        (("run", "c.yaml", "--spark", "--master", "here"), 2, "here is no master"),
+        (("run", "c.yaml", "--spark", "--conf", "x"), 2, "like spark.executor.memory=4g"),
+        (("run", "c.yaml", "--spark", "--master", "spark://127.0.0.1:1"), 3, "nobody answers"),
+        (("replay", "abc"), 2, "name a database with --db; here is none"),
+        (("replay", "abc", "--db", "none.db"), 3, "no findings database none.db"),
+        (("report", "c.yaml"), 3, "c.yaml"),
+    ],
+)
+def test_what_cannot_be_is_a_line_and_a_code(
+    campaign: Path, arguments: tuple[object, ...], code: int, says: str
+) -> None:
+    result = fuzz(*arguments)
+    assert isinstance(result.exception, Trouble)
+    assert result.exception.code == code
+    assert says in str(result.exception)
+    assert "\n" not in str(result.exception)
+    # what can't be meant leaves nothing behind
+    assert code != 2 or not list(campaign.parent.glob("*.db"))
+
+
+def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
+    name = finding_of(fuzz("run", campaign, "--json", "--shrink", 0, "--cases", 200))
+    result = fuzz("replay", "nobody")
+    assert isinstance(result.exception, Trouble)
+    assert name in str(result.exception)
+
+
+def test_ctrl_c_keeps_what_is_done(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return run_range(*arguments)
+
+    monkeypatch.setattr(run, "run_range", interrupted)
+    stopped = fuzz("run", campaign, "--json", "--shrink", 0)
+    assert next(one for one in events(stopped) if one["event"] == "over")["done"] == 100
+    monkeypatch.undo()
+
+
+def test_list_names_all_that_a_campaign_may() -> None:
+    rows = [json.loads(line) for line in fuzz("list", "--json").stdout.splitlines()]
+    whats = {row["what"] for row in rows}
+    assert whats == {"campaign", "target", "mutator", "oracle", "session", "corpus"}
+    assert all(row["name"] and row["about"] for row in rows)
+
+
+def test_the_schema_is_json() -> None:
+    assert json.loads(fuzz("schema").stdout)["title"] == "Campaign"

@@ -1,0 +1,60 @@
+"""`barnabas proxy --tls-passthrough` as a process, and its misuse."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+
+PROXY = [sys.executable, "-m", "barnabas", "proxy", "--tls-passthrough"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-b", "a:1,b:1"], "2 in --bootstrap-server, 1 in --listen"),
+        (["-b", "a:1", "--capture", "x"], "--capture can't be had with --tls-passthrough"),
+        (["-b", "a:1", "--broker-tls"], "--broker-tls can't be had with --tls-passthrough"),
+        (["-b", "a:1", "--no-payload"], "--no-payload can't be had with --tls-passthrough"),
+    ],
+)
+def test_misuse(arguments: list[str], said: str) -> None:
+    result = subprocess.run(
+        [*PROXY, *arguments], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_listener_for_each_broker_until_it_is_ended() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as one,
+        socket.create_server(("127.0.0.1", 0)) as two,
+    ):
+        brokers = ",".join(f"127.0.0.1:{each.getsockname()[1]}" for each in (one, two))
+        process = subprocess.Popen(
+            [*PROXY, "-b", brokers, "--listen", "127.0.0.1:0,127.0.0.1:0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())["ready"]
+        for listener, broker, text in zip(
+            ready["listeners"], (one, two), (b"a", b"b"), strict=True
+        ):
+            host, port = listener.split(":")
+            with socket.create_connection((host, int(port)), 10) as client:
+                client.sendall(text)
+                there, _ = broker.accept()
+                with there:
+                    assert there.recv(10) == text
+        process.terminate()
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "2 connections; 2 bytes from clients, 0 from brokers" in said
+    assert "Traceback" not in said

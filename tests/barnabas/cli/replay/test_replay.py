@@ -1,0 +1,250 @@
+"""`barnabas replay` as a process: what was recorded happens again on another cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from barnabas.harness import Harness
+from barnabas.peers.embedded import EmbeddedCluster
+
+RECORDS = 200
+
+
+def produce(bootstrap: str, count: int = RECORDS, **settings: object) -> None:
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "enable.idempotence": True, "client.id": "p", **settings}
+    )
+    for number in range(count):
+        while True:
+            try:
+                producer.produce("t", f"v{number}", partition=number % 2)
+                break
+            except BufferError:
+                producer.poll(0.1)
+        producer.poll(0)
+    assert producer.flush(30) == 0
+
+
+def consume(bootstrap: str, count: int = RECORDS) -> None:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "g",
+            "client.id": "c",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe(["t"])
+    until = time.monotonic() + 30
+    found = 0
+    while found < count and time.monotonic() < until:
+        message = consumer.poll(0.2)
+        found += message is not None and message.error() is None
+    assert found == count
+    consumer.commit(asynchronous=False)
+    consumer.close()
+
+
+def content(bootstrap: str, topic: str = "t") -> dict[int, list[tuple[int, bytes | None]]]:
+    """(offset, value) of all records by partition, as an ordinary client reads them."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "reader",
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+        }
+    )
+    found: dict[int, list[tuple[int, bytes | None]]] = {0: [], 1: []}
+    consumer.assign([TopicPartition(topic, number, 0) for number in found])
+    ended: set[int] = set()
+    until = time.monotonic() + 30
+    while len(ended) < len(found) and time.monotonic() < until:
+        message = consumer.poll(0.5)
+        if message is not None:
+            partition = message.partition()
+            if message.error() is not None:
+                ended.add(partition)
+            else:
+                found[partition].append((message.offset(), message.value()))
+    consumer.close()
+    assert len(ended) == len(found)
+    return found
+
+
+def committed(bootstrap: str) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "g"})
+    places = [TopicPartition("t", number) for number in (0, 1)]
+    found = [place.offset for place in consumer.committed(places, timeout=10)]
+    consumer.close()
+    return found
+
+
+def replay(path: Path, bootstrap: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "barnabas", "replay", str(path), "-b", bootstrap, *options],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, object]:
+    path = tmp_path_factory.mktemp("replay") / "run.pcapng"
+    with EmbeddedCluster(2, topics={"t": 2}) as cluster:
+        with Harness(cluster.bootstrap, capture=path) as proxy:
+            produce(proxy.bootstrap)
+            consume(proxy.bootstrap)
+        return path, (content(cluster.bootstrap), committed(cluster.bootstrap))
+
+
+def test_the_same_is_on_another_cluster_then(recorded: tuple[Path, object]) -> None:
+    path, before = recorded
+    with EmbeddedCluster(1, topics={"t": 2}) as cluster:
+        found = replay(path, cluster.bootstrap, "--speed", "max")
+        after = content(cluster.bootstrap), committed(cluster.bootstrap)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert after == before
+    assert "0 answered otherwise, 0 without an answer, 0 not replayable" in found.stderr
+    assert "telemetry" in found.stderr
+
+
+def test_once_more_offsets_follow(recorded: tuple[Path, object]) -> None:
+    path, _ = recorded
+    with EmbeddedCluster(2, topics={"t": 2}) as cluster:
+        produce(cluster.bootstrap, 100)
+        found = replay(path, cluster.bootstrap, "--speed", "10", "--filter", "client_id == 'p'")
+        everything = content(cluster.bootstrap)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert [len(records) for records in everything.values()] == [150, 150]
+    assert everything[0][50] == (50, b"v0")
+
+
+def test_what_is_answered_otherwise_is_said(recorded: tuple[Path, object]) -> None:
+    path, _ = recorded
+    with EmbeddedCluster(2, topics={"t": 1}) as cluster:
+        found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
+    assert found.returncode == 1
+    assert "the target has t with 1 partition, and the recording asks for 2" in found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    paths = {one["path"] for row in rows for one in row["response"]}
+    assert "topics[t].partitions[1]" in paths, found.stdout
+    assert "responses[t].partition_responses[1].error_code" in paths, found.stdout
+
+
+def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(1, topics={"gone": 2}) as cluster,
+        Harness(cluster.bootstrap, capture=path) as proxy,
+    ):
+        producer = Producer({"bootstrap.servers": proxy.bootstrap, "message.timeout.ms": 20_000})
+        producer.produce("gone", b"v", partition=1)
+        assert producer.flush(30) == 0
+    with EmbeddedCluster(1, topics={"other": 1}) as cluster:
+        found = replay(path, cluster.bootstrap, "--speed", "max")
+    said = found.stderr.splitlines()
+    assert said[0] == "WARNING: the target lacks gone (2 partitions)"
+    assert said[1] == "Make them with as many partitions, or expect other answers"
+
+
+def test_records_of_today(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    with (
+        EmbeddedCluster(1, topics={"t": 1}) as cluster,
+        Harness(cluster.bootstrap, capture=path) as proxy,
+    ):
+        producer = Producer({"bootstrap.servers": proxy.bootstrap, "compression.type": "lz4"})
+        for number in range(2):
+            producer.produce("t", b"v" * 500, timestamp=1_500_000_000_000 + number)
+        assert producer.flush(30) == 0
+    for options in ((), ("--shift-time",)):
+        with EmbeddedCluster(1, topics={"t": 1}) as cluster:
+            found = replay(path, cluster.bootstrap, "--speed", "max", *options)
+            assert found.returncode == 0, found.stdout + found.stderr
+            first, second = timestamps(cluster.bootstrap, 2)
+        assert second - first == 1
+        later = first - 1_500_000_000_000  # as long as ago the recording was
+        assert (0 < later < 600_000) if options else later == 0
+
+
+def timestamps(bootstrap: str, count: int) -> list[int]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reader"})
+    consumer.assign([TopicPartition("t", 0, 0)])
+    messages = consumer.consume(count, timeout=30)
+    consumer.close()
+    return [message.timestamp()[1] for message in messages]
+
+
+def test_it_can_be_stopped(recorded: tuple[Path, object]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+        command = [sys.executable, "-m", "barnabas", "replay", str(recorded[0])]
+        process = subprocess.Popen(
+            [*command, "-b", f"127.0.0.1:{server.getsockname()[1]}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            with server.accept()[0]:  # it runs now, and waits for an answer
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+            process.communicate()
+    assert process.returncode == 1
+    assert "stopped before its end" in said
+    assert "Traceback" not in said
+
+
+def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
+    found = replay(recorded[0], "127.0.0.1:1")
+    assert found.returncode == 3
+    assert "no live cluster: 127.0.0.1:1" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("-b", "192.0.2.1:9092"), "--i-own-this-target"),
+        (("-b", "nowhere"), "nowhere:9092 is not this machine"),
+        (("-b", "127.0.0.1:1", "--speed", "0"), "--speed 0: a number above 0"),
+        (("-b", "127.0.0.1:1", "--speed", "fast"), "or max"),
+        (("-b", "127.0.0.1:1", "--allow", "CreateTopic"), "did you mean CreateTopics?"),
+        (("-b", "127.0.0.1:1", "--filter", "api =="), "--filter"),
+        (("-b", "127.0.0.1:1", "--sasl-username", "a"), "--sasl-mechanism, --sasl-username and"),
+        (
+            (
+                *("-b", "127.0.0.1:1", "--sasl-mechanism", "PLAIN", "--sasl-username", "a"),
+                *("--sasl-password-file", "/nowhere"),
+            ),
+            "--sasl-password-file /nowhere: No such file",
+        ),
+        (("-b", "127.0.0.1:1", "--broker-ca", "/nowhere"), "--broker-ca /nowhere: No such file"),
+    ],
+)
+def test_wrong_options(recorded: tuple[Path, object], options: tuple[str, ...], said: str) -> None:
+    command = [sys.executable, "-m", "barnabas", "replay", str(recorded[0]), *options]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert found.returncode == 2
+    assert said in found.stderr.replace("\n", " ")
+    assert "Traceback" not in found.stderr
+
+
+def test_no_capture(tmp_path: Path) -> None:
+    found = replay(tmp_path / "none.pcapng", "127.0.0.1:1")
+    assert found.returncode == 2
+    assert "can't read the capture" in found.stderr

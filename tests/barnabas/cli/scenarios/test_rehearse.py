@@ -1,0 +1,235 @@
+"""`barnabas rehearse` on the capture of a run that the test makes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.app import app
+from barnabas.cli.console.trouble import Trouble
+from barnabas.loop import run
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.relay import clock
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import loads
+from tests.proxy.faults.given import ask
+from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
+from tests.proxy.servers import SOON, read_frame
+from tests.proxy.test_altered import talk
+from tests.proxy.test_rehearsal import answering, live
+from tests.proxy.test_rehearsal import scenario as text_of
+
+TEXT = text_of("Heartbeat", "request", "{delay: 1ms}", 0.4)
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rehearse") / "live.pcapng"
+    run(live(TEXT, path))
+    return path
+
+
+def rehearse(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["rehearse", *map(str, arguments)])
+    if isinstance(result.exception, Trouble):
+        return result.exception.code, result.stdout, str(result.exception)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_it_prints_what_rules_do_and_the_same_each_time(capture: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(TEXT)
+    code, out, err = rehearse(scenario, capture)
+    assert code == 0
+    assert out
+    assert all("first: " in line or "second: " in line for line in out.splitlines())
+    assert "first: " in err
+    assert " matched, " in err
+    assert rehearse(scenario, capture)[1] == out
+    assert rehearse(capture)[1] == out
+
+
+def test_rows_for_programs(capture: Path) -> None:
+    rows = [json.loads(line) for line in rehearse(capture, "--json")[1].splitlines()]
+    assert {row["api"] for row in rows} == {"Heartbeat"}
+    assert {rule for row in rows for rule in row["rules"]} == {"first", "second"}
+    assert all(row["what"] for row in rows)
+
+
+def test_what_was_recorded_may_be_checked(capture: Path, tmp_path: Path) -> None:
+    code, out, err = rehearse(capture, "--check")
+    assert (code, out) == (0, "")
+    assert "0 of " in err
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(TEXT.replace("seed: 7", "seed: 8"))
+    code, out, err = rehearse(scenario, capture, "--check")
+    assert code == 1
+    assert "(recorded: " in out
+
+
+def test_what_a_person_told_the_rules_is_rehearsed(tmp_path: Path) -> None:
+    """A request that leaves because somebody says so, and a rule that fires for the same reason."""
+    path = tmp_path / "told.pcapng"
+    held = (
+        "{name: held, match: {direction: request}, when: {times: 1}, do: {hold: {control: true}}}"
+    )
+    late = "{name: late, match: {direction: response}, when: {probability: 0}, do: {delay: 1ms}}"
+
+    async def main() -> None:
+        server = await asyncio.start_server(answering, "127.0.0.1", 0)
+        rules = Rules(loads(f"version: 1\nrules: [{held}, {late}]"))
+        rules.began = clock()
+        proxy = Proxy(
+            Options([server.sockets[0].getsockname()[:2]], drain=0.1),
+            rules,
+            capture=CaptureWriter(path, limit=None, meta=rules.meta()),
+        )
+        await proxy.start()
+        proxy.fire("late")
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        writer.write(ask(1) + ask(2))
+        while not rules.rule("held").fired:
+            await asyncio.sleep(0.001)
+        proxy.release("held")
+        for _ in range(2):
+            await asyncio.wait_for(read_frame(reader), SOON)
+        writer.close()
+        await proxy.stop()
+        server.close()
+
+    run(main())
+    code, out, err = rehearse(path, "--check")
+    assert (code, out) == (0, "")
+    assert "held: 2 matched, 1 fired, hold, 1 released" in err
+    assert "late: 2 matched, 1 fired, delay" in err
+    assert len(rehearse(path)[1].splitlines()) == 2
+
+
+def test_a_proxy_that_was_told_of_rules_only_later_is_rehearsed(tmp_path: Path) -> None:
+    path = tmp_path / "later.pcapng"
+    late = "version: 1\nrules: [{name: late, match: {direction: request}, do: {delay: 1ms}}]"
+
+    async def main(told: bool) -> None:
+        server = await asyncio.start_server(answering, "127.0.0.1", 0)
+        capture = CaptureWriter(path, limit=None, meta={})
+        proxy = Proxy(Options([server.sockets[0].getsockname()[:2]]), capture=capture)
+        await proxy.start()
+        reader, writer = await asyncio.open_connection(*proxy.address)
+        for number in range(2):
+            writer.write(ask(number))
+            await asyncio.wait_for(read_frame(reader), SOON)
+            if told:
+                proxy.replace(loads(late), "the control port")
+        writer.close()
+        await proxy.stop()
+        server.close()
+
+    run(main(told=True))
+    assert rehearse(path, "--check")[:2] == (0, "")
+    assert "late: 1 matched, 1 fired, delay" in rehearse(path)[2]
+    run(main(told=False))
+    assert rehearse(path)[0] == 2
+    assert "has no scenario of its own" in rehearse(path)[2]
+
+
+def test_a_difference_that_may_be_is_told_from_one_that_may_not(
+    capture: Path, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.yaml"
+    counted = TEXT.replace("skip: 1}", "skip: 1, scope: rule}")
+    scenario.write_text(counted)
+    code, out, err = rehearse(scenario, capture, "--check")
+    lines = out.splitlines()
+    may = [line for line in lines if line.endswith("  (may differ: first)")]
+    assert may
+    assert f"{len(lines)} of " in err
+    assert f", {len(may)} of them by rules that depend on other connections" in err
+    assert code == (0 if may == lines else 1)
+    assert len(may) < len(lines)  # where the rule fired live and does not here, nothing is said
+    rows = [json.loads(line) for line in rehearse(scenario, capture, "--json")[1].splitlines()]
+    assert {tuple(row["depends"]) for row in rows if "first" in row["rules"]} == {("first",)}
+    assert {tuple(row["depends"]) for row in rows if "first" not in row["rules"]} == {()}
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture with messages for every fault, taken without rules."""
+    path = tmp_path_factory.mktemp("talked") / "talk.pcapng"
+    run(talk("version: 1\nrules: []", path))
+    return path
+
+
+@pytest.mark.parametrize("fault", [name for name, _, _ in FAULTS])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_the_same_scenario_and_capture_print_the_same_bytes(
+    fault: str, as_json: bool, talked: Path, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.yaml"
+    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, SETTINGS[fault])
+    match = {"edit": {"api": "Heartbeat", "direction": "response"}}.get(fault, {})
+    when = {"probability": 1.0 if fault in MESSAGES or fault == "edit" else 0.5}
+    rule = {"name": "r", "match": match, "when": when, "do": {fault: settings}}
+    scenario.write_text(json.dumps({"version": 1, "seed": 7, "rules": [rule]}))
+    options = ["--json"] if as_json else []
+    code, first, _ = rehearse(scenario, talked, *options)
+    assert code == 0
+    assert bool(first) == (fault != "refuse")  # that is about connections, not messages
+    assert rehearse(scenario, talked, *options)[1].encode() == first.encode()
+
+
+OWN = """
+from pydantic import BaseModel
+from barnabas.proxy.effects import Wait
+class Late(BaseModel):
+    ns: int = 1
+def late(config, message, roll):
+    return (Wait(config.ns),)
+FAULTS = (("late", Late, late),)
+WRONG = ("late",)
+TAKEN = (("delay", Late, late),)
+"""
+
+
+def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_for_test.py").write_text(OWN)
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text("version: 1\nrules: [{name: mine, do: {late: {ns: 5}}}]\n")
+    monkeypatch.chdir(tmp_path)
+    assert rehearse(scenario, capture)[0] == 2
+    code, out, _ = rehearse(scenario, capture, "--faults", "own_for_test:FAULTS")
+    assert code == 0
+    assert "mine: delay 5 ns" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("own_for_test", "write module:TUPLE"),
+        ("no_such_module:FAULTS", "can't import no_such_module"),
+        ("json:FAULTS", "has no tuple called FAULTS"),
+        ("own_for_test:WRONG", "is not (name, settings model, function)"),
+        ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
+    ],
+)
+def test_what_is_no_tuple_of_faults_is_said(
+    name: str, reason: str, capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_for_test.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    code, _, err = rehearse(capture, "--faults", name)
+    assert code == 2
+    assert reason in err
+
+
+def test_what_is_no_capture_is_said(capture: Path, tmp_path: Path) -> None:
+    assert rehearse(tmp_path / "none")[0] == 2
+    (tmp_path / "text").write_text("hello")
+    assert "is no capture" in rehearse(tmp_path / "text")[2]
+    assert "takes a scenario and a capture" in rehearse("a", "b", "c")[2]

@@ -1,0 +1,198 @@
+"""`barnabas spec`: what it prints, for people and for programs, and what it says to wrong input."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from barnabas import specs
+from barnabas.cli.app import app
+from barnabas.cli.console.trouble import Trouble
+from barnabas.cli.specs import show
+from barnabas.cli.specs.listing import fit
+from barnabas.specs.drafts import DRAFTS
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, ["spec", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*arguments: str) -> str:
+    found = CliRunner().invoke(app, ["spec", *arguments])
+    assert isinstance(found.exception, Trouble)
+    assert found.exception.code == 2
+    return str(found.exception)
+
+
+def test_the_list_has_every_api_on_a_line() -> None:
+    head, *lines = run("list").splitlines()
+    assert head.split()[:2] == ["key", "API"]
+    assert [line.split()[:2] for line in lines] == [
+        [str(key), name] for key, name, _ in specs.REGISTRY
+    ]
+    assert "  1  Fetch" in run("list", "FETCH")
+    assert len(run("list", "fetch").splitlines()) == 1 + 4
+
+
+def test_the_list_for_programs() -> None:
+    found = json.loads(run("list", "--json"))
+    assert len(found) == 95
+    assert found[1]["name"] == "Fetch"
+    assert found[1]["versions"] == [0, 18]
+    assert found[1]["flexible_since"] == 12
+    assert found[17]["flexible_since"] is None
+
+
+@pytest.mark.parametrize("name", ["Fetch", "fetch", "1"])
+def test_the_history_of_all_versions(name: str) -> None:
+    text = run("show", name)
+    assert text.startswith("Fetch (key 1): a client or a follower reads record batches")
+    assert "    replica_directory_id  UUID      17+" in text
+    assert "  v15  - request.replica_id, + request.replica_state" in text
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_an_api_with_one_version() -> None:
+    text = run("show", "OffsetDelete")
+    assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
+    assert "what each version brought" not in text
+
+
+def test_one_version_and_one_direction() -> None:
+    text = run("show", "Heartbeat", "--version", "4", "--response")
+    assert text.splitlines()[3:] == [
+        "",
+        "response header v1, then",
+        "Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields",
+        "  throttle_time_ms => INT32",
+        "  error_code => INT16",
+        "",
+        "field             versions",
+        "throttle_time_ms  1+",
+        "error_code        0+",
+    ]
+
+
+def test_a_version_for_programs() -> None:
+    found: dict[str, Any] = json.loads(run("show", "Metadata", "-v", "9", "--json"))
+    assert found["request"]["header"] == 2
+    topics = found["request"]["fields"][0]
+    assert (topics["name"], topics["array"], topics["nullable"]) == ("topics", True, True)
+    assert topics["fields"][0]["type"] == "COMPACT_STRING"
+    assert [row["path"] for row in found["request"]["history"]] == [
+        "topics",
+        "topics.name",
+        "allow_auto_topic_creation",
+        "include_cluster_authorized_operations",
+        "include_topic_authorized_operations",
+    ]
+
+
+def test_a_field_that_came_twice_has_the_history_of_its_version() -> None:
+    for version, arguments in ((0, ["--release", "3.6"]), (1, [])):
+        show = ("show", "ConsumerGroupHeartbeat", "-v", str(version), *arguments, "--json")
+        rows = json.loads(run(*show))["request"]["history"]
+        found = [row["versions"] for row in rows if row["path"] == "subscribed_topic_regex"]
+        assert found == [[version, version]]
+
+
+def test_all_versions_for_programs() -> None:
+    found: dict[str, Any] = json.loads(run("show", "Metadata", "--json"))
+    assert found["module"] == "barnabas.specs.apis.metadata"
+    assert found["headers"] == {
+        "request": {"1": [0, 8], "2": [9, 13]},
+        "response": {"0": [0, 8], "1": [9, 13]},
+    }
+    assert found["changes"]["13"] == ["+ response.error_code"]
+    assert found["request"][3] == {
+        "path": "allow_auto_topic_creation",
+        "type": "BOOLEAN",
+        "versions": [4, 13],
+        "nullable": None,
+        "tag": None,
+        "releases": None,
+        "default": True,
+    }
+    assert "default" not in found["request"][0]
+
+
+def test_one_direction_of_the_history_says_nothing_of_the_other() -> None:
+    text = run("show", "Fetch", "--response")
+    assert "response header v0 (0-11), v1 (12+), then" in text
+    assert "request" not in text.split("\n", 2)[2]
+    assert "  v12  compact and tagged encoding (KIP-482), + response.responses" in text
+    assert "request" not in json.loads(run("show", "Fetch", "--response", "--json"))["headers"]
+
+
+def test_a_change_is_not_folded_behind_its_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in range(40, 90):
+        out = Console(force_terminal=True, width=width, no_color=True, file=StringIO())
+        monkeypatch.setattr(show, "Terminal", lambda out=out: out)
+        show.show("Fetch", None, None, None, False)
+        assert isinstance(out.file, StringIO)
+        lines = out.file.getvalue().splitlines()
+        assert not [line for line in lines if line.endswith((" +", " -"))]
+
+
+def test_lines_are_folded_for_a_terminal_and_whole_for_a_program() -> None:
+    out = Console(force_terminal=True, width=40)
+    folded = fit("  v8   " + ", ".join(["+ request.name"] * 9), 7, out).split("\n")
+    assert len(folded) > 3
+    assert all(len(line) <= 40 for line in folded)
+    assert {line[:7] for line in folded[1:]} == {" " * 7}
+    assert fit("word " * 99, 7, Console(force_terminal=False)) == "word " * 99
+
+
+def test_a_release_whose_bytes_differ() -> None:
+    old = run("show", "EndQuorumEpoch", "-v", "0", "--release", "2.7")
+    assert "replica_id => INT32" in old
+    assert "replica_id" not in run("show", "EndQuorumEpoch", "-v", "0")
+
+
+def test_error_codes() -> None:
+    assert run("errors", "27").split() == ["27", "REBALANCE_IN_PROGRESS"]
+    assert run("errors", "-1").split() == ["-1", "UNKNOWN_SERVER_ERROR"]
+    assert len(run("errors").splitlines()) == 138
+    found = json.loads(run("errors", "coordinator_not", "--json"))
+    assert found == [{"code": 15, "name": "COORDINATOR_NOT_AVAILABLE", "retriable": True}]
+
+
+def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
+    text = run("list", "--drafts")
+    assert all(draft.name in text for draft in DRAFTS)
+    shown = run("show", "joingroup", "--draft", "rewrite-a")
+    assert "Reconstructed: key, version, response.partitions_to_own." in shown
+    assert "consumer_addr => STRING" in shown
+    found = json.loads(run("show", "Ping", "--draft", "central-coordination", "--json"))
+    assert found["reconstructed"] == ["key", "request", "response"]
+    assert found["asker"] == "coordinator"
+    for draft in DRAFTS:
+        for one in draft.apis:
+            assert run("show", one.name, "--draft", draft.name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "Fetsh"), "no API is called 'Fetsh'; did you mean Fetch?"),
+        (("show", "95"), "no API has key 95; the keys are 0 to 94"),
+        (("show", "Fetch", "-v", "19"), "Fetch has versions 0 to 18, not 19"),
+        (("show", "Fetch", "-v", "-1"), "Fetch has versions 0 to 18, not -1"),
+        (("show", "Fetch", "--release", "2.7"), "--release is for one version: give --version too"),
+        (("show", "Fetch", "-v", "1", "--release", "new"), "'new' is no release of Kafka"),
+        (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean rewrite-"),
+        (("list", "nothing"), "no API has 'nothing' in its name"),
+        (("errors", "nothing"), "no error code is, or is called like, 'nothing'"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], said: str) -> None:
+    line = refused(*arguments)
+    assert said in line
+    assert "\n" not in line
