@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 LONGEST: Final = 80
 """Characters of what was written that an error repeats."""

@@ -6,15 +6,10 @@ socket, a clock or a queue. Times are in ns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from barnabas.proxy.matching.match import Match, Same
 from barnabas.specs.frames import Direction
-
-if TYPE_CHECKING:
-    from barnabas.proxy.matching.match import Match
-
-Same = Literal["connection", "client", "group", "any"]
-"""Whose other message counts: on the same connection, of the same client id, of the same group."""
 
 
 class Wait(NamedTuple):

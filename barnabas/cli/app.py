@@ -15,7 +15,6 @@ from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.cli.console.terminal import lines
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
 from barnabas.cli.ctl.ctl import ctl_app
 from barnabas.cli.experiments.command import experiment_app
 from barnabas.cli.explore.command import EXPLORE_EXAMPLES, explore_command
@@ -24,6 +23,7 @@ from barnabas.cli.proxy.command import PROXY_EXAMPLES, proxy_command
 from barnabas.cli.replay.command import REPLAY_EXAMPLES, replay_command
 from barnabas.cli.scenarios.commands import scenario_app
 from barnabas.cli.specs.commands import spec_app
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 app = typer.Typer(
     name="barnabas",
@@ -124,7 +124,7 @@ def demo_command(
     ] = Path("demo.pcapng"),
 ) -> None:
     """Show what it does: an embedded cluster, real clients, a scenario, a capture."""
-    from barnabas.demo import demo
+    from barnabas.cli.demo import demo
 
     raise typer.Exit(demo(capture))
 

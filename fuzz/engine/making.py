@@ -20,10 +20,11 @@ from barnabas.fuzz.cases.seeded_random import ABREAST, Abreast, Dice, all_spread
 from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.engine.placing import live_places
 from barnabas.fuzz.engine.strata import Place, Strata
-from barnabas.fuzz.frame_map.compressed import message_of, packed_again, unpacked
+from barnabas.fuzz.frame_map.compressed import message_of, unpacked
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
+from barnabas.fuzz.mutating.repacking import packed_again
 from barnabas.fuzz.mutators.registry import MUTATORS
 
 HOT: Final = 4

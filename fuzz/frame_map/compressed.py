@@ -1,4 +1,4 @@
-"""What is compressed in a message, mapped as the message is: mutators work on it, then it is packed again.
+"""What is compressed in a message, mapped as the message is: mutators work on that (`mutating.repacking`).
 
 Records of magic 2 stand behind an int32 that counts them, as in the batch, where the count is not packed.
 A wrapper of magic 0 or 1 holds messages, of which some may be wrappers again.
@@ -8,30 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.frame_map import records
-from barnabas.fuzz.frame_map.fields import FieldMap, map_of
+from barnabas.fuzz.frame_map.fields import FieldMap, Packing, map_of
 from barnabas.fuzz.frame_map.parts import Part, Parts
-from barnabas.fuzz.mutating.changes import change
-from barnabas.fuzz.mutating.mutator import Mutated
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.records import compress, decompress
+from barnabas.specs.records import decompress
 from barnabas.specs.records.compression import codec_name
 
 MOST: Final = 64 << 10
 """Bytes of what is unpacked that are mapped; larger ones stay closed."""
-
-
-class Packing(NamedTuple):
-    """Where and how something is packed: in which map, which part of that, by what."""
-
-    outer: FieldMap
-    part: Part
-    codec: str
-    magic: int
 
 
 def charts_of(seed: Seed) -> tuple[FieldMap, ...]:
@@ -55,23 +43,6 @@ def message_of(chart: FieldMap) -> FieldMap:
     while chart.packing is not None:
         chart = chart.packing.outer
     return chart
-
-
-def packed_again(chart: FieldMap, made: Mutated, dice: Dice) -> Mutated:
-    """The message with what was unpacked as it was made; what is around it is mended, or sometimes not."""
-    packing = chart.packing
-    if packing is None:
-        return made
-    outer, part, codec, magic = packing
-    data = b"".join(chunk[4:] for chunk in made.chunks)  # sizes of frames stand in front
-    if magic == 2:
-        count, data = data[:4], data[4:]
-        counted = outer.parts[part.around[0]]
-        start, around, new = counted.start, part.around[1:], count + compress(codec, data)
-    else:
-        start, around, new = part.start, part.around, compress(codec, data, magic=magic)
-    again = change(outer, around, start, part.end, new, dice, f"{made.detail}, packed by {codec}")
-    return packed_again(outer, again, dice)
 
 
 def _opened(outer: FieldMap, part: Part) -> FieldMap | None:

@@ -12,7 +12,7 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Seed, session_of
 from barnabas.fuzz.frame_map import records
@@ -29,10 +29,7 @@ from barnabas.specs.layout import Layout, Node
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
 
-if TYPE_CHECKING:
-    from barnabas.fuzz.frame_map.compressed import Packing
-
-__all__ = ["FieldMap", "Part", "field_of", "map_of"]
+__all__ = ["FieldMap", "Packing", "Part", "field_of", "map_of"]
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 _MEASURED: Final = frozenset(("string", "bytes", "records", "array"))
@@ -46,6 +43,15 @@ def field_of(path: str) -> str:
     'topics[].partitions[].index'
     """
     return _INDEX.sub("[]", path)
+
+
+class Packing(NamedTuple):
+    """Where and how something is packed: in which map, which part of that, by what."""
+
+    outer: FieldMap
+    part: Part
+    codec: str
+    magic: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from barnabas.proxy.effects import Aside, Effects, Same
-from barnabas.proxy.matching.match import Until
+from barnabas.proxy.effects import Aside, Effects
+from barnabas.proxy.matching.match import Same, Until
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, one_of

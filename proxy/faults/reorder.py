@@ -12,8 +12,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from barnabas.proxy.effects import Effects, Same, Shuffle
+from barnabas.proxy.effects import Effects, Shuffle
 from barnabas.proxy.faults.hold import OTHERS, behind
+from barnabas.proxy.matching.match import Same
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, one_of

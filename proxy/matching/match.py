@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema, field_validator
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import Unclear
-from barnabas.proxy.effects import Same
 from barnabas.proxy.matching.message import (
     Message,
     Unnamed,
@@ -32,6 +31,8 @@ from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import PRODUCE
 
+Same = Literal["connection", "client", "group", "any"]
+"""Whose other message counts: on the same connection, of the same client id, of the same group."""
 Versions = tuple[int, int]
 """A range of versions, both ends included."""
 Partitions = tuple[int, int]

@@ -19,7 +19,6 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, cast
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.tcp.headers import SEGMENT
 from barnabas.proxy.connection.actions import (
     NOTHING,
     PASS,
@@ -36,7 +35,7 @@ from barnabas.proxy.connection.actions import (
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.snapshot import standing
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.proxy.network.stepping import OneFrame
+from barnabas.proxy.network.read_buffers import Buffers, OneFrame
 from barnabas.proxy.network.tcp_info import received
 from barnabas.proxy.network.timer import Alarm
 from barnabas.proxy.network.tls import HANDSHAKE, reason
@@ -45,9 +44,6 @@ from barnabas.specs.frames import Direction
 if TYPE_CHECKING:
     from barnabas.captures.writing.masked_flow import MaskedFlow
 
-BUFFER: Final = 2 * SEGMENT
-"""Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
-here and back; and just two packets of a capture."""
 
 _EPOCH: Final = time.time_ns() - monotonic_ns()
 
@@ -55,25 +51,6 @@ _EPOCH: Final = time.time_ns() - monotonic_ns()
 def clock() -> int:
     """Now, in ns since the epoch; never goes back (a clock set during a run does not show)."""
     return _EPOCH + monotonic_ns()
-
-
-class Buffers:
-    """The read buffer that all connections share, and spare ones for when it is still in use."""
-
-    def __init__(self) -> None:
-        self.current = memoryview(bytearray(BUFFER))
-        self._spare: list[memoryview] = []
-
-    def keep(self) -> memoryview:
-        """The present buffer is still referred to: give it away and go on with another."""
-        kept = self.current
-        self.current = self._spare.pop() if self._spare else memoryview(bytearray(BUFFER))
-        return kept
-
-    def release(self, buffer: memoryview) -> None:
-        """A buffer that was given away is free again."""
-        if len(self._spare) < 16:
-            self._spare.append(buffer)
 
 
 class TlsError(OSError):

@@ -28,8 +28,9 @@ from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.read_buffers import BUFFER, Buffers
 from barnabas.proxy.network.reaper import Standstill
-from barnabas.proxy.network.relay import BUFFER, Buffers, Link, clock
+from barnabas.proxy.network.relay import Link, clock
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of, turn_away
 from barnabas.proxy.network.topic_name_client import topic_names
 from barnabas.proxy.rules.rules import Rules

@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 
 from barnabas.captures.kafka.expression import Expression, Unclear, expression
-from barnabas.proxy.effects import FINAL, Become, Effects, Reject, Same
+from barnabas.proxy.effects import FINAL, Become, Effects, Reject
 from barnabas.proxy.faults import CONNECTIONS
-from barnabas.proxy.matching.match import Match, Until
+from barnabas.proxy.matching.match import Match, Same, Until
 from barnabas.proxy.matching.message import CONNECT, Message, Unable, Unnamed
 from barnabas.proxy.matching.seeded_random import Dice, Key
 from barnabas.proxy.matching.when import Point, When

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.addresses import parse_address, parse_host, parse_ports
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 HOSTS = ["a b", "a\nb", "\x1b[31m", "x" * 255, "a..b", ".a", "xn--zz\u0378"]
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 from tests.barnabas.cli.captures.test_check import write
 
 COMMANDS = {

@@ -11,7 +11,7 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
-from barnabas.demo.claims import all_arrived, in_order
+from barnabas.cli.demo.claims import all_arrived, in_order
 
 
 @pytest.fixture(scope="module")

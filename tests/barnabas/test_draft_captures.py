@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
 from barnabas.harness import Harness
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
 from barnabas.proxy.scenario.file import loads
+from barnabas.trouble import Trouble
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
 

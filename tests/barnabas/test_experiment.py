@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from barnabas.cli.experiments import run
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache import UnavailableError
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 
 
 def asked(bench: Bench) -> Measured:

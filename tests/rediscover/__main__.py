@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from barnabas.cli.console.trouble import Trouble
 from barnabas.fuzz.errors import CannotRun
+from barnabas.trouble import Trouble
 from tests.rediscover.pairs import PAIRS, groups
 from tests.rediscover.scoring import CASES, Score, score
 

@@ -75,7 +75,7 @@ def score(
 ) -> list[Score]:
     """Run a campaign against the release that has the bugs of these pairs, until all are found.
 
-    Raises barnabas.cli.console.trouble.Trouble, barnabas.fuzz.errors.CannotRun if a target can't be had.
+    Raises barnabas.trouble.Trouble, barnabas.fuzz.errors.CannotRun if a target can't be had.
     """
     first = pairs[0]
     read = read_campaign(Path(first.campaign), {"target": first.old, "budget": {"cases": cases}})

@@ -14,10 +14,10 @@ from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.tables.folders import ON_REQUEST, plain
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

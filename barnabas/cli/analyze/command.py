@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from barnabas.cli.console.options import Conf, TlsKeys, spark_settings
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 ANALYZE_EXAMPLES: Final = (
     "Examples:\n\n  barnabas analyze run.pcapng --out analysis\n\n"

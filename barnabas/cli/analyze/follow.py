@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from barnabas.cli.analyze.analyze import Wanted, free, printed, session_of
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.tables.folders import plain
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,7 +22,7 @@ from barnabas.captures.files import private
 from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.pcapng import interface, packet, section, statistics
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 _LONGEST: Final = 1 << 17
 """Bytes of a packet; those within a host may be longer than 64 KiB (segmentation offload)."""

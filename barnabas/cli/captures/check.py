@@ -27,8 +27,8 @@ from barnabas.cli.captures.findings import (
 )
 from barnabas.cli.captures.input import exchanges, remarks, watched
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import FINDINGS, FINE
 from barnabas.specs.drafts import Draft
+from barnabas.trouble import FINDINGS, FINE
 
 Format = Literal["text", "json", "sarif", "junit"]
 

@@ -17,8 +17,8 @@ from barnabas.cli.console.options import (
     QuietFetches,
     TlsKeys,
 )
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.proxy.command import read_scenario
+from barnabas.trouble import Trouble
 
 capture_app = typer.Typer()
 """They stand beside the other commands, not below a name of their own."""
@@ -170,7 +170,7 @@ def serve_command(
 ) -> None:
     """Answer clients as the recorded brokers did; say what was asked and never recorded (exit code 1)."""
     from barnabas.addresses import parse_address
-    from barnabas.cli.replay.serve import serve
+    from barnabas.cli.captures.serve import serve
 
     raise typer.Exit(serve(file, parse_address(listen, zero=True), speed, read_keys(tls_keys)))
 
@@ -280,8 +280,8 @@ def rehearse_command(
     faults: OwnFaults = None,
 ) -> None:
     """Run a scenario over a capture, without a network: which rule does what to which message."""
+    from barnabas.cli.captures.rehearse import rehearse
     from barnabas.cli.plugins.faults import own_faults
-    from barnabas.cli.scenarios.rehearse import rehearse
 
     if len(files) > 2:
         raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")

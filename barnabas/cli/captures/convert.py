@@ -39,7 +39,7 @@ from barnabas.cli.captures.moments import Moment
 from barnabas.cli.captures.tls_keys import tls_remarks
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 Format = Literal["pcapng", "jsonl"]
 

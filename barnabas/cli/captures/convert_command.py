@@ -9,7 +9,7 @@ import typer
 
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import Filter, TlsKeys
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 CONVERT_EXAMPLES: Final = (
     "Examples:\n\n  barnabas convert production.pcap.gz run.pcapng   # without its secrets\n\n"

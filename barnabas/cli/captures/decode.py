@@ -14,7 +14,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import earlier, named, opened, remarks, spoken, watched
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
-from barnabas.cli.console.trouble import FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 
 def decode(

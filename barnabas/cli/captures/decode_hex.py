@@ -16,7 +16,6 @@ from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import FINDINGS, FINE, Trouble
 from barnabas.cli.specs.show import known
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
 from barnabas.specs.drafts import decode_frame as decode_draft
@@ -27,6 +26,7 @@ from barnabas.specs.frames import Direction, Short, frame_body, request_head
 from barnabas.specs.guide import header_version
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.jsonform import to_json, uuid_text
+from barnabas.trouble import FINDINGS, FINE, Trouble
 
 SHOWN: Final = 48
 """Bytes of a bytes field that are shown; the rest is counted."""

@@ -18,7 +18,7 @@ from barnabas.cli.captures.input import exchanges, opened, recall, watched
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import line, shown
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 
 def diff(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 KINDS: Final = (".pcapng", ".pcap", ".cap", ".dmp")
 PACKED: Final = (".gz", ".zst")

@@ -14,7 +14,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import apart, exchanges, named, opened, watched
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
-from barnabas.cli.console.trouble import FINDINGS, FINE, Trouble
+from barnabas.trouble import FINDINGS, FINE, Trouble
 
 PLACES = 5
 """Places of an exchange that a person is shown."""

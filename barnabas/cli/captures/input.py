@@ -22,9 +22,9 @@ from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.tls_keys import tls_remarks
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.proxy.memory import keep_freed
 from barnabas.specs.drafts import Draft, draft
+from barnabas.trouble import Trouble
 
 
 def opened(*paths: Path, keys: KeyLog | None = None) -> CaptureReader:

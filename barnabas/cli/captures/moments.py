@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from typing import Final
 
-from barnabas.cli.console.trouble import Trouble
 from barnabas.proxy.matching.units import parse_duration
+from barnabas.trouble import Trouble
 
 Moment = Callable[[int], int]
 """From the beginning of a capture to the time that is meant, both in ns since the epoch."""

@@ -20,7 +20,7 @@ from barnabas.cli.captures.summary_groups import groups_lines, groups_table
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import ms
-from barnabas.cli.console.trouble import FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 NARROW = 110
 """On a terminal with fewer cells than these, errors stand below what they are of."""

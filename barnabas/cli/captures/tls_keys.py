@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.reader import CaptureReader

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 Servers = Annotated[
     str,

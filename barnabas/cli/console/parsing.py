@@ -9,9 +9,9 @@ from typing import Final
 
 from barnabas.captures.kafka.filters import Filter, exchange_filter
 from barnabas.captures.writing.rotation import Rotation
-from barnabas.cli.console.trouble import Trouble
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
+from barnabas.trouble import Trouble
 
 SMALLEST_SEGMENT: Final = 1 << 16
 """Bytes: below that a segment is little more than its beginning."""

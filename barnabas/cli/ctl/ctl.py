@@ -9,9 +9,9 @@ from urllib.parse import quote, urlencode
 
 import typer
 
-from barnabas.cli.console.trouble import FINE
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
 from barnabas.proxy.control import lines
+from barnabas.trouble import FINE
 
 ctl_app = typer.Typer(
     cls=AnyOrder,

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from barnabas.addresses import parse_address
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 if TYPE_CHECKING:
     from barnabas.control_client import Client

@@ -16,12 +16,12 @@ from rich.table import Table
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
 from barnabas.experiments.experiment import Bench, Between, Experiment
 from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 FORMAT = 1
 """Of the JSON files."""

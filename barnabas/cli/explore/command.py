@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from barnabas.cli.console.options import OwnFaults, Servers
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 EXPLORE_EXAMPLES: Final = (
     "Examples:\n\n"

@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.cli.explore.report import Report
 from barnabas.experiments.explore.bench import Bench, Proxied, run
 from barnabas.experiments.explore.command import CommandError
@@ -35,6 +34,7 @@ from barnabas.experiments.explore.target import Target, target
 from barnabas.harness import Harness
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.file import Scenario, ScenarioError
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 T = TypeVar("T")
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)

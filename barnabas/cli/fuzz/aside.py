@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.table import Table
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.finding import AsideRow
 from barnabas.fuzz.engine.making import cook
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
 def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None = None) -> int:

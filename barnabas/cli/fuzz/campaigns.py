@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from barnabas import fuzz
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.fuzz.targets import KINDS
 from barnabas.fuzz.corpus.corpora import CORPORA
 from barnabas.fuzz.engine.campaign import Campaign, Known
@@ -18,6 +17,7 @@ from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS
 from barnabas.proxy.scenario.errors import explain
 from barnabas.proxy.scenario.yaml_lines import read
+from barnabas.trouble import Trouble
 
 READY: Final = Path(fuzz.__file__).parent / "campaigns"
 """Where the ready ones are."""

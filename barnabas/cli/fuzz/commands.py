@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from barnabas.cli.console.options import Conf, spark_settings
-from barnabas.cli.console.trouble import FINE, Trouble
+from barnabas.trouble import FINE, Trouble
 
 RUN_EXAMPLES: Final = (
     "Examples:\n\n"

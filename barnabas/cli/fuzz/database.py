@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
 from barnabas.cli.fuzz.campaigns import SUFFIX
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.wording import made_of
@@ -15,6 +14,7 @@ from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.replaying import Replayed, replay
 from barnabas.fuzz.errors import CannotRun
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 
 def fuzz_replay(

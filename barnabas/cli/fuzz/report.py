@@ -6,11 +6,11 @@ from pathlib import Path
 
 from barnabas.captures.files import private
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.summary import summaries
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 
 def fuzz_report(db: Path | None, html: Path | None, output: Output | None = None) -> int:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.cli.fuzz.campaigns import Read
 from barnabas.cli.fuzz.progress import Shown, shown
 from barnabas.cli.fuzz.targets import target as make_target
@@ -23,6 +22,7 @@ from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.targets.target import Target
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from barnabas.captures.files import private
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.report.finding import text
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
 def fuzz_show(

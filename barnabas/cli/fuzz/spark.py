@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
 from barnabas.cli.fuzz.targets import KINDS
 from barnabas.fuzz.engine.assembling import Assembled
 from barnabas.fuzz.engine.running import Batch, RunRound
@@ -22,6 +21,7 @@ from barnabas.fuzz.targets.target import Target
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.spark.session import QUICK, session
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
 from barnabas.cli.fuzz.proxy_target import PROXY
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.registry import TARGETS, Kind, target_of
 from barnabas.fuzz.targets.target import Target
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 KINDS: Final[tuple[Kind, ...]] = (*TARGETS, PROXY)
 """All of them."""

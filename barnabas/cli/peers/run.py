@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
 from barnabas.peers import PEERS, Peer
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from barnabas.captures.checks import CHECKS, Check
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.plugins.tuples import own_tuple
+from barnabas.trouble import Trouble
 
 
 def own_checks(name: str | None) -> tuple[Check, ...]:

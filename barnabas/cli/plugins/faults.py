@@ -6,9 +6,9 @@ import inspect
 
 from pydantic import BaseModel
 
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.plugins.tuples import own_tuple
 from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.trouble import Trouble
 
 
 def own_faults(name: str | None) -> tuple[Fault, ...]:

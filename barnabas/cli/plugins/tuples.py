@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 
 def own_tuple(option: str, name: str) -> tuple[Any, ...]:

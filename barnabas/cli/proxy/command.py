@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from barnabas.cli.console.options import BrokerCa, BrokerTls, OwnFaults, QuietFetches, Servers
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.rotation import Rotation

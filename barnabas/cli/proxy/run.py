@@ -19,7 +19,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINE, Trouble
 from barnabas.cli.proxy.live import Live
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
@@ -31,6 +30,7 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 Log = Literal["pretty", "json", "off"]
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from barnabas.addresses import format_address, parse_servers
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import FINE, Trouble
 from barnabas.loop import run
 from barnabas.proxy.network.passthrough import Passthrough, Route
+from barnabas.trouble import FINE, Trouble
 
 
 def routes(bootstrap: str, listen: str) -> list[Route]:

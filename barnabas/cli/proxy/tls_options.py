@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.cli.console.trouble import COULD_NOT_RUN, Trouble
 from barnabas.proxy.network.tls import Mint, Tls, broker_context, fixed, reason
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
     import trustme

@@ -9,8 +9,8 @@ import typer
 
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines, TlsKeys
-from barnabas.cli.console.trouble import Trouble
 from barnabas.peers.ownership import OPTION
+from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.peers.replay.authentication import Credentials

@@ -23,7 +23,6 @@ from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import exchanges, known_topics, opened, watched
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.loop import run
 from barnabas.peers.ownership import OPTION, is_loopback
 from barnabas.peers.replay.authentication import Credentials, authenticate
@@ -33,6 +32,7 @@ from barnabas.peers.replay.order import Index, TooLarge, in_order, index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome
 from barnabas.peers.replay.player import Player
 from barnabas.peers.replay.topics import CREATE_TOPICS, lacking
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from barnabas.cli.console.options import OwnFaults
-from barnabas.cli.console.trouble import FINDINGS, FINE
 from barnabas.cli.proxy.command import read_scenario, scenario_file
+from barnabas.trouble import FINDINGS, FINE
 
 scenario_app = typer.Typer(
     no_args_is_help=True, help="Ready scenarios; check your own; their language."

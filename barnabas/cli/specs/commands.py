@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from barnabas.cli.console.options import JsonArray
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
 

@@ -7,10 +7,10 @@ from typing import Any
 from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import FINE, Trouble
 from barnabas.cli.specs.listing import Which, dump
 from barnabas.specs.drafts import DRAFTS, Draft, DraftApi, draft
 from barnabas.specs.guide import lines, tree
+from barnabas.trouble import FINE, Trouble
 
 
 def list_drafts(*, as_json: bool) -> int:

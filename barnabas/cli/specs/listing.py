@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import FINE, Trouble
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.declaration import Api
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.guide import flexible_text, module_of, purpose
+from barnabas.trouble import FINE, Trouble
 
 Which = Literal["request", "response"] | None
 """The direction that is asked for; None: both."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import FINE, Trouble
 from barnabas.cli.specs.listing import Which, dump, facts, fit, versions_text
 from barnabas.specs import api
 from barnabas.specs.declaration import UNSET, Api
@@ -29,6 +28,7 @@ from barnabas.specs.guide import (
     span,
     tree,
 )
+from barnabas.trouble import FINE, Trouble
 
 UNBROKEN: Final = "\u00a0"
 

@@ -17,7 +17,7 @@ from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.convert import Wanted, convert
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 from tests.captures.conversion.given import converted, quiet, rows
 from tests.captures.traffic import (
     BROKER,

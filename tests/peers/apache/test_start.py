@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from barnabas.cli.console.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from barnabas.cli.peers.run import start
 from barnabas.peers import PEERS, apache
 from barnabas.peers.apache.probe import brokers
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import ROOT
 
 HERE = ROOT

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.effects import Aside, Same
+from barnabas.proxy.effects import Aside
 from barnabas.proxy.faults.hold import Hold, hold
-from barnabas.proxy.matching.match import Until
+from barnabas.proxy.matching.match import Same, Until
 from tests.proxy.faults.given import ask, beat, only, produce, slicings, stage
 from tests.proxy.playbook import Chunks, Stage, request
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from barnabas.cli.analyze.analyze import Wanted, analyze
-from barnabas.cli.console.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from barnabas.pipeline.spark import session
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import SAMPLES
 
 CAPTURE = SAMPLES / "rebalance.pcap.gz"

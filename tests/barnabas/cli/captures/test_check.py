@@ -17,7 +17,7 @@ from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.cli.captures.check import MOST
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 from tests.captures.kafka.test_conversation import request, response
 from tests.proxy.playbook import MS, START
 

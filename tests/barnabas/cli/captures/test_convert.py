@@ -17,11 +17,11 @@ from barnabas.captures.tcp.events import Note
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.cli.captures.convert import Wanted
-from barnabas.cli.console.trouble import Trouble
 from barnabas.loop import run
 from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.records import Record, build
+from barnabas.trouble import Trouble
 from tests.captures.conversion.given import converted, rows
 from tests.captures.traffic import (
     BROKER,

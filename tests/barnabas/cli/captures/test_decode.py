@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from barnabas.cli.app import app
 from barnabas.cli.captures.tls_keys import HOW
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 from tests.captures.traffic import Said, ip_packet, segments, talk, write_pcap
 from tests.places import SAMPLES
 

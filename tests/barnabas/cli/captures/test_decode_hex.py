@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from barnabas import specs
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
 from barnabas.specs.drafts import DraftFrame, draft
 from barnabas.specs.drafts import encode_frame as encode_draft
 from barnabas.specs.frames import Direction, Frame, encode_frame
+from barnabas.trouble import Trouble
 
 METADATA = "0003 0001 00000007 0001 61 ffffffff"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.cli.captures.files import capture_files
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 
 def folder(tmp_path: Path) -> Path:

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
 from barnabas.loop import run
+from barnabas.trouble import Trouble
 from tests.proxy.test_rehearsal import SCENARIO, live
 
 TEXT = SCENARIO.format(

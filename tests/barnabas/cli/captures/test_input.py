@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import MISUSE, Trouble
+from barnabas.trouble import MISUSE, Trouble
 from tests.captures.traffic import ip_packet, segments, talk, write_pcap
 
 

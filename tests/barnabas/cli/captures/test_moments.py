@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.cli.captures.moments import parse_moment
-from barnabas.cli.console.trouble import Trouble
+from barnabas.trouble import Trouble
 
 BEGINS = 1_700_000_000_250_000_000  # 2023-11-14T22:13:20.25Z
 

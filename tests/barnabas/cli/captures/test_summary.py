@@ -13,8 +13,8 @@ from barnabas.cli.app import app
 from barnabas.cli.captures.summary import summary as command
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import Trouble
 from barnabas.loop import run
+from barnabas.trouble import Trouble
 from tests.captures.test_samples import FOLDER
 from tests.places import SAMPLES
 from tests.proxy.test_rehearsal import SCENARIO, live

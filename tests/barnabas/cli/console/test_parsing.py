@@ -7,7 +7,7 @@ import pytest
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter, parse_offer
-from barnabas.cli.console.trouble import MISUSE, Trouble
+from barnabas.trouble import MISUSE, Trouble
 
 
 def test_an_offer_is_made_of_both_options() -> None:

@@ -17,12 +17,12 @@ from barnabas.cli.app import app, main
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import show, shown_row
 from barnabas.cli.console.terminal import Terminal
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.ctl.port import Port
 from barnabas.cli.proxy.live import Live
 from barnabas.proxy.control import lines
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version, response_header_version
+from barnabas.trouble import Trouble
 from tests.captures.traffic import BROKER, CLIENT, NOW
 
 HOSTILE = "a\x1b]0;b\x07\x1b[2Jc\r\nWARNING: d\x9b31m\x7f\u202e\u2028[red]e[/] :fire:"

@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.explore.report import Report
 from barnabas.experiments.explore.result import Result
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import load
+from barnabas.trouble import Trouble
 from tests.places import ROOT
 
 PROGRAM = str(Path(__file__).with_name("explored.py"))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.fuzz.campaigns import KNOWN, READY, campaign_of, read_campaign, ready
+from barnabas.trouble import Trouble
 
 PLAIN = "version: 1\ntarget: embedded\nbudget: {cases: 10}\n"
 

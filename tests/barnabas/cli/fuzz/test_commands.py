@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.fuzz import run, targets
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.engine.running import run_range
@@ -20,6 +19,7 @@ from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
 from barnabas.fuzz.targets.registry import Kind
 from barnabas.specs import Malformed
+from barnabas.trouble import Trouble
 
 CAMPAIGN = """\
 version: 1

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.proxy.tls_options import TlsOptions, check_name, data_folder, make_tls
+from barnabas.trouble import Trouble
 
 
 @pytest.fixture(scope="module")

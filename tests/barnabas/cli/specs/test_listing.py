@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from barnabas import specs
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
 from barnabas.cli.specs import show
 from barnabas.cli.specs.listing import fit
 from barnabas.specs.drafts import DRAFTS
+from barnabas.trouble import Trouble
 
 
 def run(*arguments: str) -> str:

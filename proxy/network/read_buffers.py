@@ -1,13 +1,35 @@
-"""Reading one frame and no more, from a connection that is paused."""
+"""Where chunks are read into: one buffer for all connections, or room for one frame while paused."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
-if TYPE_CHECKING:
-    from barnabas.proxy.connection.connection import Connection
-    from barnabas.proxy.network.relay import Buffers
-    from barnabas.specs.frames import Direction
+from barnabas.captures.tcp.headers import SEGMENT
+from barnabas.proxy.connection.connection import Connection
+from barnabas.specs.frames import Direction
+
+BUFFER: Final = 2 * SEGMENT
+"""Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
+here and back; and just two packets of a capture."""
+
+
+class Buffers:
+    """The read buffer that all connections share, and spare ones for when it is still in use."""
+
+    def __init__(self) -> None:
+        self.current = memoryview(bytearray(BUFFER))
+        self._spare: list[memoryview] = []
+
+    def keep(self) -> memoryview:
+        """The present buffer is still referred to: give it away and go on with another."""
+        kept = self.current
+        self.current = self._spare.pop() if self._spare else memoryview(bytearray(BUFFER))
+        return kept
+
+    def release(self, buffer: memoryview) -> None:
+        """A buffer that was given away is free again."""
+        if len(self._spare) < 16:
+            self._spare.append(buffer)
 
 
 class OneFrame:
@@ -36,7 +58,7 @@ class OneFrame:
         return self._shared.current[: self._connection.missing(self._direction)]
 
     def keep(self) -> memoryview:
-        """The present buffer is still referred to, see `barnabas.proxy.network.relay.Buffers`."""
+        """The present buffer is still referred to, see `Buffers`."""
         return self._shared.keep()
 
     def release(self, buffer: memoryview) -> None:

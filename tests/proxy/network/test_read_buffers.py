@@ -13,8 +13,8 @@ import trustme
 
 from barnabas.loop import run
 from barnabas.proxy.network.certificate_authority import minted
-from barnabas.proxy.network.relay import Buffers, Link
-from barnabas.proxy.network.stepping import OneFrame
+from barnabas.proxy.network.read_buffers import Buffers, OneFrame
+from barnabas.proxy.network.relay import Link
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage, raw, request, response

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
-from barnabas.cli.console.trouble import Trouble
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.network.options import Options
@@ -19,6 +18,7 @@ from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
+from barnabas.trouble import Trouble
 from tests.proxy.faults.given import ask
 from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
 from tests.proxy.servers import SOON, read_frame

@@ -14,10 +14,10 @@ from barnabas.captures.tcp.events import Event, Note
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import opened, watched
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import FINDINGS, FINE, Trouble
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
+from barnabas.trouble import FINDINGS, FINE, Trouble
 
 NONE: Final = "version: 1\nrules: []\n"
 

@@ -14,10 +14,8 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.console.output import Output, capture_line
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
-from barnabas.cli.proxy.live import Live
-from barnabas.demo.claims import Claim, all_arrived, in_log_order, in_order
-from barnabas.demo.clients import (
+from barnabas.cli.demo.claims import Claim, all_arrived, in_log_order, in_order
+from barnabas.cli.demo.clients import (
     Received,
     aiokafka_round,
     brokers_known,
@@ -25,8 +23,10 @@ from barnabas.demo.clients import (
     consume_with_rebalance,
     produce,
 )
+from barnabas.cli.proxy.live import Live
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import load
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 HOLD: Final = "a commit behind a heartbeat"
 """The rule whose effect is looked up."""

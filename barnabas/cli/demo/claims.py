@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.demo.clients import Received
+from barnabas.cli.demo.clients import Received
 from barnabas.specs import records
 
 

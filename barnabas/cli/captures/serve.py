@@ -14,9 +14,9 @@ from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import exchanges, opened, watched
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 from barnabas.loop import run
 from barnabas.peers.recorded.broker import RecordedBroker
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 LIMIT = 1 << 30
 """Bytes of messages that are kept in memory at most."""
