@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from barnabas.captures.checks.partitions import answered_partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, read
@@ -34,26 +34,17 @@ class Sent(NamedTuple):
 
 def sent(exchange: Exchange, context: Context) -> Iterator[Sent]:
     """What a Produce sends; nothing of what can't be read."""
-    request = exchange.request
-    if exchange.key != PRODUCE or not request:
+    if exchange.key != PRODUCE:
         return
-    answers = {
-        (topic.get("name") or topic.get("topic_id"), partition["index"]): partition
-        for topic in (exchange.response or {}).get("responses", ())
-        for partition in topic["partition_responses"]
-    }
-    for topic in request["topic_data"]:
-        name = topic.get("name") or topic.get("topic_id")
-        for partition in topic["partition_data"]:
-            records, index = partition["records"] or b"", partition["index"]
-            try:
-                batch = next(read(records), None)
-            except Malformed:
-                continue
-            if batch is None:
-                continue
-            answer = answers.get((name, index), {})
-            checksum = batch.crc if batch.magic == 2 else zlib.crc32(records)
-            place = f"{topic_name(topic, context.topics)}[{index}]"
-            error, base_offset = answer.get("error_code"), answer.get("base_offset", -1)
-            yield Sent(name, place, index, batch, checksum, error, base_offset)
+    for one in answered_partitions(exchange, context):
+        records = one.said["records"] or b""
+        try:
+            batch = next(read(records), None)
+        except Malformed:
+            continue
+        if batch is None:
+            continue
+        answer = one.answer or {}
+        checksum = batch.crc if batch.magic == 2 else zlib.crc32(records)
+        error, base_offset = answer.get("error_code"), answer.get("base_offset", -1)
+        yield Sent(one.topic, one.place, one.number, batch, checksum, error, base_offset)

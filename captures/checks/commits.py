@@ -14,6 +14,7 @@ from barnabas.captures.checks.finding import (
     answered,
     evidence,
 )
+from barnabas.captures.checks.partitions import partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -74,9 +75,7 @@ def commits(_: NoSettings) -> See:
         known = joined.get((request["group_id"], request["member_id"]))
         told = known is not None and exchange.ts >= known.since
         errors = {
-            error_name(partition["error_code"])
-            for topic in response["topics"]
-            for partition in topic["partitions"]
+            error_name(one.said["error_code"]) for one in partitions(exchange, "response", context)
         }
         if refusal := next((name for name in REFUSALS if name in errors), None):
             yield _refused(exchange, request, generation, refusal, known)

@@ -8,22 +8,20 @@ others' partitions may have waited for. Nobody says why: -1 leaves, -2 leaves fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.checks.finding import answered, evidence, program
+from barnabas.captures.checks.finding import evidence, program
+from barnabas.captures.checks.groups import Body, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
     LEFT,
-    Absences,
     Cause,
     Generation,
     Join,
     Member,
-    Members,
 )
-from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.memory import BYTES, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 
 TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
@@ -32,33 +30,20 @@ TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
 REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
 
 
-@dataclass(slots=True)
-class _Group:
-    losses: int
-    members: Members = field(default_factory=Members)
-    now: Generation | None = None
-    pending: list[Cause] = field(default_factory=list)
+class Epochs(Groups[Group]):
+    """What exchanges say of these groups, in the order in which they end. No epoch is shown before it is
+    over."""
 
+    def __init__(self, bytes_: int = BYTES) -> None:
+        super().__init__(Group, bytes_)
 
-class Epochs:
-    """What exchanges say of these groups, in the order in which they end."""
+    def _says(self, exchange: Exchange) -> bool:
+        return exchange.key in TYPES
 
-    def __init__(self) -> None:
-        self._groups: Memory[str, _Group] = Memory()
-        self._absent = Absences()
-
-    def learn(self, exchange: Exchange) -> Iterator[Cause | Generation]:
-        """What an exchange shows: causes at once, an epoch, `over`, when another one begins."""
-        request = exchange.request if exchange.key in TYPES else None
-        response, end = exchange.response, answered(exchange)
-        if not request or not response or end is None:
-            return
-        name, asked = request["group_id"], request["member_epoch"]
-        group = self._groups.get(name)
-        if group is None or group.losses != exchange.losses:
-            if group is not None and group.now is not None:
-                yield group.now.ended()
-            group = self._groups[name] = _Group(exchange.losses)
+    def _take(
+        self, exchange: Exchange, request: Body, response: Body, name: str, group: Group, end: int
+    ) -> Iterator[Cause | Generation]:
+        asked = request["member_epoch"]
         member = response["member_id"] or request["member_id"]
         one = group.members.get(member)
         if exchange.error or asked < 0:
@@ -90,19 +75,11 @@ class Epochs:
             type_, assignor = TYPES[exchange.key], request.get("server_assignor") or ""
             now = group.now = Generation(name, epoch, type_, assignor, end)
         if epoch == now.number:
-            now.causes += group.pending
-            group.pending = []
+            for cause in group.pending:
+                now.causes.append(cause)
+            group.pending = Weighed()
             if one.epoch != epoch:
                 told = (end, end, None, asked == 0, evidence(exchange))
                 now.joins.append(Join(one.named(group.members), member, one.client, *told))
                 now.members = len(group.members)
         one.epoch = epoch
-
-    def finish(self) -> Iterator[Generation]:
-        """Those that no other one has followed; and the next one, if it is known why it would begin."""
-        for name in self._groups:
-            group = self._groups[name]
-            if group.now is not None:
-                yield group.now.ended()
-                if group.pending:
-                    yield group.now.followed(group.pending, len(group.members))

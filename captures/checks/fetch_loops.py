@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from barnabas.captures.checks.fetches import by_follower
 from barnabas.captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
+from barnabas.captures.checks.partitions import partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
 
@@ -59,7 +59,7 @@ def fetch_loops(settings: FetchLoops) -> See:
             return
         if by_follower(exchange.request or {}):
             return
-        for place, name, error in _results(response, context):
+        for place, name, error in _results(exchange, response, context):
             key = (exchange.connection, *place)
             loop = loops.get(key)
             if not error:
@@ -85,13 +85,9 @@ def fetch_loops(settings: FetchLoops) -> See:
 
 
 def _results(
-    response: dict[str, Any], context: Context
+    exchange: Exchange, response: dict[str, Any], context: Context
 ) -> Iterator[tuple[tuple[object, int], str, int]]:
     """What came of the whole (partition -1) and of each partition that the response names."""
     yield (None, -1), "all", response.get("error_code", 0)
-    for topic in response["responses"]:
-        name = topic.get("topic") or topic.get("topic_id")
-        for partition in topic["partitions"]:
-            index = partition["partition_index"]
-            text = f"{topic_name(topic, context.topics)}[{index}]"
-            yield (name, index), text, partition["error_code"]
+    for one in partitions(exchange, "response", context):
+        yield (one.topic, one.number), one.place, one.said["error_code"]

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, iso
+from barnabas.captures.kafka.wording import shorten
 
 Severity = Literal["error", "warning", "note"]
 """error: the protocol is violated, or records are lost or read in another order. warning: it works,
@@ -71,6 +72,9 @@ class NoSettings:
     """Of a check that has no thresholds."""
 
 
+CLIENT: Final = 255
+"""Characters of a client id in evidence: checks keep evidence of many exchanges."""
+
 MS: Final = 1_000_000
 """ns in a millisecond."""
 
@@ -81,7 +85,7 @@ def evidence(exchange: Exchange) -> Evidence:
     return Evidence(
         exchange.ts,
         exchange.connection,
-        exchange.client_id or exchange.client_address,
+        shorten(exchange.client_id or exchange.client_address, CLIENT),
         exchange.api,
         exchange.version,
         exchange.correlation_id,

@@ -10,23 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from barnabas.captures.checks.finding import answered, evidence, program
+from barnabas.captures.checks.finding import evidence, program
+from barnabas.captures.checks.groups import Body, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
     LATE,
     LEFT,
     REJOINED,
-    Absences,
     Cause,
     Generation,
     Join,
     Member,
-    Members,
 )
-from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.memory import BYTES, Memory, Weighed, weight
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
 from barnabas.captures.kafka.wording import member_name
@@ -42,15 +41,10 @@ _TELLING: Final = (REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID)
 
 
 @dataclass(slots=True)
-class _Group:
-    losses: int
-    members: Members = field(default_factory=Members)
+class _Group(Group):
     listed: set[str] = field(default_factory=set)
     """Members of the present generation, as its leader was told, and of the one before."""
     before: set[str] = field(default_factory=set)
-    now: Generation | None = None
-    pending: list[Cause] = field(default_factory=list)
-    """What will have begun the next one."""
 
     def member(self, member: str, listed: set[str]) -> Member | None:
         """Who is in it; of one that nobody has seen join, only the id is known."""
@@ -60,31 +54,27 @@ class _Group:
         return one
 
 
-class Generations:
+class Generations(Groups[_Group]):
     """What exchanges say of the classic groups, in the order in which they end."""
 
-    def __init__(self) -> None:
-        self._groups: Memory[str, _Group] = Memory()
-        self._asked: Memory[tuple[str, str], str] = Memory()
+    def __init__(self, bytes_: int = BYTES) -> None:
+        super().__init__(_Group, bytes_)
+        self._asked: Memory[tuple[str, str], str] = Memory(bytes_=bytes_)
         """Reasons of newcomers that were given an id to come back with."""
-        self._absent = Absences()
 
-    def learn(self, exchange: Exchange) -> Iterator[Cause | Generation]:
-        """What an exchange shows: causes at once, a generation when its members go on from JoinGroup
-        and again, `over`, when another one begins."""
-        if exchange.key not in _KEYS:
-            return
-        if exchange.key in (HEARTBEAT, OFFSET_COMMIT) and exchange.error not in _TELLING:
-            return
-        request, response, end = exchange.request, exchange.response, answered(exchange)
-        if not request or not response or end is None:
-            return
-        name = request["group_id"]
-        group = self._groups.get(name)
-        if group is None or group.losses != exchange.losses:
-            if group is not None and group.now is not None:
-                yield group.now.ended()
-            group = self._groups[name] = _Group(exchange.losses)
+    @property
+    def weight(self) -> int:
+        """Bytes that is kept of all of them, nearly."""
+        return super().weight + self._asked.weight
+
+    def _says(self, exchange: Exchange) -> bool:
+        if exchange.key in (HEARTBEAT, OFFSET_COMMIT):
+            return exchange.error in _TELLING
+        return exchange.key in _KEYS
+
+    def _take(
+        self, exchange: Exchange, request: Body, response: Body, name: str, group: _Group, end: int
+    ) -> Iterator[Cause | Generation]:
         if exchange.key == JOIN_GROUP:
             yield from self._joined(exchange, request, response, name, group, end)
         elif exchange.key == LEAVE_GROUP:
@@ -92,20 +82,11 @@ class Generations:
         else:
             yield from self._told(exchange, request, name, group, end)
 
-    def finish(self) -> Iterator[Generation]:
-        """Those that no other one has followed; and the next one, if it is known why it would begin."""
-        for name in self._groups:
-            group = self._groups[name]
-            if group.now is not None:
-                yield group.now.ended()
-                if group.pending:
-                    yield group.now.followed(group.pending, len(group.members))
-
     def _joined(
         self,
         exchange: Exchange,
-        request: dict[str, Any],
-        response: dict[str, Any],
+        request: Body,
+        response: Body,
         name: str,
         group: _Group,
         end: int,
@@ -126,13 +107,17 @@ class Generations:
                 yield now.ended()
             protocol = response.get("protocol_name") or ""
             now = Generation(name, number, "classic", protocol, exchange.ts, group.pending)
-            group.now, group.pending = now, []
+            group.now, group.pending = now, Weighed()
             group.before, group.listed = group.listed, set()
+            group.more = weight(group.before)
         static = now.joined and exchange.ts > now.joins[0].end
         before = group.member(member, group.before)
         asked = self._asked.pop((name, member), None)
         new = before is None and (
             not request["member_id"] or asked is not None or bool(group.before)
+        )
+        timeout = (
+            "rebalance_timeout_ms" if "rebalance_timeout_ms" in request else "session_timeout_ms"
         )
         one = Member(
             member,
@@ -140,7 +125,7 @@ class Generations:
             program(exchange),
             request.get("group_instance_id"),
             exchange.connection,
-            request.get("rebalance_timeout_ms", request["session_timeout_ms"]),
+            request[timeout],
         )
         group.members[member] = one
         if asked is not None or reason.startswith(GIVEN_ID):
@@ -176,13 +161,14 @@ class Generations:
     def _members(
         self,
         exchange: Exchange,
-        told: list[dict[str, Any]],
+        told: list[Body],
         name: str,
         group: _Group,
         now: Generation,
     ) -> Iterator[Cause]:
         """Who is in it, as its leader is told: who was and is not has been waited for in vain."""
         group.listed = {one["member_id"] for one in told}
+        group.more = weight((group.before, group.listed))
         places = {one.get("group_instance_id") for one in told} - {None}
         now.members = len(group.listed)
         for member in sorted({*group.members, *group.before} - group.listed):
@@ -220,8 +206,8 @@ class Generations:
     def _left(
         self,
         exchange: Exchange,
-        request: dict[str, Any],
-        response: dict[str, Any],
+        request: Body,
+        response: Body,
         name: str,
         group: _Group,
     ) -> Iterator[Cause]:
@@ -240,7 +226,7 @@ class Generations:
     def _told(
         self,
         exchange: Exchange,
-        request: dict[str, Any],
+        request: Body,
         name: str,
         group: _Group,
         end: int,

@@ -67,7 +67,7 @@ class _Alive:
     losses: int
     evidence: Evidence
     told: bool = False
-    """That it commits, but does not beat."""
+    """That this silence is too long: at a commit, before the heartbeat that ends it."""
 
     def overdue(self, exchange: Exchange, settings: Heartbeats) -> float | None:
         """How long it has been silent before this, in ms; None if that is not too long."""
@@ -117,7 +117,8 @@ def _late(
         if exchange.key in (HEARTBEAT, OFFSET_COMMIT):
             yield _late_session(key, gap, alive.timeout_ms, seen)
     elif exchange.key in NEW_HEARTBEATS:
-        if request["member_epoch"] > 0:
+        # what was told at a commit is news again only if it had a consequence
+        if request["member_epoch"] > 0 and (not alive.told or exchange.error in REMOVED):
             yield _late_interval(key, gap, alive.timeout_ms, seen, exchange.error)
     elif (
         exchange.key == OFFSET_COMMIT

@@ -23,10 +23,10 @@ from barnabas.captures.checks.finding import (
     evidence,
     program,
 )
+from barnabas.captures.checks.partitions import Partition, answered_partitions, partitions
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.memory import ELEMENT, Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 
 NOT_LEADER_OR_FOLLOWER: Final = 6
@@ -66,6 +66,14 @@ class _Told:
     refused: dict[int, int] = field(default_factory=dict)
     """By connection: refusals in a row."""
 
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return ELEMENT * (len(self.preferred) + len(self.refused))
+
+
+MOST: Final = 1000
+"""Replicas that a client was told to prefer for a partition, and connections on which it was refused."""
 
 Place = tuple[str, Any, int]
 
@@ -80,16 +88,19 @@ def leaders(settings: Leaders) -> See:
             return
         client = program(exchange)
         if exchange.key == METADATA:
-            for place, leader in _metadata(exchange, client, end):
+            for place, leader in _metadata(exchange, client, end, context):
                 _tell(clients.setdefault(place, _Told()), leader)
             return
         broker = context.brokers.node(exchange)
         if broker is None or by_follower(request):
             return
-        for one in _asked(exchange, client, context):
-            told = clients.setdefault(one.place, _Told())
+        for one in answered_partitions(exchange, context):
+            place = (client, one.topic, one.number)
+            told = clients.get(place) or _Told()
             yield from _judged(exchange, broker, one, told, settings)
-            _learn(exchange, broker, one, told, end)
+            if one.answer is not None:
+                _learn(exchange, broker, one.answer, told, end)
+            clients[place] = told
 
     return see
 
@@ -97,17 +108,8 @@ def leaders(settings: Leaders) -> See:
 _KEYS: Final = (PRODUCE, FETCH, METADATA)
 
 
-@dataclass(slots=True)
-class _Asked:
-    place: Place
-    name: str
-    epoch: int
-    """The leader epoch that the client names, or -1."""
-    answer: dict[str, Any] | None
-
-
 def _judged(
-    exchange: Exchange, broker: int, one: _Asked, told: _Told, settings: Leaders
+    exchange: Exchange, broker: int, one: Partition, told: _Told, settings: Leaders
 ) -> Iterator[Finding]:
     leader = told.leader
     if leader is None or leader.node in (broker, -1) or broker in told.preferred:
@@ -117,16 +119,19 @@ def _judged(
     if late <= settings.grace_ms * MS:
         return
     said = f"told {duration(late)} before that {leader.node} leads it"
-    if one.epoch >= 0 and one.epoch == leader.epoch:
-        finding = f"{one.name} was asked of broker {broker} by a client that knew leader epoch "
-        finding += f"{one.epoch}, {said}"
+    epoch = one.said.get("current_leader_epoch", -1)
+    if epoch >= 0 and epoch == leader.epoch:
+        finding = f"{one.place} was asked of broker {broker} by a client that knew leader epoch "
+        finding += f"{epoch}, {said}"
     elif one.answer and one.answer["error_code"] == NOT_LEADER_OR_FOLLOWER:
         times = told.refused.get(exchange.connection, 0) + 1
+        if len(told.refused) == MOST and times == 1:
+            told.refused.clear()
         told.refused[exchange.connection] = times
         if times != settings.times:
             return
         finding = (
-            f"{one.name} was asked of broker {broker} {times} times in vain by a client {said}"
+            f"{one.place} was asked of broker {broker} {times} times in vain by a client {said}"
         )
     else:
         return
@@ -139,19 +144,19 @@ def _judged(
     )
 
 
-def _learn(exchange: Exchange, broker: int, one: _Asked, told: _Told, end: int) -> None:
-    if one.answer is None:
-        return
-    preferred = one.answer.get("preferred_read_replica", -1)
+def _learn(exchange: Exchange, broker: int, answer: dict[str, Any], told: _Told, end: int) -> None:
+    preferred = answer.get("preferred_read_replica", -1)
     if preferred >= 0:
+        if len(told.preferred) == MOST:
+            told.preferred.clear()
         told.preferred.add(preferred)
-    hint = one.answer.get("current_leader") or {}
-    if one.answer["error_code"] and hint.get("leader_id", -1) >= 0:
+    hint = answer.get("current_leader") or {}
+    if answer["error_code"] and hint.get("leader_id", -1) >= 0:
         node, epoch = hint["leader_id"], hint["leader_epoch"]
         _tell(told, _Leader(node, epoch, end, evidence(exchange)))
     elif (
         exchange.key == PRODUCE
-        and not one.answer["error_code"]
+        and not answer["error_code"]
         and told.leader is not None
         and told.leader.node != broker
     ):
@@ -170,42 +175,12 @@ def _tell(told: _Told, leader: _Leader) -> None:
     told.refused.clear()
 
 
-def _metadata(exchange: Exchange, client: str, end: int) -> Iterator[tuple[Place, _Leader]]:
+def _metadata(
+    exchange: Exchange, client: str, end: int, context: Context
+) -> Iterator[tuple[Place, _Leader]]:
     mine = evidence(exchange)
-    for topic in (exchange.response or {}).get("topics", ()):
-        for partition in topic["partitions"]:
-            epoch = partition.get("leader_epoch", -1)
-            leader = _Leader(partition["leader_id"], epoch, end, mine)
-            for name in (topic.get("name"), topic.get("topic_id")):
-                if name:
-                    yield (client, name, partition["partition_index"]), leader
-
-
-def _asked(exchange: Exchange, client: str, context: Context) -> Iterator[_Asked]:
-    request, response = exchange.request or {}, exchange.response or {}
-    if exchange.key == PRODUCE:
-        topics, inner, index = request["topic_data"], "partition_data", "index"
-        answers = _answers(response, "name", "partition_responses", "index")
-    else:
-        topics, inner, index = request["topics"], "partitions", "partition"
-        answers = _answers(response, "topic", "partitions", "partition_index")
-    for topic in topics:
-        name = topic.get("name") or topic.get("topic") or topic.get("topic_id")
-        for partition in topic[inner]:
-            number = partition[index]
-            yield _Asked(
-                (client, name, number),
-                f"{topic_name(topic, context.topics)}[{number}]",
-                partition.get("current_leader_epoch", -1),
-                answers.get((name, number)),
-            )
-
-
-def _answers(
-    response: dict[str, Any], topic_field: str, inner: str, index: str
-) -> dict[tuple[Any, int], dict[str, Any]]:
-    return {
-        (topic.get(topic_field) or topic.get("topic_id"), partition[index]): partition
-        for topic in response["responses"]
-        for partition in topic[inner]
-    }
+    for one in partitions(exchange, "response", context):
+        leader = _Leader(one.said["leader_id"], one.said.get("leader_epoch", -1), end, mine)
+        for topic in (one.about.get("name"), one.about.get("topic_id")):
+            if topic:
+                yield (client, topic, one.number), leader

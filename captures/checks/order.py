@@ -87,10 +87,11 @@ def order(_: NoSettings) -> See:
             )
             client = program(exchange)
             place = (client, one.topic, one.partition)
-            batches = known.setdefault(place, deque(maxlen=REMEMBERED))
+            batches = known.get(place, deque(maxlen=REMEMBERED))
             if mine.offset >= 0:
                 yield from _overtaken(one.place, mine, batches)
             batches.append(mine)
+            known[place] = batches
 
     return see
 

@@ -1,13 +1,13 @@
-"""What a rebalance is made of: causes, joins, a generation; and who is away from a group."""
+"""What a rebalance is made of: causes, joins, a generation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.finding import MS, Evidence, duration, evidence
-from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.memory import ELEMENT, Weighed, weight
 from barnabas.captures.kafka.exchange import Exchange, iso
 from barnabas.captures.kafka.wording import listed, shorten
 
@@ -48,6 +48,11 @@ class Member:
     epoch: int = 0
     """Of a group of KIP-848."""
 
+    @property
+    def weight(self) -> int:
+        """Bytes of its texts, nearly."""
+        return weight((self.id, self.client, self.program, self.instance))
+
     def named(self, members: Members) -> str:
         """Its client id, and where others have the same the start of its member id's last part."""
         if members.others(self, self.client):
@@ -68,18 +73,22 @@ class Members(dict[str, Member]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.weight = 0
+        """Bytes that they take, nearly."""
         self._having: dict[str, dict[str, None]] = {}
         """By what they have in common: ids."""
 
     def __setitem__(self, id: str, member: Member) -> None:
         self.discard(id)
         super().__setitem__(id, member)
+        self.weight += ELEMENT + member.weight
         for name in self._names(member):
             self._having.setdefault(name, {})[id] = None
 
     def discard(self, id: str) -> None:
         """Without the member, if it is one."""
         member = self.pop(id, None)
+        self.weight -= 0 if member is None else ELEMENT + member.weight
         for name in () if member is None else self._names(member):
             having = self._having[name]
             del having[id]
@@ -117,6 +126,12 @@ class Cause:
     evidence: Evidence
     back: Cause | None = None
     """Of who joined: how it had gone."""
+
+    @property
+    def weight(self) -> int:
+        """Bytes of its texts, nearly."""
+        before = 0 if self.back is None else self.back.weight
+        return weight((self.group, self.name, self.reason)) + self.member.weight + before
 
     @property
     def polls_late(self) -> bool:
@@ -186,8 +201,8 @@ class Generation:
     """The assignor's name, as far as it is said."""
     began: int
     """When its first member asked for it; of KIP-848, when the first one was given it."""
-    causes: list[Cause] = field(default_factory=list)
-    joins: list[Join] = field(default_factory=list)
+    causes: Weighed[Cause] = field(default_factory=Weighed)
+    joins: Weighed[Join] = field(default_factory=Weighed)
     members: int | None = None
     """As its leader was told; None: no leader was seen."""
     leader: str = ""
@@ -197,15 +212,21 @@ class Generation:
     """Whether all that wait in JoinGroup have their answer."""
     over: bool = False
 
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        texts = weight((self.group, self.protocol, self.leader))
+        return texts + self.causes.weight + self.joins.weight
+
     def ended(self) -> Generation:
         """It, now that nothing is to come."""
         self.over = True
         return self
 
-    def followed(self, causes: Sequence[Cause], members: int) -> Generation:
+    def followed(self, causes: Weighed[Cause], members: int) -> Generation:
         """The next one, in which nobody was seen any more: numbers grow by one."""
         began = causes[0].evidence.ts
-        left = Generation(self.group, self.number + 1, self.type, "", began, [*causes])
+        left = Generation(self.group, self.number + 1, self.type, "", began, causes)
         left.members = members
         return left.ended()
 
@@ -262,39 +283,3 @@ class Generation:
             ),
             "assignment_ms": None if self.assigned is None else (self.assigned - last) / MS,
         }
-
-
-class Absences:
-    """Who has gone from a group, and how: until it comes back on its connection, or as its program."""
-
-    def __init__(self) -> None:
-        self._known: Memory[tuple[str, str, str | int], Cause] = Memory()
-
-    def began(self, member: Member, cause: Cause) -> None:
-        """A member has gone."""
-        for key in self._keys(cause.group, member):
-            self._known[key] = cause
-
-    def ended(self, group: str, member: Member) -> Cause | None:
-        """How a newcomer had gone before; None: it was not seen, or is somebody else."""
-        _, *keys = self._keys(group, member)
-        cause = next((self._known[key] for key in keys if key in self._known), None)
-        if cause is not None:
-            for key in self._keys(group, cause.member):
-                if self._known.get(key) is cause:
-                    del self._known[key]
-        return cause
-
-    def explained(self, group: str, member: str, reason: str) -> None:
-        """A member that had been removed says why it leaves."""
-        cause = self._known.get((group, "member", member))
-        if cause is not None and not cause.reason:
-            cause.reason = shorten(reason, REASON)
-
-    @staticmethod
-    def _keys(group: str, member: Member) -> tuple[tuple[str, str, str | int], ...]:
-        return (
-            (group, "member", member.id),
-            (group, "connection", member.connection),
-            (group, "program", member.program),
-        )

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from barnabas.captures.checks.epochs import Epochs
-from barnabas.captures.checks.finding import MS, Finding, See, duration
+from barnabas.captures.checks.finding import CLIENT, MS, Evidence, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
-from barnabas.captures.checks.rebalance import LEFT, Cause, Generation
+from barnabas.captures.checks.rebalance import LEFT, REASON, Cause, Generation
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -48,8 +48,11 @@ class Rebalances:
 
 
 class _Return(NamedTuple):
-    cause: Cause
-    gone: Cause
+    """How a client had gone that came back."""
+
+    evidence: Evidence
+    why: str
+    polls_late: bool
     generation: int
     """How many the group had had."""
 
@@ -63,6 +66,14 @@ class _Client:
     told: int = 0
     """How many returns had been counted when it was last said; at twice as many it is said again."""
 
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return len(self.returns) * RETURN
+
+
+RETURN: Final = 2 * (CLIENT + REASON)
+"""Bytes of one, at most nearly."""
 
 MOST: Final = 1000
 """Returns of a client that are counted."""
@@ -79,13 +90,16 @@ def rebalances(settings: Rebalances) -> See:
             if isinstance(one, Generation):
                 generations[one.group] = generations.get(one.group, 0) + one.over
                 continue
-            client = clients.setdefault((one.group, one.member.program), _Client())
+            key = (one.group, one.member.program)
+            client = clients.setdefault(key, _Client())
             if one.polls_late and not client.polled_late:
                 client.polled_late = True
                 yield _polled_late(one)
             if one.back is not None and _same_process(one, one.back):
-                client.returns.append(_Return(one, one.back, generations.get(one.group, 0)))
-                yield from _judged(client, settings)
+                begun, gone = generations.get(one.group, 0), one.back
+                client.returns.append(_Return(gone.evidence, gone.why, gone.polls_late, begun))
+                clients[key] = client
+                yield from _judged(client, one, begun, settings)
 
     return see
 
@@ -106,23 +120,23 @@ def _polled_late(gone: Cause) -> Finding:
     )
 
 
-def _judged(client: _Client, settings: Rebalances) -> Iterator[Finding]:
-    returns, last = client.returns, client.returns[-1]
-    while last.cause.evidence.ts - returns[0].gone.evidence.ts > settings.within_ms * MS:
+def _judged(client: _Client, last: Cause, begun: int, settings: Rebalances) -> Iterator[Finding]:
+    returns = client.returns
+    while last.evidence.ts - returns[0].evidence.ts > settings.within_ms * MS:
         returns.popleft()
         if not returns:
             return
     count, first = len(returns), returns[0]
-    if count < max(settings.times * last.cause.alike, 2 * client.told):
+    if count < max(settings.times * last.alike, 2 * client.told):
         return
     client.told = count
-    reasons = dict.fromkeys(one.gone.why for one in returns)
-    lasted = duration(last.cause.evidence.ts - first.gone.evidence.ts)
+    reasons = dict.fromkeys(one.why for one in returns)
+    lasted = duration(last.evidence.ts - first.evidence.ts)
     yield Finding(
         "warning",
-        f"group {last.cause.group}: {last.cause.name} has gone and come back {count} times in {lasted} "
+        f"group {last.group}: {last.name} has gone and come back {count} times in {lasted} "
         f"({listed(reasons, 'way', 160, '; ')}), and the group began "
-        f"{plural(last.generation - first.generation + 1, 'generation')} meanwhile",
-        POLL_MORE if any(one.gone.polls_late for one in returns) else STAY,
-        (first.gone.evidence, last.cause.evidence),
+        f"{plural(begun - first.generation + 1, 'generation')} meanwhile",
+        POLL_MORE if any(one.polls_late for one in returns) else STAY,
+        (first.evidence, last.evidence),
     )

@@ -15,7 +15,7 @@ from typing import Final
 from barnabas.captures.checks.batches import Sent, sent
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.memory import ELEMENT, Memory
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
@@ -52,6 +52,11 @@ class _Sequence:
     next: int
     losses: int
     batches: deque[_Batch] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return ELEMENT * len(self.batches)
 
     def find(self, base: int) -> _Batch | None:
         return next((batch for batch in self.batches if batch.base == base), None)
@@ -164,6 +169,7 @@ def _next(
         again.until = answered(exchange) if taken else None
     if ahead < HALF:
         sequence.next = follows(last)
+    known[place] = sequence
 
 
 def _refused(

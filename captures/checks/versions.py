@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final
 
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from barnabas.captures.kafka.context import Context
@@ -17,19 +19,33 @@ HOLDS = (
 )
 
 
+RANGE: Final = ">hhh"
+
+
 @dataclass(slots=True)
 class _Offer:
     since: int
-    ranges: dict[int, tuple[int, int]]
+    ranges: bytes
+    """API key, least and greatest version of each, of which a broker has some ninety."""
     evidence: Evidence
-    said: set[tuple[int, int, int]] = field(default_factory=set)
-    """Connection, API key and version that were found already."""
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return len(self.ranges)
+
+    def range(self, key: int) -> tuple[int, int]:
+        """The least and the greatest version of an API; none: 0 to -1."""
+        found = struct.iter_unpack(RANGE, self.ranges)
+        return next(((low, high) for one, low, high in found if one == key), (0, -1))
 
 
 def versions(_: NoSettings) -> See:
     """Requests of an API or a version that the broker's ApiVersions response had not."""
     by_connection: Memory[int, _Offer] = Memory()
     by_broker: Memory[int, _Offer] = Memory()
+    said: Memory[tuple[int, int, int, int], None] = Memory()
+    """When it was offered, connection, API key and version of what was found already."""
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key < 0:
@@ -39,19 +55,21 @@ def versions(_: NoSettings) -> See:
         if own is None and exchange.broker is not None and exchange.key != API_VERSIONS:
             offer = by_broker.get(exchange.broker)
         if offer is not None and exchange.ts >= offer.since:
-            yield from _compared(exchange, offer)
+            yield from _compared(exchange, offer, said)
         if exchange.key == API_VERSIONS:
             _learn(exchange, by_connection, by_broker)
 
     return see
 
 
-def _compared(exchange: Exchange, offer: _Offer) -> Iterator[Finding]:
-    low, high = offer.ranges.get(exchange.key, (0, -1))
-    asked = (exchange.connection, exchange.key, exchange.version)
-    if low <= exchange.version <= high or asked in offer.said:
+def _compared(
+    exchange: Exchange, offer: _Offer, said: Memory[tuple[int, int, int, int], None]
+) -> Iterator[Finding]:
+    low, high = offer.range(exchange.key)
+    asked = (offer.since, exchange.connection, exchange.key, exchange.version)
+    if low <= exchange.version <= high or asked in said:
         return
-    offer.said.add(asked)
+    said[asked] = None
     had = f"{low} to {high}" if high >= low else "none"
     yield Finding(
         "error",
@@ -68,9 +86,10 @@ def _learn(
     end, response = answered(exchange), exchange.response
     if end is None or not response or response["error_code"]:
         return
-    ranges = {
-        one["api_key"]: (one["min_version"], one["max_version"]) for one in response["api_keys"]
-    }
+    ranges = b"".join(
+        struct.pack(RANGE, one["api_key"], one["min_version"], one["max_version"])
+        for one in response["api_keys"]
+    )
     offer = _Offer(end, ranges, evidence(exchange))
     by_connection[exchange.connection] = offer
     if exchange.broker is not None:

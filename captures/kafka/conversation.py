@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from barnabas.captures.kafka.exchange import GSSAPI_START, STRAY, Exchange, Pairing, Pending
+from barnabas.captures.kafka.exchange import GSSAPI_START, LIMIT, STRAY, Exchange, Pairing, Pending
 from barnabas.captures.kafka.exchange_builder import outcome
 from barnabas.captures.kafka.fast_pairing import UNANSWERED, Plain
 from barnabas.captures.kafka.frame_resync import Search
@@ -38,6 +38,13 @@ NOT_CAPTURED = "the response was not captured"
 """Why an exchange has none, though one behind it was answered: bytes are missing."""
 
 
+TOO_MANY: Final = "no response: too many requests wait"
+"""Of a request that is given up while its connection goes on, as where only one direction was captured."""
+
+WAITING: Final = 256 << 20
+"""Bytes of the requests of a connection that wait."""
+
+
 class Conversation:
     """One connection: pairs what its two flows hold."""
 
@@ -62,6 +69,8 @@ class Conversation:
         """Whether frames are missing: then a response may answer one of those."""
         self.framings: dict[tuple[str, str], Framing] = {}
         self.pairing = Pairing(limit=1 << 31)
+        self._came = 0
+        """Bytes of requests since those that wait were last counted."""
         self._plain = Plain(self.number, client, self.server, broker, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
@@ -112,6 +121,18 @@ class Conversation:
             return found, data[at:]
         self.demand(direction, framing)
         return found, b""
+
+    def overdue(self, size: int) -> Iterator[Exchange]:
+        """After so many bytes of requests: the oldest that wait, if those are too many or too large."""
+        waiting = self.pairing.waiting
+        self._came += size
+        if len(waiting) <= LIMIT and self._came <= WAITING:
+            return
+        self._came = sum(pending.size for pending in waiting)
+        while len(waiting) > LIMIT or self._came > WAITING // 2:
+            self.lossy = True  # a response may come all the same
+            self._came -= waiting[0].size
+            yield self._outcome(waiting.popleft(), note=TOO_MANY)
 
     def demand(self, direction: Direction, framing: Framing) -> None:
         """Say how many bytes the frame that has begun needs."""

@@ -67,7 +67,10 @@ class Conversations:
         elif conversation is None:
             self.losses += event.connection == 0  # a whole segment is missing
         elif isinstance(event, Chunk):
-            return self._chunk(conversation, event)
+            found = self._chunk(conversation, event)
+            if event.direction == "request":
+                return chain(found, conversation.overdue(len(event.data)))
+            return found
         elif isinstance(event, Closed):
             return self._close(conversation, "connection closed")
         else:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import Cause, Generation
+from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 
 MOST: Final = 100_000
 """Rows that are kept: of more, the last ones."""
+
+ROWS: Final = 256 << 20
+"""Bytes of them, nearly."""
 
 Row = dict[str, Any]
 """See `barnabas.captures.checks.rebalance.Generation.row`."""
@@ -24,7 +27,7 @@ class Rebalances:
     def __init__(self, most: int = MOST) -> None:
         self.count = 0
         """Generations that are over."""
-        self._rows: deque[Row] = deque(maxlen=most)
+        self._rows: Memory[int, Row] = Memory(most, ROWS)
         self._of = (Generations(), Epochs())
 
     def note(self, exchange: Exchange) -> None:
@@ -36,10 +39,12 @@ class Rebalances:
         """Rows by group and time; the last generations are over now."""
         for of in self._of:
             self._keep(of.finish())
-        return sorted(self._rows, key=lambda row: (row["group"], row["ts"], row["generation"]))
+        return sorted(
+            self._rows.values(), key=lambda row: (row["group"], row["ts"], row["generation"])
+        )
 
     def _keep(self, found: Iterable[Cause | Generation]) -> None:
         for one in found:
             if isinstance(one, Generation) and one.over:
                 self.count += 1
-                self._rows.append(one.row())
+                self._rows[self.count] = one.row()

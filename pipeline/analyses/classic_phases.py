@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from barnabas.captures.checks.rebalance import BRIEF
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
 from barnabas.pipeline.analyses.expressions import answered_ns, said
 
@@ -84,7 +85,7 @@ def _generations(steps: DataFrame) -> DataFrame:
     # a member can't come before it has heard that the group rebalances
     since = F.coalesce("told_ns", "first_joined_ns")
     last = F.col("joined_ns") == F.col("last_joined_ns")
-    late = (last | ~F.col("new")) & (F.col("joined_ns") - since > waited / 2)
+    late = (last | ~F.col("new")) & (F.col("joined_ns") - since > waited / 2) & (waited >= BRIEF)
     return (
         steps.withColumn("next_ns", F.lead("ts_ns").over(in_order))
         .withColumn(

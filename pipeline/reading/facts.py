@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from barnabas.captures.kafka.context.memory import Memory
 from barnabas.pipeline.reading.outcomes import Place
 from barnabas.pipeline.reading.plan import Epoch
 
@@ -39,6 +40,8 @@ class Facts:
     """Transactional ids by producer id."""
     brokers: dict[str, int | None] = field(default_factory=dict)
     """Node ids by address; None: said of several."""
+    forgotten: int = 0
+    """How many of these three were forgotten because there were too many."""
 
 
 def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
@@ -46,6 +49,9 @@ def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
     facts = Facts()
     opened: dict[int, list[tuple[Place, int]]] = {}
     flows: dict[int, list[int]] = {}
+    topics: Memory[uuid.UUID, str] = Memory()
+    producers: Memory[int, str] = Memory()
+    brokers: Memory[str, int | None] = Memory()
     clusters: set[str] = set()
     several = False
     for one in sorted(said, key=lambda one: one.place):
@@ -57,17 +63,19 @@ def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
             case "loss":
                 facts.losses.append(one.place)
             case "topic":
-                facts.topics[uuid.UUID(one.said["id"])] = one.said["name"]
+                topics[uuid.UUID(one.said["id"])] = one.said["name"]
             case "producer":
-                facts.producers[one.said["id"]] = one.said["name"]
+                producers[one.said["id"]] = one.said["name"]
             case "broker":
                 address, node = one.said["address"], one.said["node"]
-                if facts.brokers.setdefault(address, node) != node:
-                    facts.brokers[address] = None
+                if brokers.setdefault(address, node) != node:
+                    brokers[address] = None
                 several = several or one.said["several"]
                 clusters |= {one.said["cluster"]} - {None}
     if several or len(clusters) > 1:
-        facts.brokers.clear()
+        brokers.clear()
+    facts.topics, facts.producers, facts.brokers = dict(topics), dict(producers), dict(brokers)
+    facts.forgotten = sum(one.forgotten for one in (topics, producers, brokers))
     _number(facts, epochs, opened, flows)
     return facts
 

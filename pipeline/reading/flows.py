@@ -29,7 +29,7 @@ from barnabas.pipeline.reading.outcomes import Place
 from barnabas.pipeline.reading.plan import Epoch
 from barnabas.pipeline.reading.runs import Row, Run, runs
 from barnabas.pipeline.reading.segments import CAREFUL, FORWARD, INLINE
-from barnabas.pipeline.reading.shortfalls import left, missing
+from barnabas.pipeline.reading.shortfalls import forgotten, left, missing
 from barnabas.pipeline.rows.exchanges import NO_RESPONSE, row, software_of
 from barnabas.pipeline.rows.frames import Frames
 
@@ -338,6 +338,7 @@ class _Flow:
 
     def _connection(self, number: int) -> Iterator[Outcome]:
         said = self._connections.pop(number, None)
+        self._software.pop(number, None)
         if said is not None:
             place = Place(*said.pop("place"))
             yield Outcome("connection", self._epoch, number, place, said, None)
@@ -346,6 +347,10 @@ class _Flow:
         """What all connections are to know."""
         if not self._reading.context:
             return
+        if self._context.forgotten:
+            yield self._error(
+                None, "forgotten", forgotten(self._context.forgotten), ts_ns=self._begun_ns
+            )
         for topic, name in sorted(self._context.topics.items()):
             yield _name("topic", {"id": topic.hex, "name": name})
         for producer, name in sorted(self._context.producers.items()):

@@ -25,6 +25,15 @@ def missing(size: int) -> str:
     return f"{size} bytes are missing" if size else "the connection began before the capture"
 
 
+def forgotten(count: int) -> str:
+    """Why names may be missing.
+
+    >>> forgotten(7)
+    '7 topics, groups or sessions forgotten: too many'
+    """
+    return f"{count} topics, groups or sessions forgotten: too many"
+
+
 def left(conversations: Conversations, undecoded: int, skipped: int) -> Iterator[Shortfall]:
     """What a connection that has just ended adds to the counts of before."""
     count = conversations.undecoded - undecoded

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from barnabas.pipeline.reading.facts import Facts
 from barnabas.pipeline.reading.plan import Plan
+from barnabas.pipeline.reading.shortfalls import forgotten
 from barnabas.pipeline.rows.columns import Column
 
 CONNECTIONS: Final = (
@@ -48,6 +49,12 @@ def error_row(
         "capture": capture,
         "connection": facts.connections.get((epoch, of)) if of else None,
     }
+
+
+def forgotten_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
+    """A row of ERRORS if names that flows had learnt were too many."""
+    lost = {"capture": capture, "kind": "forgotten", "reason": forgotten(facts.forgotten)}
+    return [lost] if facts.forgotten else []
 
 
 def fault_rows(made: Plan, capture: str) -> list[dict[str, Any]]:

@@ -176,7 +176,9 @@ ERRORS: Final = (
     Column("direction", "string", "request or response, or null"),
     Column("ts_ns", "bigint", "when, in ns since the epoch, or null"),
     Column("packet", "bigint", "number of the packet, or null"),
-    Column("kind", "string", "corrupt, truncated, gap, undecoded, unmatched, left out ..."),
+    Column(
+        "kind", "string", "corrupt, truncated, gap, undecoded, unmatched, left out, forgotten ..."
+    ),
     Column("reason", "string", "in a line"),
 )
 """What could not be read: regions of files, gaps in connections, frames."""

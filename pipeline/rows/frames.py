@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.conversation import facts_of, head_of
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.exchange import LIMIT, SASL_TOKEN, STRAY, Exchange
 from barnabas.captures.kafka.framing import CapturedFrame
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.rows.columns import Column
@@ -142,11 +142,14 @@ class Frames:
         the connection."""
         waiting = self._waiting.get(connection)
         if waiting is not None:
+            requests = waiting["request"]
+            while len(requests) > LIMIT:  # more than can wait for an answer
+                self._done.append(requests.pop(next(iter(requests))))
             responses = waiting["response"]
             for place in [place for place, row in responses.items() if over or _alone(row)]:
                 self._done.append(responses.pop(place))
             if over:
-                self._done += waiting["request"].values()
+                self._done += requests.values()
                 del self._waiting[connection]
         ready, self._done = self._done, []
         yield from ready

@@ -34,7 +34,7 @@ from barnabas.captures.tcp.events import Closed, Event, Lost, Opened
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.shortfalls import left, missing
+from barnabas.pipeline.reading.shortfalls import forgotten, left, missing
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import NO_RESPONSE, row, software_of
 
@@ -101,6 +101,9 @@ class Carried:
         for number in self._conversations.open:
             yield from self._over(number, self._conversations.end_of(number), None)
             yield from self._connection(number)
+        if self.context.forgotten:
+            self._file = ""
+            yield self._error("forgotten", forgotten(self.context.forgotten))
 
     def _block(self, block: object) -> Iterator[Found]:
         if isinstance(block, Packet):

@@ -29,6 +29,7 @@ from barnabas.pipeline.reading.side_tables import (
     connection_row,
     error_row,
     fault_rows,
+    forgotten_rows,
     note_rows,
 )
 from barnabas.pipeline.rows.bodies import BODY, body_batch
@@ -150,6 +151,7 @@ def write(
         written = write_tables(spark, parts(filed, groups), chosen, run.folder)
         (run.folder / "exchanges").mkdir(exist_ok=True)
         lost = lost_bodies(written, capture) if bodies else []
+        lost += forgotten_rows(facts, capture)
         _add(run.folder / "errors", ERRORS, [*fault_rows(made, capture), *lost])
         _add(run.folder / "connections", CONNECTIONS, [])
         _add(run.folder / "notes", NOTES, note_rows(made, capture))

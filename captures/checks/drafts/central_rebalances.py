@@ -14,13 +14,22 @@ from typing import Final
 from barnabas.captures.checks.drafts.reading import central_step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.memory import Memory
+from barnabas.captures.kafka.context.memory import Memory, weight
 from barnabas.captures.kafka.draft_conversation import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
 
 HOLDS: Final = "the draft central-coordination; groups all of whose RegisterConsumer were seen"
 
 Partition = tuple[str, str]
+
+GROUPS: Final = 100
+"""Groups that are remembered; it is a draft."""
+
+MOST: Final = 1000
+"""Consumers of a group."""
+
+SHARE: Final = 1 << 20
+"""Bytes of a group's consumers, and of its offsets, nearly."""
 
 
 @dataclass(slots=True)
@@ -37,6 +46,11 @@ class _Consumer:
     passed: tuple[int, str, Evidence] | None = None
     """When another was started though this one ran, which one, and where that stands."""
 
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return weight((self.name, self.owns))
+
     def runs(self, other: _Consumer, at: int) -> bool:
         """Whether its fetchers, started before another had stopped, run on at a time."""
         began = self.started
@@ -46,16 +60,16 @@ class _Consumer:
 @dataclass(slots=True)
 class _Group:
     name: str
-    consumers: dict[int, _Consumer] = field(default_factory=dict)
+    consumers: Memory[int, _Consumer] = field(default_factory=lambda: Memory(MOST, SHARE))
     """By connection."""
-    told: dict[Partition, int] = field(default_factory=dict)
+    told: Memory[Partition, int] = field(default_factory=lambda: Memory(bytes_=SHARE))
     """The farthest offset that answers to stop-fetcher had."""
 
 
 def central_rebalances(_: NoSettings) -> See:
     """Fetchers started while others of the group run, partitions with two owners, offsets that go back."""
-    groups: Memory[tuple[str, str], _Group] = Memory()
-    by_connection: Memory[int, _Group] = Memory()
+    groups: Memory[tuple[str, str], _Group] = Memory(GROUPS)
+    by_connection: Memory[int, tuple[str, str]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         seen = central_step(exchange)
@@ -64,14 +78,16 @@ def central_rebalances(_: NoSettings) -> See:
         if seen.api == "RegisterConsumer":
             if seen.error == "" and seen.end is not None:
                 name = seen.request["group_id"]
-                group = groups.setdefault((exchange.server_address, name), _Group(name))
-                by_connection[seen.connection] = group
+                key = exchange.server_address, name
+                group = groups.setdefault(key, _Group(name))
+                by_connection[seen.connection] = key
                 group.consumers[seen.connection] = _Consumer(seen.client, seen.end)
             return
-        found = by_connection.get(seen.connection)
-        if found is None:
+        of = by_connection.get(seen.connection)
+        found = None if of is None else groups.get(of)
+        one = None if found is None else found.consumers.get(seen.connection)
+        if found is None or one is None:
             return
-        one = found.consumers[seen.connection]
         if one.passed is not None and seen.ts > one.passed[0]:
             (_, other, before), one.passed = one.passed, None
             yield Finding(
@@ -97,6 +113,7 @@ def _started(
     rows = seen.request["offset_info"]
     one.started, one.evidence = seen.ts, evidence(exchange)
     one.owns = frozenset((row["topic"], row["partition"]) for row in rows)
+    group.consumers[seen.connection] = one
     for other in group.consumers.values():
         if other is one or other.started is None or other.evidence is None:
             continue

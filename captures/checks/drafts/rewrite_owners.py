@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from barnabas.captures.checks.drafts.reading import Step, step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
@@ -22,12 +22,16 @@ class _Generation:
     since: int
     """When the first consumer knew of it, in ns since the epoch."""
     evidence: Evidence
-    owners: dict[tuple[str, int], tuple[str, Evidence]] = field(default_factory=dict)
+
+
+_Owners = Memory[tuple[str, int, int, str, int], tuple[str, Evidence]]
+"""By group, generation, losses, topic and partition: the owner."""
 
 
 def rewrite_owners(_: NoSettings) -> See:
     """Two owners of a partition, generations that go back, commits of another one that were taken."""
     groups: Memory[str, _Generation] = Memory()
+    owners: _Owners = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         seen = step(exchange)
@@ -51,7 +55,7 @@ def rewrite_owners(_: NoSettings) -> See:
                         (known.evidence, evidence(exchange)),
                     )
                 return
-            yield from _owned(exchange, seen, group, known)
+            yield from _owned(exchange, seen, group, known, owners)
         elif seen.api == "OffsetCommit" and known is not None:
             number = seen.request["group_generation_id"]
             if number != known.number and exchange.ts > known.since:
@@ -66,11 +70,14 @@ def rewrite_owners(_: NoSettings) -> See:
     return see
 
 
-def _owned(exchange: Exchange, seen: Step, group: str, known: _Generation) -> Iterator[Finding]:
+def _owned(
+    exchange: Exchange, seen: Step, group: str, known: _Generation, owners: _Owners
+) -> Iterator[Finding]:
     name = seen.response["consumer_id"]
     for topic in seen.response["assigned_partitions"]:
         for number in topic["partitions"]:
-            owner = known.owners.setdefault((topic["topic"], number), (name, evidence(exchange)))
+            place = (group, known.number, known.losses, topic["topic"], number)
+            owner = owners.setdefault(place, (name, evidence(exchange)))
             if owner[0] != name:
                 yield Finding(
                     "error",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, SupportsIndex, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -36,6 +36,31 @@ def weight(value: Any) -> int:
     return getattr(value, "weight", 0)
 
 
+class Weighed(list[V]):
+    """A list that knows its weight, for one that grows while it is remembered: by `append` only.
+
+    >>> weighed = Weighed()
+    >>> weighed.append("name")
+    >>> weighed.weight
+    68
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = 0
+
+    def append(self, item: V) -> None:
+        """Add an item, which is weighed now."""
+        super().append(item)
+        self.weight += ELEMENT + weight(item)
+
+    def pop(self, at: SupportsIndex = -1) -> V:
+        """Take one away."""
+        item = super().pop(at)
+        self.weight -= ELEMENT + weight(item)
+        return item
+
+
 class Memory(MutableMapping[K, V]):
     """At most `most` entries of so many bytes; the one that was not looked at for longest is forgotten
     first. An entry that grows is to be put in again, so that it is weighed.
@@ -52,7 +77,8 @@ class Memory(MutableMapping[K, V]):
         self.forgotten = 0
         self._most = most
         self._most_bytes = bytes_
-        self._weight = 0
+        self.weight = 0
+        """Bytes that its entries take, nearly."""
         self._weights: dict[K, int] = {}
         """Of the entries that weigh something."""
         self._kept: OrderedDict[K, V] = OrderedDict()
@@ -67,14 +93,14 @@ class Memory(MutableMapping[K, V]):
         self._kept.move_to_end(key)
         self._weigh(key, weight(key) + weight(value))
         while len(self._kept) > self._most or (
-            self._weight > self._most_bytes and len(self._kept) > 1
+            self.weight > self._most_bytes and len(self._kept) > 1
         ):
             forgotten, _ = self._kept.popitem(last=False)
             self._weigh(forgotten, 0)
             self.forgotten += 1
 
     def _weigh(self, key: K, now: int) -> None:
-        self._weight += now - self._weights.pop(key, 0)
+        self.weight += now - self._weights.pop(key, 0)
         if now:
             self._weights[key] = now
 

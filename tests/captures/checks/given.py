@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+from types import FunctionType, ModuleType
 from typing import Any
 
 from barnabas.captures.checks import CHECKS
@@ -129,3 +131,15 @@ def produce(
         at=at,
         **more,
     )
+
+
+def texts(value: Any, seen: dict[int, Any] | None = None) -> int:
+    """Characters and bytes of all texts that something keeps, each counted once."""
+    seen = {} if seen is None else seen
+    if id(value) in seen or isinstance(value, type | ModuleType):
+        return 0
+    seen[id(value)] = value
+    if isinstance(value, str | bytes):
+        return len(value)
+    inner = value.__closure__ or () if isinstance(value, FunctionType) else gc.get_referents(value)
+    return sum(texts(one, seen) for one in inner)

@@ -190,8 +190,27 @@ def test_commits_do_not_hide_that_heartbeats_stay_away() -> None:
     assert frames([finding]) == [[(1, 2), (120001, 120002)]]
     refused = commit(9 * S, error=113)  # STALE_MEMBER_EPOCH
     assert len(found("heartbeats", new_beat(0, 0), refused, commit(12 * S))) == 1
-    (again,) = found("heartbeats", *silent, new_beat(22 * S, 1))[1:]
-    assert "silent for 22 s" in again.what
+
+
+def test_a_silence_is_told_once_and_a_new_one_again() -> None:
+    silent = [new_beat(0, 0), commit(12 * S), commit(16 * S), new_beat(22 * S, 1)]
+    (first,) = found("heartbeats", *silent)
+    assert "commits, but has sent no heartbeat for 12 s" in first.what
+    heard = [new_beat(27 * S, 1)]
+    assert found("heartbeats", *silent, *heard) == [first]
+    again = found("heartbeats", *silent, *heard, commit(40 * S), new_beat(42 * S, 1))
+    assert [one.what.split(", the broker")[0] for one in again[1:]] == [
+        "group g: member m commits, but has sent no heartbeat for 13 s"
+    ]
+    (_, later) = found("heartbeats", *silent, new_beat(40 * S, 1))
+    assert "was silent for 18 s" in later.what
+
+
+def test_that_a_silence_had_the_member_removed_is_told_though_the_silence_was() -> None:
+    late, out = found("heartbeats", new_beat(0, 0), commit(12 * S), new_beat(60 * S, 1, error=25))
+    assert (late.severity, out.severity) == ("warning", "error")
+    assert "was silent for 60 s" in out.what
+    assert "answers UNKNOWN_MEMBER_ID now" in out.what
 
 
 def test_a_heartbeat_may_be_under_way_on_another_connection() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import gzip
 import json
 import re
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks import CHECKS, Check
+from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.running import run
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.registry import NAMES, api
 from tests import places
+from tests.captures.checks.given import produce, texts
+from tests.captures.checks.groups import beat, commit, join, leave, sync, transact
+from tests.captures.checks.test_leaders import fetch, metadata
+from tests.pipeline.analyses.made import greeting, group_beat
 from tests.specs.strategies import values
 
 GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
@@ -96,6 +105,45 @@ def test_any_values_pass_through_every_check(key: int, data: st.DataObject) -> N
 def test_undecodable_bodies_pass_through_every_check() -> None:
     for key in NAMES:
         assert list(run(exchanges(key, 0, [b"\xff\xff"], [b"\xff"]), CHECKS)) is not None
+
+
+def hostile(number: int) -> Iterator[Exchange]:
+    """Of a client and a member that nobody has seen before, by names of 30 KB."""
+    at, name = number * 1000.0, f"{LONG}{number}"
+    about: dict[str, Any] = {"client": name, "connection": number, "host": name}
+    yield greeting(at, 2, **about)
+    yield metadata(at + 1, 2, **about)
+    yield fetch(at + 2, error=6, **about)
+    yield produce(at + 3, ["v"], error=7, topic=name, **about)
+    yield produce(at + 4, ["v"], topic=name, sequence=7, producer=number, epoch=0, **about)
+    yield join(at + 5, name, number, members=(name, f"{name} too"), **about)
+    yield sync(at + 6, name, number, **about)
+    yield commit(at + 7, name, number, **about)
+    yield transact(at + 8, number, member=name, **about)
+    yield beat(at + 9, name, number, error=25, **about)
+    yield join(at + 10, f"{name} again", number, **about)
+    yield leave(at + 11, f"{name} again", **about)
+    yield group_beat(at + 12, 0, 1, member=name, **about)
+    yield group_beat(at + 13, -1, -1, member=name, **about)
+    yield group_beat(at + 14, 0, 1, member=name, **about)
+
+
+LONG = "x" * 30_000
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_what_it_remembers_has_a_bound_whatever_names_there_are(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = 1 << 20
+    monkeypatch.setattr(Memory.__init__, "__defaults__", (MOST, bound))
+    for groups in (Generations, Epochs):
+        monkeypatch.setattr(groups.__init__, "__defaults__", (bound,))
+    see, context = check.begin(check.settings), Context()
+    for number in range(200):
+        for one in hostile(number):
+            list(see(one, context))
+    assert texts(see) < 5 * bound
 
 
 def test_entries_are_whole() -> None:

@@ -6,6 +6,9 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
+
+from barnabas.captures.kafka import conversation
 from barnabas.captures.kafka.conversation import NOT_CAPTURED
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
@@ -192,3 +195,22 @@ def test_exchanges_say_when_they_were_over() -> None:
         (opened(), arrived("request", 1, request(1, topics=[])), arrived("request", 4, b"\0"))
     )
     assert unfinished.end == 4 * MS
+
+
+NO_RESPONSE = "no response: connection closed"
+
+
+def test_requests_that_nobody_answers_are_given_up_one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "LIMIT", 3)
+    asked = [arrived("request", at, request(at)) for at in range(6)]
+    late = [arrived("response", 9, response(at)) for at in (1, 4)]
+    conversations = Conversations(strays=True)
+    found = list(conversations.exchanges([opened(), *asked, *late, closed()]))
+    assert [(one.correlation_id, one.note, one.latency_ms) for one in found] == [
+        *((at, conversation.TOO_MANY, None) for at in (0, 1, 2)),
+        (4, "", 5.0),  # and the answer to one of those is no stray
+        *((at, NO_RESPONSE, None) for at in (3, 5)),
+    ]
+    monkeypatch.setattr(conversation, "WAITING", len(request(0)))
+    found = list(Conversations().exchanges([opened(), *asked[:3], closed()]))
+    assert [one.note for one in found] == [conversation.TOO_MANY] * 2 + [NO_RESPONSE]

@@ -5,10 +5,14 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
+from barnabas.captures.kafka.context.memory import BYTES, Memory
 from barnabas.pipeline.reading.facts import Said, gather
 from barnabas.pipeline.reading.flows import OWN
 from barnabas.pipeline.reading.outcomes import Place
 from barnabas.pipeline.reading.plan import Epoch
+from barnabas.pipeline.reading.side_tables import forgotten_rows
 
 
 def said(kind: str, epoch: int, of: int, at: int, **more: Any) -> Said:
@@ -51,3 +55,15 @@ def test_an_address_of_two_brokers_or_of_two_clusters_says_nothing() -> None:
 def test_losses_are_in_order() -> None:
     facts = gather([said("loss", 0, 1, at) for at in (9, 2, 5)], [OTHERS])
     assert [place.at for place in facts.losses] == [2, 5, 9]
+
+
+def test_names_of_all_flows_have_a_bound_and_what_is_beyond_it_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [said("topic", 0, 0, 0, id=f"{number:032x}", name="t") for number in range(3)]
+    assert forgotten_rows(gather(rows, [OTHERS]), "c") == []
+    monkeypatch.setattr(Memory.__init__, "__defaults__", (2, BYTES))
+    facts = gather(rows, [OTHERS])
+    assert [topic.int for topic in facts.topics] == [1, 2]
+    (row,) = forgotten_rows(facts, "c")
+    assert (row["kind"], row["reason"].split()[0]) == ("forgotten", "1")

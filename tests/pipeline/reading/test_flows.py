@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from barnabas.captures.kafka import conversation
+from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
@@ -260,6 +264,68 @@ def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> 
     short, long = peak(20), peak(200)
     assert long < short * 1.5
     assert long < 4_000_000
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_one_hostile_flow_is_read_in_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answered: bool
+) -> None:
+    """Requests that nobody answers, each with names of 30 KB that nobody has heard before; and a connection
+    between the same ends for each few of them."""
+    most = 1 << 20
+    monkeypatch.setattr(Memory.__init__, "__defaults__", (MOST, most))
+    monkeypatch.setattr(conversation, "WAITING", most)
+
+    def peak(count: int) -> int:
+        path = tmp_path / f"{count}-{answered}.pcapng"
+        with CaptureWriter(path, limit=None, meta={}) as capture:
+            for number in range(count):
+                if number % (10 if answered else count) == 0:
+                    flow = capture.open(number + 1, CLIENT, BROKER, NOW, {})
+                name = f"{number}" + "x" * 30_000
+                about = {"client_software_name": name, "client_software_version": "1"}
+                said: list[Said] = [
+                    ("request", request(2 * number, 18, 3, **about)),
+                    ("request", request(2 * number + 1, 3, 1, topics=[{"name": name}])),
+                ]
+                if answered:
+                    topic = {"name": name, "topic_id": UUID(int=number + 1), "partitions": []}
+                    said = [
+                        said[0],
+                        ("response", response(2 * number, 18, 3)),
+                        ("request", request(2 * number + 1, 3, 12, topics=None)),
+                        ("response", response(2 * number + 1, 3, 12, topics=[topic])),
+                    ]
+                for direction, data in said:
+                    flow.arrived(direction, data, NOW + number)
+                if answered and number % 10 == 9:
+                    flow.close(NOW + number)
+        made = planned([path], 1 << 20)
+        rows = [
+            (one["flow"], one["first"], unpack(*(one[name] for name in _ROW)))
+            for piece in made.pieces
+            for batch in segments(piece, made.links, carry=False)
+            for one in batch.to_pylist()
+        ]
+        rows.sort(key=lambda one: one[:2])
+        columns = tuple(name for name in NAMES if name != "capture")
+        reading = Reading(columns, made.epochs, made.packets)
+        tracemalloc.start()
+        found: Counter[str] = Counter()
+        for one in outcomes((row for *_, row in rows), reading, KeyLog(), Files()):
+            found[one.kind] += 1
+            if one.said is not None and one.kind == "error":
+                found[one.said["kind"]] += 1
+        _, top = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert found["exchange"] == 2 * count
+        assert (found["forgotten"] == 1) == answered
+        return top
+
+    assert peak(1200) < 1.5 * peak(400)
+
+
+_ROW = ("epoch", "ends", "path", "data", "segments")
 
 
 def test_rows_that_bring_payload_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,50 @@
+"""The partitions that a message names, and what a response says of those that its request asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import topic_name
+from barnabas.specs.entities import values_at
+from barnabas.specs.frames import Direction
+from barnabas.specs.partitions import partition_places
+
+
+class Partition(NamedTuple):
+    """A partition in a message."""
+
+    topic: Any
+    """Name or id: equal for the same topic in messages of one version."""
+    number: int
+    place: str
+    """Both in words: orders[3]."""
+    said: dict[str, Any]
+    """The structure that is about it."""
+    about: dict[str, Any]
+    """The one that is about its topic."""
+    answer: dict[str, Any] | None = None
+    """What the response says of one in a request; None: nothing, or it was not asked for."""
+
+
+def partitions(exchange: Exchange, direction: Direction, context: Context) -> Iterator[Partition]:
+    """Each one that a request or a response is about; none of what can't be read."""
+    body = exchange.request if direction == "request" else exchange.response
+    if not body:
+        return
+    where, *_ = partition_places(exchange.key, direction, exchange.version)
+    *inner, field = where.below
+    for about in values_at(body, where.topic):
+        topic = about.get(where.name) or about.get(where.id)
+        name = topic_name(about, context.topics)
+        for said in values_at(about, tuple(inner)):
+            yield Partition(topic, said[field], f"{name}[{said[field]}]", said, about)
+
+
+def answered_partitions(exchange: Exchange, context: Context) -> Iterator[Partition]:
+    """Each one that a request is about, with its answer."""
+    answers = {one[:2]: one.said for one in partitions(exchange, "response", context)}
+    for one in partitions(exchange, "request", context):
+        yield one._replace(answer=answers.get(one[:2]))
