@@ -21,23 +21,19 @@ def parse_address(
     >>> parse_address("localhost:9092"), parse_address("[::1]:9092")
     (('localhost', 9092), ('::1', 9092))
     """
+    from barnabas.captures.addresses import host_in, port_in
+
     host, colon, port = text.rpartition(":")
     if (not colon or (":" in host and not host.startswith("["))) and default_port is not None:
         host, port = text, str(default_port)
-    host = host.removeprefix("[").removesuffix("]")
-    number, shown = _port(port), _shown(text)
+    host = host_in(host)
+    number, shown = port_in(port), _shown(text)
     if not host or number is None or not (number or zero):
         raise Trouble(f"{shown!r} is no address: HOST:PORT is expected, e.g. localhost:9092")
     problem = _problem(host, number or 1)
     if problem:
         raise Trouble(f"{shown!r} is no address: {problem}")
     return host, number
-
-
-def _port(text: str) -> int | None:
-    """A port, or 0, as a number; None if it is none."""
-    number = int(text) if text.isdecimal() and len(text) <= 5 else -1
-    return number if 0 <= number < 1 << 16 else None
 
 
 def _problem(host: str, port: int) -> str:
@@ -63,14 +59,18 @@ def parse_host(text: str, option: str) -> str:
     >>> parse_host("kafka.example.org", "--advertise"), parse_host("[::1]", "--advertise")
     ('kafka.example.org', '::1')
     """
-    host = text.removeprefix("[").removesuffix("]")
+    from barnabas.captures.addresses import host_in
+
+    host = host_in(text)
     if (
         not host
         or "/" in host
         or host.isspace()
         or (":" in host and ":" not in host.replace(":", "", 1))
     ):
-        raise Trouble(f"{option} {text!r}: a host without a port is expected, e.g. localhost")
+        raise Trouble(
+            f"{option} {_shown(text)!r}: a host without a port is expected, e.g. localhost"
+        )
     problem = _problem(host, 1)
     if problem:
         raise Trouble(f"{option} {_shown(text)!r}: {problem}")
@@ -101,9 +101,11 @@ def parse_ports(text: str) -> range:
     >>> parse_ports("9093-9192")
     range(9093, 9193)
     """
+    from barnabas.captures.addresses import port_in
+
     first, dash, last = text.partition("-")
     last = last if dash else first
-    low, high = _port(first), _port(last)
+    low, high = port_in(first), port_in(last)
     if low and high and low <= high:
         return range(low, high + 1)
     raise Trouble(f"{_shown(text)!r} is no range of ports: FIRST-LAST is expected, e.g. 9093-9192")

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from barnabas.captures.addresses import address_in
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -56,8 +58,8 @@ def addresses(value: object) -> tuple[tuple[str, int], ...]:
     """
     found = []
     for text in str(value).split(","):
-        host, _, port = text.strip().rpartition(":")
-        if not (host and port.isdecimal() and 1 <= int(port) <= 65535):
-            raise ValueError(f"{text.strip()!r} is no host:port")
-        found.append((host.strip("[]"), int(port)))
+        address = address_in(text.strip())
+        if address is None:
+            raise ValueError(f"{text.strip()!r} is no host:port, e.g. localhost:9092")
+        found.append(address)
     return tuple(found)

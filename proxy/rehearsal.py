@@ -140,6 +140,7 @@ class Rehearsal:
             totals=self._totals,
             resolve=self._topology.resolver(reached_at),
             find=self._topology.finder(reached_at),
+            rehearses=True,  # requests that a capture does not have may be answered in it
         )
 
     def _listen(self, node: Node) -> Address:

@@ -9,7 +9,7 @@ from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See,
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.conversation import NOT_CAPTURED
-from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
 from barnabas.specs.keys import PRODUCE
 
 HOLDS: Final = (
@@ -106,4 +106,4 @@ def _expects(exchange: Exchange) -> bool:
     """Whether a response must come: not to acks=0, and maybe not to the last of raw tokens."""
     if exchange.key == PRODUCE:
         return bool((exchange.request or {}).get("acks", 0))
-    return exchange.key != SASL_TOKEN
+    return exchange.key not in HEADLESS

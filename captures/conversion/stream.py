@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from barnabas.captures.conversion.hiding import SIZE, Hiding
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS, Spans
-from barnabas.captures.kafka.exchange import SASL_TOKEN
+from barnabas.captures.kafka.exchange import SASL_TOKEN, UNREADABLE
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
 
@@ -143,15 +143,23 @@ class Stream:
             self._held = []
             if masked.payload:
                 facts["payload"] = masked.payload
+        changes = self._sliced or not self._hiding.clean
+        if changes and self._hidden(verdict) == UNREADABLE:
+            facts["unreadable"] = True  # asterisks may read as a header
         if self._sliced:
             facts |= self._otherwise_unknown(place, verdict)
         if facts:
             self._out[-1].comments.append({"frame": ordinal, **facts})
 
+    def _hidden(self, verdict: int) -> int | None:
+        """The key of a request that is overwritten."""
+        if verdict < MASKED or self._direction != "request":
+            return None
+        return self._hiding.kinds[verdict - MASKED][0]
+
     def _otherwise_unknown(self, place: int, verdict: int) -> Comment:
         """What the frames in front of one say of it, where they may be left out."""
-        token = verdict >= MASKED and self._hiding.kinds[verdict - MASKED][0] == SASL_TOKEN
-        if token and self._direction == "request":
+        if self._hidden(verdict) == SASL_TOKEN:
             return {"token": True}
         if place in self._spans.begun and place and not self._kept(place - 1):
             return {"begun": self._spans.begun[place]}

@@ -11,7 +11,16 @@ import bisect
 from collections.abc import Iterator
 from typing import Any, Final
 
-from barnabas.captures.kafka.exchange import GSSAPI_START, LIMIT, STRAY, Exchange, Pairing, Pending
+from barnabas.captures.kafka.exchange import (
+    GSSAPI_START,
+    LIMIT,
+    SASL_TOKEN,
+    STRAY,
+    UNREADABLE,
+    Exchange,
+    Pairing,
+    Pending,
+)
 from barnabas.captures.kafka.exchange_builder import outcome
 from barnabas.captures.kafka.fast_pairing import UNANSWERED, Plain
 from barnabas.captures.kafka.frame_resync import Search
@@ -33,6 +42,9 @@ UNASKED = "the answer to a message that the client did not send"
 
 NOT_ASKED = "request not captured: API and version are what fits"
 """Of an exchange whose API and version are inferred."""
+
+PASSED_OVER = "no response"
+"""Of what had no header, where the next request was answered."""
 
 NOT_CAPTURED = "the response was not captured"
 """Why an exchange has none, though one behind it was answered: bytes are missing."""
@@ -148,6 +160,8 @@ class Conversation:
             if frame.after_gap and direction == "response":
                 yield from self._not_asked(frame)
                 yield from self._not_captured(frame)
+            if direction == "response" and facts_of(frame).get("note") != UNASKED:
+                yield from self._passed_over(frame)
             # what stands in the same chunk behind a frame that ended the connection went nowhere
             self._cut_off = str(facts_of(frame).get("note", "")).endswith(CUT_OFF)
             step = self._request if direction == "request" else self._response
@@ -192,6 +206,12 @@ class Conversation:
         for pending in self.pairing.before(int.from_bytes(frame.data[:4], signed=True)):
             yield self._outcome(pending, note=NOT_CAPTURED)
 
+    def _passed_over(self, frame: CapturedFrame) -> Iterator[Exchange]:
+        """What had no header and is not answered, now that a request behind it is."""
+        if len(frame.data) >= 4:
+            for pending in self.pairing.passed_over(int.from_bytes(frame.data[:4], signed=True)):
+                yield self._outcome(pending, note=PASSED_OVER)
+
     def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         for pending, _ in self._requests.values():
@@ -208,10 +228,12 @@ class Conversation:
         if frame.ordinal == 0 and frame.data[:1] == bytes([GSSAPI_START]):
             self._raw_tokens = True
         token = self._raw_tokens or facts.get("token") is True
-        if head is None or (token and not _known(head.key, head.version)):
+        unreadable = head is None or facts.get("unreadable") is True
+        if head is None or unreadable or (token and not _known(head.key, head.version)):
             self.undecoded += not token
             size = len(frame.data)
-            raw = Pending(0, SASL_HANDSHAKE, 0, None, size, frame.ts, frame.ts, opaque=True)
+            key = SASL_TOKEN if token else UNREADABLE
+            raw = Pending(0, key, 0, None, size, frame.ts, frame.ts, opaque=True)
             raw.sasl, raw.packet = facts.get("sasl", ""), frame.packet
             raw.ordinal, raw.request_place = frame.ordinal, frame.place
             self.pairing.sent(raw)

@@ -29,7 +29,7 @@ COLUMNS: Final = (
     ("client_id", "the client id in the request's header, or null"),
     ("broker", "node id of the broker, or null while it is not known"),
     ("api", "name of the API, or `key N` if nobody knows it"),
-    ("key", "key of the API; -1 for a raw SASL token"),
+    ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),
     ("version", "version of the request"),
     ("correlation_id", "correlation id of the request"),
     ("request_size", "bytes of the request's frame without its size"),
@@ -52,8 +52,17 @@ _COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 SASL_TOKEN: Final = -1
 """The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
 
+UNREADABLE: Final = -3
+"""The key that stands for a request whose header can't be read, so that none is known."""
+
+HEADLESS: Final = frozenset((SASL_TOKEN, UNREADABLE))
+"""Without a header that says which API it is."""
+
 STRAY: Final = -(1 << 16)
 """The key that stands for a response which answers no request, where such are asked for."""
+
+STAND_INS: Final = {SASL_TOKEN: "SASL token", UNREADABLE: "unreadable", STRAY: "stray response"}
+"""What is shown in place of an API's name for the keys that stand for none."""
 
 GSSAPI_START: Final = 0x60
 """How a GSSAPI token begins (RFC 2743, 3.1). A client of 0.9 sends one first of all, without a
@@ -106,7 +115,7 @@ class Pending:
     body: bytes | None = None
     rules: tuple[str, ...] = ()
     opaque: bool = False
-    """A raw SASL token: neither it nor what answers it has a header."""
+    """Neither it nor what answers it has a header that can be read: `HEADLESS`."""
     note: str = ""
     group: str | None = None
     """The group that the request names, where somebody asked for it."""
@@ -165,6 +174,23 @@ class Pairing:
                 del self.waiting[at]
                 return pending, at == 0
         return None, False
+
+    def passed_over(self, correlation_id: int) -> list[Pending]:
+        """Take out what has no header in front of the request that this response answers: brokers answer
+        in order, and not at all the last token of GSSAPI.
+
+        >>> pairing = Pairing()
+        >>> for token in (True, False):
+        ...     _ = pairing.sent(Pending(7, SASL_TOKEN, 0, "a", 20, 0, 0, opaque=token))
+        >>> len(pairing.passed_over(8)), len(pairing.passed_over(7)), len(pairing.waiting)
+        (0, 1, 1)
+        """
+        waiting = self.waiting
+        found: list[Pending] = []
+        if waiting and waiting[0].opaque and any(_is(each, correlation_id) for each in waiting):
+            while waiting[0].opaque:
+                found.append(waiting.popleft())
+        return found
 
     def asked(self) -> dict[int, tuple[int, int]]:
         """(key, version) of the requests that wait, by correlation id."""
@@ -290,11 +316,7 @@ class Exchange:
     @property
     def api(self) -> str:
         """The name of the API."""
-        if self.key == SASL_TOKEN:
-            return "SASL token"
-        if self.key == STRAY:
-            return "stray response"
-        return name_of(self.key) or f"key {self.key}"
+        return STAND_INS.get(self.key) or name_of(self.key) or f"key {self.key}"
 
     @property
     def end(self) -> int:
@@ -337,7 +359,7 @@ class Exchange:
         """Name of the response's first error; empty: none; None: no response, or undecodable."""
         if self._error is _UNREAD:
             self._error = None
-            if self.response_body is not None and self.key != SASL_TOKEN:
+            if self.response_body is not None and self.key not in HEADLESS:
                 try:
                     body = self.response_body
                     version = body_version(self.key, self.version, "response", body)
@@ -374,7 +396,7 @@ class Exchange:
         return getattr(self, column)
 
     def _decoded(self, direction: Direction, body: bytes | None) -> dict[str, Any] | None:
-        if body is None or self.key == SASL_TOKEN:
+        if body is None or self.key in HEADLESS:
             return None
         try:
             version = body_version(self.key, self.version, direction, body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, Pending
+from barnabas.captures.kafka.exchange import Exchange, Pending
 
 
 def outcome(
@@ -33,7 +33,7 @@ def outcome(
         client_address=client_address,
         client_id=pending.client_id,
         broker=broker,
-        key=SASL_TOKEN if pending.opaque else pending.key,
+        key=pending.key,
         version=pending.version,
         correlation_id=pending.correlation_id,
         request_size=pending.size,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
 from barnabas.captures.kafka.phrases import cluster, groups, offsets, records, sasl, transactions
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.captures.kafka.wording import (
@@ -47,7 +47,7 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     context = Context() if context is None else context
     if exchange.sasl:
         return shorten(exchange.sasl, WIDTH)
-    if exchange.key == SASL_TOKEN:
+    if exchange.key in HEADLESS:
         came = "?" if exchange.response_size is None else exchange.response_size
         return f"{exchange.request_size} bytes → {came} bytes"
     if exchange.key not in NAMES:

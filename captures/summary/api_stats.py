@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.exchange import SASL_TOKEN
+from barnabas.captures.kafka.exchange import STAND_INS
 from barnabas.specs.registry import NAMES
 
 KINDS: Final = 1000
@@ -95,7 +95,7 @@ class Tally:
 
 
 def _name(key: int) -> str:
-    own = {SASL_TOKEN: "SASL token", OTHERS: "others"}
+    own = {**STAND_INS, OTHERS: "others"}
     return own.get(key) or NAMES.get(key, f"key {key}")
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import GSSAPI_START, HEADLESS, Exchange
 from barnabas.specs import records
 from barnabas.specs.codec.spans import spans
 from barnabas.specs.frames import Direction, Short, request_head, response_body
@@ -68,17 +68,17 @@ class Masking:
 
     def hides(self, direction: Direction, key: int) -> bool:
         """Whether messages of an API may hold something that is to be hidden."""
-        if key == SASL_TOKEN or has_secrets(key, direction):
+        if key in HEADLESS or has_secrets(key, direction):
             return True
         if self.key is None:
             return False
         return name_of(key) is None or has_payload(key, direction)
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
-        """A whole frame, its size in front. `key` may be SASL_TOKEN: no secret of it is shown."""
+        """A whole frame, its size in front. `key` may be in HEADLESS: no secret of it is shown."""
         if not self.hides(direction, key):
             return Masked(frame, {})
-        if key == SASL_TOKEN:
+        if key in HEADLESS:
             # the tag that every GSSAPI exchange begins with says that this is one, and no more
             begins = 5 if frame[4:5] == bytes([GSSAPI_START]) else 4
         else:

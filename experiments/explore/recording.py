@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
+from barnabas.captures.kafka.exchange import HEADLESS, Exchange
 from barnabas.proxy.connection.requests import ANSWERED, REFUSED
 from barnabas.proxy.matching.settings import Settings
 
@@ -42,7 +42,7 @@ class Seen(Settings):
 
 def seen(exchange: Exchange) -> Seen:
     """What is kept of an exchange; of its bodies only error codes are read."""
-    ruled = exchange.key != SASL_TOKEN and not any(
+    ruled = exchange.key not in HEADLESS and not any(
         note in exchange.note for note in (ANSWERED, REFUSED)
     )
     return Seen(

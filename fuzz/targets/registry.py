@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from barnabas.captures.addresses import address_in
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.target import Target
@@ -24,10 +25,10 @@ class Kind(NamedTuple):
 def _address(text: str, own: bool) -> Target:
     from barnabas.fuzz.targets.address import address
 
-    host, colon, port = text.rpartition(":")
-    if not (colon and host and port.isdecimal() and 1 <= int(port) <= 65535):
+    found = address_in(text)
+    if found is None:
         raise Misuse(f"address:{text}: HOST:PORT is expected, e.g. address:127.0.0.1:9092")
-    return address(host.strip("[]"), int(port), own=own)
+    return address(*found, own=own)
 
 
 def _apache(text: str, own: bool) -> Target:

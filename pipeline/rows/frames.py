@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.conversation import facts_of, head_of
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import LIMIT, SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.exchange import HEADLESS, LIMIT, STRAY, Exchange
 from barnabas.captures.kafka.framing import CapturedFrame
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.rows.columns import Column
@@ -125,7 +125,7 @@ class Frames:
     ) -> None:
         asked = direction == "request"
         body = exchange.request_body if asked else exchange.response_body
-        tried = body is not None and exchange.key != SASL_TOKEN
+        tried = body is not None and exchange.key not in HEADLESS
         row |= {
             "api": exchange.api,
             "key": exchange.key,

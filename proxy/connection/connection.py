@@ -22,7 +22,7 @@ from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Hide
 from barnabas.proxy.connection.draft_handler import Way
 from barnabas.proxy.connection.egress import Departures
 from barnabas.proxy.connection.ingress import foreign
-from barnabas.proxy.connection.requests import ADDRESSES, UNREADABLE, Requests
+from barnabas.proxy.connection.requests import ADDRESSES, UNREAD, Requests
 from barnabas.proxy.connection.responses import Responses
 from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.shared_state import Crossing
@@ -66,6 +66,7 @@ class Connection:
         resolve: Resolve,
         find: Find,
         observed: bool = False,
+        rehearses: bool = False,
         limits: Limits = Limits(),  # noqa: B008 - frozen
     ) -> None:
         self.state = State(
@@ -79,6 +80,7 @@ class Connection:
             resolve=resolve,
             find=find,
             observed=observed,
+            rehearses=rehearses,
             limits=limits,
         )
         self.departures = Departures(self.state)
@@ -324,7 +326,7 @@ class Connection:
         if direction == "request":
             key = int.from_bytes(first[:2], signed=True)
             hides = state.inbound[direction].size > 1 and leaks(key)
-            return self.requests.headless(now, key, ADDRESSES if hides else UNREADABLE)
+            return self.requests.headless(now, key, ADDRESSES if hides else UNREAD)
         return state.outlet[direction].busy
 
     def _cut_off(self, direction: Direction) -> None:

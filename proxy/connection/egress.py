@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from barnabas.captures.kafka.conversation import CUT_OFF
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending
+from barnabas.captures.kafka.exchange import Pending
 from barnabas.captures.writing.masking import UNSOLICITED
 from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.send_queue import Held, Item, Window
@@ -324,7 +324,7 @@ def _kind(item: Item) -> tuple[int, int]:
         return message.key, message.version
     if pending is None:
         return UNSOLICITED, -1
-    return SASL_TOKEN if pending.opaque else pending.key, pending.version
+    return pending.key, pending.version
 
 
 def decided(decisions: list[Decision]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.captures.kafka.context.naming import group_of
-from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, Pending
+from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE, Pending
 from barnabas.proxy.connection.egress import Departures, decided
 from barnabas.proxy.connection.sasl import heard
 from barnabas.proxy.connection.send_queue import Item
@@ -23,7 +23,7 @@ from barnabas.specs.malformed import Malformed
 
 ANSWERED: Final = "answered by the proxy"
 REFUSED: Final = "request not sent on: its version is not offered"
-UNREADABLE: Final = "the header can't be read"
+UNREAD: Final = "the header can't be read"
 ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 """The same of an API that has any: if a broker answers, that may not pass."""
 
@@ -92,12 +92,12 @@ class Requests:
         keeps its place: True if it can't leave yet.
         """
         inbound, client_id = self.inbound, self.state.client_id
+        stands_for = SASL_TOKEN if key == SASL_TOKEN else UNREADABLE
         inbound.head = None
         inbound.pending = Pending(
-            0, SASL_HANDSHAKE, 0, client_id, inbound.size, now, now, opaque=True, note=note
+            0, stands_for, 0, client_id, inbound.size, now, now, opaque=True, note=note
         )
-        unknown = key not in NAMES  # it may be a token: GSSAPI of 0.9 begins without a handshake
-        hidden = self.state.hide("request", SASL_TOKEN if unknown else key, -1)
+        hidden = self.state.hide("request", key if key in NAMES else stands_for, -1)
         if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
             return True
         self._enter(inbound.pending)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from barnabas.captures.kafka.conversation import UNASKED
+from barnabas.captures.kafka.conversation import PASSED_OVER, UNASKED
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending, body_version
-from barnabas.captures.writing.masking import UNSOLICITED
 from barnabas.proxy.connection.egress import Departures
-from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREADABLE, Requests
+from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREAD, Requests
 from barnabas.proxy.connection.sasl import answered
 from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State
@@ -48,14 +47,18 @@ class Responses:
         busy = state.outlet["response"].busy or bool(state.crossing.partitions)
         waiting = state.pairing.waiting
         inbound.pending = None
-        opaque = bool(waiting) and waiting[0].opaque
-        if not opaque:
-            if inbound.size < 4:
-                raise Malformed("header", 0, f"a response of {inbound.size} bytes")
+        correlation_id = None
+        if inbound.size >= 4:
             if have < 8:
                 raise Short
-        correlation_id = None if opaque else _RESPONSE.unpack_from(view)[1]
-        inbound.pending, in_order = state.pairing.answer(correlation_id)
+            correlation_id = _RESPONSE.unpack_from(view)[1]
+            for unanswered in state.pairing.passed_over(correlation_id):
+                state.done(unanswered, note=PASSED_OVER)
+                self.departures.turn(unanswered, now)
+        elif not (waiting and waiting[0].opaque):
+            raise Malformed("header", 0, f"a response of {inbound.size} bytes")
+        opaque = bool(waiting) and waiting[0].opaque
+        inbound.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
         pending = inbound.pending
         if pending is not None and (
             leaks(pending.key, pending.version) or pending.note == ADDRESSES
@@ -65,14 +68,19 @@ class Responses:
             state.withhold(pending, inbound.frames, at, inbound.size, reason, now)
             return True
         if pending is None:
+            # it may be of any API: a real address may not leave
             reason = f"nobody waits for correlation id {correlation_id}"
-            state.flag("response", inbound.frames, at, reason)
-            return state.hide("response", UNSOLICITED, -1) or busy
+            if state.rehearses:
+                state.flag("response", inbound.frames, at, reason)
+                return busy
+            state.unread("response", inbound.frames, at, reason)
+            reason += "; addresses in such a response can't be replaced"
+            state.withhold(None, inbound.frames, at, inbound.size, reason, now)
+            return True
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
             state.flag("response", inbound.frames, at, reason)
-        key = SASL_TOKEN if pending.opaque else pending.key
-        hidden = state.hide("response", key, pending.version)
+        hidden = state.hide("response", pending.key, pending.version)
         marked = pending in self.departures.marked
         if hidden or busy or marked or self.departures.must_wait(pending):
             return True
@@ -102,7 +110,7 @@ class Responses:
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
         pending, ordinal = self.inbound.pending, self.inbound.frames - 1
-        if pending is None:  # nobody asked for it, but it keeps its place
+        if pending is None:  # it can't be read, but keeps its place
             self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
         elif self.departures.marked.get(pending) == "":
             del self.departures.marked[pending]  # the client has not asked for this one
@@ -132,7 +140,7 @@ class Responses:
         decisions: list[Decision] = []
         start, unread = _body(frame, pending)
         offset = 4 + start
-        if (pending.key in SASL) and not pending.note:
+        if pending.key in SASL or pending.key == SASL_TOKEN:
             outcome = answered(state.sasl, pending, frame[offset:])
             if outcome:
                 state.cut("response", at, {"frame": ordinal, "sasl": outcome})
@@ -209,7 +217,7 @@ class Responses:
 def _told(pending: Pending) -> str:
     """A request whose answer may not pass, and why that can't be read."""
     if pending.opaque:
-        return f"a request of which {UNREADABLE}"
+        return f"a request of which {UNREAD}"
     return f"{NAMES[pending.key]} v{pending.version}, which is not offered,"
 
 

@@ -60,6 +60,7 @@ class State:
         resolve: Resolve,
         find: Find,
         observed: bool,
+        rehearses: bool,
         limits: Limits,
     ) -> None:
         self.number = number
@@ -72,6 +73,8 @@ class State:
         self.resolve = resolve
         self.find = find
         self.observed = observed
+        self.rehearses = rehearses
+        """Whether this has passed already, and no client hears of it: see `barnabas.proxy.rehearsal`."""
         self.limits = limits
         self.client_id: str | None = None
         self.ordinal = 0
@@ -270,12 +273,14 @@ class State:
         self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
 
     def withhold(
-        self, pending: Pending, ordinal: int, at: int, size: int, reason: str, now: int
+        self, pending: Pending | None, ordinal: int, at: int, size: int, reason: str, now: int
     ) -> None:
-        """A response that has come may not pass: close both sides, say why in words, log and capture."""
+        """A response that has come (pending: to what, if to anything) may not pass: close both sides, say
+        why in words, log and capture."""
         note = "response not sent on: connection closed"
         self.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
-        self.done(pending, size, came=now, note=note)
+        if pending is not None:
+            self.done(pending, size, came=now, note=note)
         self.give_up(reason)
 
     def done(

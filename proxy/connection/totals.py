@@ -15,4 +15,4 @@ class Totals:
     rejected: int = 0
     """Connections that rules did not take."""
     undecoded: int = 0
-    """Frames of unknown APIs, with unreadable headers, or that nobody asked for: passed on."""
+    """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""

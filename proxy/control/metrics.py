@@ -17,7 +17,7 @@ from prometheus_client.core import (
     Metric,
 )
 
-from barnabas.captures.kafka.exchange import SASL_TOKEN
+from barnabas.captures.kafka.exchange import STAND_INS
 from barnabas.captures.summary.api_stats import PER_OCTAVE, Tally
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.control.history import History
@@ -140,7 +140,7 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
     )
     yield _counter(
         "undecodable_frames",
-        "Frames passed on that no schema reads, or that nobody asked for.",
+        "Frames that no schema reads, or that nobody asked for.",
         (),
         [((), totals.undecoded)],
     )
@@ -207,4 +207,4 @@ def _by_direction(counts: Counter[str]) -> Iterator[Row]:
 
 def _api(key: int) -> str:
     """As the tally's rows name it; a key that nobody knows is not told apart from others."""
-    return "SASL token" if key == SASL_TOKEN else NAMES.get(key, "unknown")
+    return STAND_INS.get(key) or NAMES.get(key, "unknown")

@@ -3,8 +3,7 @@
 acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
 that is taken out; where it came otherwise and has acks=0 now, none comes.
 Order: kept.
-In flight: by the correlation id that the client sent; a response with another passes, and is
-flagged.
+In flight: by the correlation id that the client sent; a response with another closes the connection.
 """
 
 from __future__ import annotations

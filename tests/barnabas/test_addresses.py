@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.addresses import parse_address, parse_host, parse_ports
+from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
 from barnabas.trouble import Trouble
 
 HOSTS = ["a b", "a\nb", "\x1b[31m", "x" * 255, "a..b", ".a", "xn--zz\u0378"]
@@ -17,12 +17,22 @@ def test_names_that_nobody_can_have(host: str) -> None:
             refused()
 
 
-@pytest.mark.parametrize("port", ["", "0", "-1", "65536", "1" * 5000, "1_0", "\u00b2"])
+@pytest.mark.parametrize("port", ["", "0", "-1", "65536", "1" * 5000, "1_0", "\u00b2", "\u0669"])
 def test_ports_that_are_none(port: str) -> None:
     with pytest.raises(Trouble, match="HOST:PORT is expected"):
         parse_address(f"localhost:{port}")
     with pytest.raises(Trouble, match="FIRST-LAST is expected"):
         parse_ports(f"{port}-9092")
+
+
+@pytest.mark.parametrize("host", ["-", "--listen", "[::1", "::1]", "[]"])
+def test_what_is_no_host_is_refused_with_an_example_of_one(host: str) -> None:
+    with pytest.raises(Trouble, match=r"HOST:PORT is expected, e\.g\. localhost:9092"):
+        parse_address(f"{host}:9")
+    with pytest.raises(Trouble, match=r"HOST:PORT is expected, e\.g\. localhost:9092"):
+        parse_servers(f"a:1,{host}:9")
+    with pytest.raises(Trouble, match=r"a host without a port is expected, e\.g\. localhost"):
+        parse_host(host, "--advertise")
 
 
 def test_a_link_local_address_may_name_its_scope() -> None:

@@ -49,7 +49,9 @@ def test_whole_numbers() -> None:
     assert [whole(one) for one in (7, "7", " 7 ", "-7", -7)] == [7, 7, 7, -7, -7]
 
 
-@pytest.mark.parametrize("value", ["", "host", "host:", ":1", "host:0", "host:65536", "a:1,,b:2"])
+@pytest.mark.parametrize(
+    "value", ["", "host", "host:", ":1", "host:0", "host:65536", "a:1,,b:2", "[::1:9", "a:\u0669"]
+)
 def test_what_is_no_address(value: str) -> None:
     with pytest.raises(ValueError, match="is no host:port"):
         addresses(value)

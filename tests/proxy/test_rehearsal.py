@@ -13,6 +13,7 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.faults import CONNECTIONS, FAULTS
@@ -215,6 +216,17 @@ def test_the_capture_of_a_live_run_gives_its_decisions(
         assert found.decision == found.recorded, found.frame
     again = list(Rehearsal(loads(text), reader.meta["began"]).run(CaptureReader(capture)))
     assert [found.row() for found in again] == [found.row() for found in rehearsed]
+
+
+def test_a_response_to_a_request_that_a_capture_lacks_ends_no_rehearsal() -> None:
+    beats = b"".join(request("Heartbeat", number) for number in (2, 3))
+    events: list[Event] = [
+        Opened(1, 0, "127.0.0.1:5", "127.0.0.1:9092", {}),
+        Chunk(1, "arrived", "response", 1, response("Heartbeat", 1), ()),
+        Chunk(1, "arrived", "request", 2, beats, ()),
+    ]
+    rehearsed = Rehearsal(loads(scenario("Heartbeat", "request", "close", 1))).run(events)
+    assert [found.decision[0] for found in rehearsed][-1:] == [("first",)]
 
 
 def test_another_seed_decides_otherwise_on_the_same_capture(tmp_path: Path) -> None:

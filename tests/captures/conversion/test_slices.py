@@ -184,6 +184,18 @@ def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path, size: int) -
         assert b"hunter2" not in out.read_bytes()
 
 
+def test_a_request_without_a_header_stays_one(tmp_path: Path) -> None:
+    frame = bytes.fromhex("00240002 00000009 7d00") + TOKEN * 1000  # of a client id of 32,000 bytes
+    said = [*talk(), ("request", len(frame).to_bytes(4) + frame), ("response", response(9, 12, 0))]
+    path = others(tmp_path / "f", said)
+    whole = converted(path, tmp_path / "whole.pcapng")
+    part = converted(path, tmp_path / "part.pcapng", Wanted(only="api == 'unreadable'"))
+    for out, expected in ((whole, rows(path)), (part, rows(path, "api == 'unreadable'"))):
+        assert expected[-1]["api"] == "unreadable"
+        assert rows(out) == expected
+        assert b"hunter2" not in out.read_bytes()
+
+
 def test_what_can_not_be_read_is_overwritten(tmp_path: Path) -> None:
     """A frame that is cut off by a gap, and one by the end."""
     ask = request(9, 36, 2, auth_bytes=TOKEN * 4)

@@ -167,6 +167,17 @@ def test_unknown_apis_and_stray_responses_are_counted() -> None:
     assert conversations.undecoded == 2
 
 
+def test_without_a_header_it_is_a_token_only_where_one_may_come() -> None:
+    short = b"\0\0\0\1?"
+    handshake, token = request(1, 17, 0, mechanism="GSSAPI"), b"\0\0\0\2\5\4"
+    for said, first in (("unreadable", b""), ("SASL token", handshake)):
+        found = exchanges(
+            arrived("request", 0, first + (token if first else short) + request(2)),
+            arrived("response", 1, (response(1, 17, 0) if first else b"") + response(2)),
+        )
+        assert [(x.api, x.note) for x in found[-2:]] == [(said, "no response"), ("Metadata", "")]
+
+
 def test_frame_by_frame() -> None:
     events = (
         opened(),

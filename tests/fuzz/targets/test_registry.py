@@ -32,6 +32,7 @@ def test_the_example_of_two_is_a_target() -> None:
         ("embedded:2", "there is one embedded cluster"),
         ("address:here", "HOST:PORT"),
         ("address:127.0.0.1:99999", "HOST:PORT"),
+        ("address:[::1:9", "HOST:PORT"),
         ("address:192.0.2.1:9092", "--i-own-this-target"),
         ("decoder:mine", "there are: specs, captures, frames, kafka-clients@"),
         ("decoder:kafka-clients", "there are: specs"),

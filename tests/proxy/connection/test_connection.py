@@ -53,16 +53,6 @@ def test_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
     assert actor.connection.idle
 
 
-def test_a_wrong_correlation_id_is_passed_flagged_and_counted() -> None:
-    actor = Stage().actor()
-    actor.ask(heartbeat(5))
-    actor.answer(beat(99))
-    assert actor.sent["response"] == beat(99)
-    assert actor.stage.totals.undecoded == 1
-    assert "nobody waits for correlation id 99" in actor.said[0]
-    assert "undecodable" in actor.cuts[0]
-
-
 @slicings
 def test_acks_0_never_waits_and_is_drained_before_the_end(chunks: Chunks) -> None:
     actor = Stage(rule("{delay: 50ms}", "{api: Produce, direction: request}")).actor()

@@ -66,9 +66,9 @@ def test_a_request_that_can_not_be_read_stays_behind_a_delayed_one(
     assert actor.connection.idle
 
 
-@pytest.mark.parametrize("odd", [raw(b"\0\0"), beat(99), raw(b"")])
+@pytest.mark.parametrize("odd", [raw(b"\0\0"), raw(b"")])
 @slicings
-def test_a_response_that_nobody_asked_for_stays_behind_a_delayed_one(
+def test_a_response_that_cannot_be_read_stays_behind_a_delayed_one(
     odd: bytes, chunks: Chunks
 ) -> None:
     stage = Stage(rules(LATE_ANSWER))

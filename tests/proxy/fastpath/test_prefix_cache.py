@@ -113,7 +113,8 @@ def test_a_frame_that_is_shorter_than_its_beginning_is_not_familiar() -> None:
 )
 def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) -> None:
     rules = RULES.replace("timeout_ms == `7`", where)
-    actor = warm(rules)
+    actor = Stage(rules, observed=False).actor()
+    actor.ask(produce(0) + heartbeat(1))
     actor.stage.wait(50)
     frame = produce(2)
     actor.ask(frame[:-1])

@@ -193,7 +193,8 @@ def test_03_behind_a_dropped_message_nothing_comes_until_somebody_closes(
     actor.ask(beat(1), chunks)
     actor.answer(alive(1), chunks)
     actor.ask(beat(2) + commit(3), chunks)
-    actor.answer(alive(2) + response("OffsetCommit", 3, version=2), chunks)
+    if direction == "response":  # a broker answers what it got
+        actor.answer(alive(2) + response("OffsetCommit", 3, version=2), chunks)
     actor.stage.wait(60_000)
     assert actor.ids("response")[:1] == [1]
     if direction == "request":
@@ -235,19 +236,41 @@ def test_04_correlation_ids_are_unique_per_connection_only(chunks: Chunks) -> No
 
 @slicings
 @pytest.mark.parametrize("observed", [True, False])
-def test_04_correlation_ids_are_verified_and_a_wrong_one_passes_flagged(
+def test_04_correlation_ids_are_verified_and_a_wrong_order_passes_flagged(
     chunks: Chunks, observed: bool
 ) -> None:
     actor = Stage(observed=observed).actor()
     actor.ask(beat(1) + beat(2) + beat(3), chunks)
-    wrong = alive(1) + alive(99) + alive(3) + alive(2)
+    wrong = alive(1) + alive(3) + alive(2)
     actor.answer(wrong, chunks)
     assert actor.sent["response"] == wrong
     assert [line.partition(": ")[2] for line in actor.said] == [
-        "response passed on undecoded: nobody waits for correlation id 99",
         "response passed on undecoded: correlation id 3 came out of turn",
     ]
-    assert actor.stage.totals.undecoded == 2
+    assert actor.stage.totals.undecoded == 1
+
+
+@slicings
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("wrong", [99, 1], ids=["unknown", "answered already"])
+def test_04_a_response_that_nobody_waits_for_closes_the_connection(
+    wrong: int, chunks: Chunks, observed: bool
+) -> None:
+    actor = Stage(observed=observed).actor()
+    actor.ask(beat(1) + beat(2), chunks)
+    brokers = [{"node_id": 1, "host": "real", "port": 9092}]
+    actor.answer(alive(1), chunks)
+    actor.answer(response("Metadata", wrong, brokers=brokers, topics=[]), chunks)
+    assert actor.sent["response"] == alive(1)
+    assert over(actor)
+    assert [line.partition(": ")[2] for line in actor.said] == [
+        f"nobody waits for correlation id {wrong}; addresses in such a response can't be replaced; "
+        "connection closed"
+    ]
+    assert actor.stage.totals.undecoded == 1
+    said = {key: value for cut in actor.cuts for key, value in cut.items()}
+    assert said["undecodable"] == f"nobody waits for correlation id {wrong}"
+    assert said["left"] == "never"
 
 
 @slicings

@@ -62,12 +62,32 @@ def test_09_gssapi_of_0_9_starts_raw(chunks: Chunks, observed: bool, later: byte
 
 
 @slicings
+def test_09_the_last_token_of_gssapi_is_not_answered_and_takes_no_others_answer(
+    chunks: Chunks,
+) -> None:
+    """Java's server of GSSAPI has nothing more to say; brokers then send no frame at all."""
+    actor = Stage().actor()
+    sasl(actor, raw(GSS), raw(b"\x60challenge"), chunks)
+    actor.ask(raw(b"\x05\x04last") + request("Metadata", 0) + beat(1), chunks)
+    brokers = [{"node_id": 1, "host": "real", "port": 9092}]
+    actor.answer(response("Metadata", 0, brokers=brokers, topics=[]) + alive(1), chunks)
+    assert b"real" not in actor.sent["response"]
+    told = [("SASL token", ""), ("SASL token", "no response"), ("Metadata", ""), ("Heartbeat", "")]
+    assert [(x.api, x.note) for x in actor.done] == told
+    assert actor.stage.totals.undecoded == 0
+    assert actor.connection.idle
+
+
+@slicings
 def test_09_in_mid_connection_the_same_bytes_are_no_token_but_undecodable(chunks: Chunks) -> None:
     actor = Stage().actor()
     sasl(actor, beat(1), alive(1), chunks)
-    actor.ask(raw(GSS) + beat(2), chunks)
-    assert actor.sent["request"] == beat(1) + raw(GSS) + beat(2)
-    assert actor.stage.totals.undecoded == 1
+    sasl(actor, raw(GSS) + raw(b"?") + beat(2), raw(b"") + raw(b"") + alive(2), chunks)
+    assert actor.sent["request"] == beat(1) + raw(GSS) + raw(b"?") + beat(2)
+    assert actor.stage.totals.undecoded == 2
+    assert [x.api for x in actor.done] == ["Heartbeat", "unreadable", "unreadable", "Heartbeat"]
+    counted = {row.api: row.count for row in actor.stage.tally.rows()}
+    assert counted == {"Heartbeat": 2, "unreadable": 2}
 
 
 @slicings
@@ -90,6 +110,8 @@ def test_09_handshake_v0_is_followed_by_raw_tokens_and_v1_by_sasl_authenticate(
         "SaslHandshake",
         "SaslAuthenticate",
     ]
+    counted = {row.api: row.count for row in actor.stage.tally.rows()}
+    assert counted == {"SaslHandshake": 2, "SASL token": 1, "SaslAuthenticate": 1}
     assert actor.stage.totals.undecoded == 0
     assert "secret" not in str([x.row() for x in actor.done])
 
