@@ -6,14 +6,16 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from barnabas import __version__
 from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
+from barnabas.cli.console.options import Narrow
 from barnabas.cli.console.terminal import lines
 from barnabas.cli.ctl.ctl import ctl_app
 from barnabas.cli.experiments.command import experiment_app
@@ -25,8 +27,21 @@ from barnabas.cli.scenarios.commands import scenario_app
 from barnabas.cli.specs.commands import spec_app
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
+
+class _Root(TyperGroup):
+    """Who reads what is printed may have seen enough: that is no trouble, and typer would exit with 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise typer.Exit(FINE) from None
+
+
 app = typer.Typer(
     name="barnabas",
+    cls=_Root,
     help="A protocol test bench and man-in-the-middle proxy for Apache Kafka.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -67,7 +82,7 @@ def _root(
         stop_at_eof()
 
 
-app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
+app.command("proxy", cls=Narrow, epilog=PROXY_EXAMPLES)(proxy_command)
 app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
 app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
@@ -81,11 +96,10 @@ def peers_list(
     ] = False,
 ) -> None:
     """List the kinds of brokers that can be started, and the versions that were seen working."""
-    import json
-
+    from barnabas.cli.console.json_text import json_text
     from barnabas.cli.peers.run import kinds, startable
 
-    for line in map(json.dumps, startable()) if as_json else kinds():
+    for line in map(json_text, startable()) if as_json else kinds():
         typer.echo(line)
 
 
@@ -136,8 +150,6 @@ def main() -> None:
     except Trouble as trouble:
         sys.stderr.write(f"barnabas: {lines(str(trouble))}\n")
         sys.exit(trouble.code)
-    except BrokenPipeError:
-        sys.exit(FINE)
     except OSError as problem:
         if problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 from urllib.parse import urlencode
 
+from barnabas.captures.kafka.wording import plural
 from barnabas.control_client import Client, Refused, Unreachable
 from barnabas.testing.exchange import Exchange, Row
 from barnabas.testing.process import LOOK, Ended, Process, running
@@ -70,7 +71,7 @@ class KafkaProxy:
         found = self._look(wanted)
         if found["lost"]:
             raise Incomplete(
-                f"{found['lost']} exchanges passed faster than they could be logged: "
+                f"{plural(found['lost'], 'exchange')} passed faster than they could be logged: "
                 "what is left says nothing about all of them"
             )
         selected = selection(wanted, found)
@@ -171,7 +172,7 @@ class KafkaProxy:
                 self.process.check()
                 if time.monotonic() > end:
                     raise Incomplete(
-                        f"{count} exchanges are over but were not logged in {TIMEOUT:g} s"
+                        f"{plural(count, 'exchange')} over but not logged in {TIMEOUT:g} s"
                     )
                 time.sleep(LOOK)
 
@@ -179,7 +180,7 @@ class KafkaProxy:
         seen = self.exchanges()
         lines = [f"{len(found)} of {count} with {described(wanted)} passed within {timeout:g} s"]
         lines += self._unanswered()
-        lines.append(f"all that passed is {len(seen)} exchanges" + (":" if seen else ""))
+        lines.append(f"all that passed is {plural(len(seen), 'exchange')}" + (":" if seen else ""))
         if len(seen) > SHOWN:
             lines[-1] += f" the last {SHOWN} of them"
         return "\n  ".join([*lines, *map(str, seen[-SHOWN:])])
@@ -192,7 +193,7 @@ class KafkaProxy:
             if count:
                 who, broker = row["client_id"] or row["client_address"], row["broker"]
                 where = "the bootstrap server" if broker is None else f"broker {broker}"
-                yield f"{who} waits for {where} to answer {count} request{'s' * (count > 1)}"
+                yield f"{who} waits for {where} to answer {plural(count, 'request')}"
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import Final
 
+from barnabas.captures.kafka.wording import plural
 from barnabas.testing.kafka_proxy import SHOWN, KafkaProxy
 from barnabas.testing.process import Ended, command
 from barnabas.testing.scenario import rule_line
@@ -44,7 +45,7 @@ def _exchanges(proxy: KafkaProxy) -> list[str]:
     if not lines:
         return [found.stderr.strip() or "nothing passed"]
     left_out = len(lines) - SHOWN
-    return [f"... {left_out} exchanges before these"] * (left_out > 0) + lines[-SHOWN:]
+    return [f"... {plural(left_out, 'exchange')} before these"] * (left_out > 0) + lines[-SHOWN:]
 
 
 def _end(proxy: KafkaProxy) -> list[str]:

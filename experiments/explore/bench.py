@@ -17,7 +17,7 @@ from barnabas.experiments.explore.recording import Seen
 from barnabas.experiments.explore.recovery import recovery_ms
 from barnabas.experiments.explore.result import Result
 from barnabas.experiments.explore.target import Target
-from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.rules.rules import Rules, causes
 from barnabas.proxy.scenario.file import Scenario
 
 
@@ -97,6 +97,6 @@ def _fault(target: Target, proxied: Proxied) -> dict[str, object]:
         "cut": target.cut,
         "scenario": target.name,
         "reached": rule.fired > 0 and not rule.unable,
-        "trouble": rule.trouble,
+        "trouble": causes(rule.troubles, rule.unable),
         "recovery_ms": recovery_ms(proxied.exchanges, target.cut, target.direction),
     }

@@ -242,7 +242,7 @@ class Writer:
     def write(self, event: Event) -> None:
         """Add a line, so that it stays whatever happens next."""
         values = event.model_dump(exclude_none=True)
-        self._file.write(json.dumps(values, ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(values) + "\n")
 
     def close(self) -> None:
         """End it."""

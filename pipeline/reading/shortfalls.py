@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.wording import plural
 
 
 class Shortfall(NamedTuple):
@@ -38,8 +39,10 @@ def left(conversations: Conversations, undecoded: int, skipped: int) -> Iterator
     """What a connection that has just ended adds to the counts of before."""
     count = conversations.undecoded - undecoded
     if count:
-        reason = f"{count} frames of unknown APIs, without a header, or that nobody asked for"
+        reason = (
+            f"{plural(count, 'frame')} of unknown APIs, without a header, or that nobody asked for"
+        )
         yield Shortfall("undecoded", reason, None)
     size = conversations.skipped - skipped
     if size:
-        yield Shortfall("skipped", f"{size} bytes in which no frame was found", size)
+        yield Shortfall("skipped", f"{plural(size, 'byte')} in which no frame was found", size)

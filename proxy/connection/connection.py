@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.draft_pairing import Talk
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Hide
@@ -181,7 +182,7 @@ class Connection:
         stuck = self.departures.abandon()
         state.crossing.forget(state)
         if stuck:
-            state.say(f"closed with {stuck} frames not sent on")
+            state.say(f"closed with {plural(stuck, 'frame')} not sent on")
         for pending in state.pairing.unanswered():
             state.done(pending, note="no response: connection closed")
         return state.actions

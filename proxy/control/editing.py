@@ -31,7 +31,11 @@ def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> s
     problems = list(found.problems)
     if not found.broken:
         alone = {"version": 1, "rules": (found.value,)}
-        document = Document(alone, {("rules", 0, *loc): line for loc, line in found.lines.items()})
+        document = Document(
+            alone,
+            {("rules", 0, *loc): line for loc, line in found.lines.items()},
+            unread={("rules", 0, *loc) for loc in found.unread},
+        )
         try:
             name = Scenario.model_validate(alone, context={"faults": faults}).rules[0].name
         except ValidationError as error:

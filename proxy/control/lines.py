@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from barnabas.captures.kafka.wording import plural
 
 Found = Mapping[str, Any]
 
@@ -18,21 +20,40 @@ def status(found: Found) -> Iterator[str]:
     yield f"connections: {counts['open']} open, {counts['accepted']} accepted"
     yield f"rules: {found['rules']}"
     for rule in found["undecided"]:
-        yield f"rule {rule['rule']!r}: {rule['messages']} messages undecided: {rule['reason']}"
+        messages = plural(rule["messages"], "message")
+        yield f"rule {rule['rule']!r}: {messages} undecided: {rule['reason']}"
     names = found["topic_names"]
     if names["wanted"] or names["trouble"]:
         trouble = f": {names['trouble']}" if names["trouble"] else ""
         yield f"names of topics: {names['wanted']} are wanted by rules{trouble}"
     for row in found["apis"]:
         p50 = "-" if row["p50_ms"] is None else f"{row['p50_ms']:.2f}"
-        yield f"{row['api']}: {row['count']} exchanges, p50 {p50} ms"
+        yield f"{row['api']}: {plural(row['count'], 'exchange')}, p50 {p50} ms{_errors(found, row['api'])}"
     if found["capture"] is not None:
         capture = found["capture"]
         yield (
-            f"capture: {capture['path']}, {capture['packets']} packets, "
+            f"capture: {capture['path']}, {plural(capture['packets'], 'packet')}, "
             f"{capture['lost_packets']} lost"
-            + (f", {capture['segments']} segments closed" if capture.get("segments") else "")
+            + (
+                f", {plural(capture['segments'], 'segment')} closed"
+                if capture.get("segments")
+                else ""
+            )
         )
+
+
+def _errors(found: Found, api: str) -> str:
+    """The errors that an API's responses said, with a comma in front."""
+    return "".join(
+        f", {each['error']} {each['count']}" for each in found["errors"] if each["api"] == api
+    )
+
+
+def connections(found: Sequence[Found]) -> Iterator[str]:
+    """The connections that are open."""
+    yield from map(connection, found)
+    if not found:
+        yield "no connections"
 
 
 def connection(found: Found) -> str:
@@ -40,12 +61,12 @@ def connection(found: Found) -> str:
     broker = "bootstrap" if found["broker"] is None else f"b{found['broker']}"
     words = [f"{found['connection']:>4} {found['client_id'] or found['client_address']} → {broker}"]
     if found["waiting_requests"]:
-        words.append(f"{found['waiting_requests']} requests wait for responses")
+        words.append(f"{plural(found['waiting_requests'], 'request')} waiting for responses")
     for direction in ("request", "response"):
         way = found[direction]
-        words.append(f"{way['frames']} {direction}s")
+        words.append(plural(way["frames"], direction))
         if way["queued"] or way["held"]:
-            words.append(f"{way['queued']} {direction}s delayed, {way['held']} held")
+            words.append(f"{plural(way['queued'], direction)} delayed, {way['held']} held")
         if way["lost"]:
             words.append(f"{direction}s lost")
     return ", ".join([*words, "paused"] if found["paused"] else words)

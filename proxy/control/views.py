@@ -13,7 +13,7 @@ from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.relay import Link
 from barnabas.proxy.network.server import Proxy
-from barnabas.proxy.rules.rules import Rule, Rules
+from barnabas.proxy.rules.rules import Rule, Rules, causes
 
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:
@@ -47,9 +47,17 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
             "lost_to_followers": history.lost,
         },
         "apis": [asdict(row) for row in proxy.tally.rows()],
+        "errors": [
+            {"api": api, "error": error, "count": count}
+            for api, error, count in proxy.tally.errors()
+        ],
         "rules": len(proxy.rules.rules),
         "undecided": [
-            {"rule": each.name, "messages": each.unclear, "reason": each.doubt}
+            {
+                "rule": each.name,
+                "messages": each.unclear,
+                "reason": causes(each.doubts, each.unclear),
+            }
             for each in proxy.rules.rules
             if each.unclear
         ],

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchem
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import Unclear
+from barnabas.captures.kafka.wording import joined
 from barnabas.proxy.matching.message import (
     Message,
     Unnamed,
@@ -388,16 +389,26 @@ class Match(Settings):
                     if self.direction in (None, direction):
                         yield key, direction, version
 
+    @property
+    def kind(self) -> str:
+        """Which kinds of message, in words: all that is asked for of APIs, direction and version.
+
+        >>> Match.model_validate({"direction": "request", "topic": "orders"}).kind
+        'request'
+        """
+        names = [] if self.api is None else [api(key).name for key in sorted(self.api)]
+        words = [" or ".join(names), self.direction or "message"]
+        if self.version is not None:
+            words.append(_range_text(self.version))
+        return joined(*words)
+
     def describe(self) -> str:
         """In words.
 
         >>> Match.model_validate({"api": "joingroup", "direction": "request"}).describe()
         'JoinGroup request'
         """
-        names = [] if self.api is None else [api(key).name for key in sorted(self.api)]
-        words = [" or ".join(names) or "any", self.direction or "message"]
-        if self.version is not None:
-            words.append(_range_text(self.version))
+        words = [self.kind if self.api is not None else f"any {self.kind}"]
         if self.client_id is not None:
             words.append(f"of client {' or '.join(self.client_id)}")
         if self.broker is not None:

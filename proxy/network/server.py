@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.captures.writing.masked_flow import MaskedFlow
@@ -231,8 +232,8 @@ class Proxy:
         self.questions.forget()  # what the others want they will say
         for link in list(self._links.values()):
             link.replace(self._plan)
-        facts = f"{len(self.rules.rules)} rules, {len(same)} of them as before"
-        self._say(f"scenario: replaced by {by}: {facts}")
+        facts = f"{plural(len(self.rules.rules), 'rule')}, {len(same)} of them as before"
+        self._say(f"scenario: {_change(before, self.rules, same)} by {by}: {facts}")
         for line in remarks(scenario):
             self._say(line)
         self._note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
@@ -524,3 +525,16 @@ class Proxy:
         self._links.pop(link.connection.state, None)
         for place, count in enumerate(link.received()):
             self.received[place] += count
+
+
+def _change(before: Rules, after: Rules, same: Collection[str]) -> str:
+    """What became of the rules, in words; same: names of those that stay."""
+    gone, new = (
+        [rule.name for rule in rules.rules if rule.name not in same] for rules in (before, after)
+    )
+    match gone, new:
+        case [], [name]:
+            return f"rule {name!r} added"
+        case [name], []:
+            return f"rule {name!r} removed"
+    return "replaced"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -28,6 +29,12 @@ _WORD: Final = re.compile(r"\w+")
 
 SAID: Final = 10
 """So often something that happens again and again is said."""
+
+KINDS: Final = 100
+"""So many causes of a rule's troubles are told apart."""
+
+SHOWN: Final = 3
+"""So many of them are shown, the most frequent."""
 
 REMEMBERED: Final = 4096
 """Kinds of message of which something is remembered: a client may send any key and version."""
@@ -80,10 +87,12 @@ class Rule:
     """Messages whose body can't be read or on which the condition can't be decided: no match."""
     unable: int = 0
     """Faults that could not be done to a message: it stayed as it was."""
-    trouble: str = ""
-    """Why, for the latest of these."""
+    troubles: Counter[str] = field(default_factory=Counter)
+    """Why, and how often so; the first KINDS of them."""
+    doubts: Counter[str] = field(default_factory=Counter)
+    """Why messages could not be decided on, and how often so; the first KINDS of them."""
     doubt: str = ""
-    """Why a message could not be decided on, for the latest of those."""
+    """The same for the latest of them."""
     said: set[str] = field(default_factory=lambda: {""})
     """Such reasons that were said."""
     depends: bool = False
@@ -118,6 +127,7 @@ class Rule:
                 message.wanted |= unclear.ids
             self.unclear += 1
             self.doubt = str(unclear)
+            _note(self.doubts, self.doubt)
             return False
 
     def _holds(self, message: Message) -> bool:
@@ -162,10 +172,29 @@ class Rule:
         if self.expired:
             parts.append(f"{self.expired} timed out")
         if self.unable:
-            parts.append(f"{self.unable} could not be done: {self.trouble}")
+            parts.append(f"{self.unable} could not be done: {causes(self.troubles, self.unable)}")
         if self.unclear:
-            parts.append(f"{self.unclear} undecided: {self.doubt}")
+            parts.append(f"{self.unclear} undecided: {causes(self.doubts, self.unclear)}")
         return ", ".join(parts)
+
+
+def _note(found: Counter[str], why: str) -> None:
+    if why in found or len(found) < KINDS:
+        found[why] += 1
+
+
+def causes(found: Counter[str], total: int) -> str:
+    """The most frequent causes with their counts, in words, out of so many cases in all.
+
+    >>> causes(Counter({"a": 2}), 2), causes(Counter("aabccdde"), 9)
+    ('a', 'a (2), c (2), d (2), others (3)')
+    """
+    most = found.most_common(SHOWN)
+    rest = total - sum(count for _, count in most)
+    if len(most) == 1 and not rest:
+        return most[0][0]
+    words = [f"{why} ({count})" for why, count in most]
+    return ", ".join(words + [f"others ({rest})"] * (rest > 0))
 
 
 class Fired(NamedTuple):
@@ -320,7 +349,7 @@ class Rules:
             except Unable as problem:
                 rule.unable += 1
                 why = str(problem) if message.quotes else problem.place
-                rule.trouble = f"{fault.name}: {why}"
+                _note(rule.troubles, f"{fault.name}: {why}")
                 words = f"{fault.name} could not be done: {why}"
                 done = Fired(done.effects, (*done.text, words), (*done.trouble, words))
                 continue

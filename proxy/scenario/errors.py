@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any, Final, get_args
@@ -10,6 +11,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from barnabas.captures.kafka.wording import middle
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.matching.settings import SAID, Loc
 from barnabas.proxy.scenario.yaml_lines import Document
@@ -32,6 +34,12 @@ _MUST: Final = {
 """Wording by pydantic's type of error; its own message for any other."""
 
 
+WORD: Final = 60
+"""A longer word of what is wrong, such as a number of thousands of digits, is told by its ends."""
+
+_LONG: Final = re.compile(rf"\S{{{WORD + 1},}}")
+
+
 class ScenarioError(ValueError):
     """A scenario is wrong; `problems` has a line for everything that is."""
 
@@ -47,9 +55,13 @@ def explain(
     faults: tuple[Fault, ...] = (),
     whole: str = "the scenario",
 ) -> Iterator[tuple[int, str]]:
-    """Each problem with its line. whole: what the document is called."""
+    """Each problem with its line, unless it comes of another one. whole: what the document is called."""
     for detail in error.errors(include_url=False):
         loc = detail["loc"]
+        # where all items of a list are wrong, pydantic also calls it too short
+        lost = detail["type"] == "too_short" and detail["input"]
+        if lost or document.about_unread(loc):
+            continue
         if detail["type"] == SAID:
             text = detail["msg"]
         elif detail["type"] == "missing":
@@ -58,7 +70,7 @@ def explain(
             text = unknown("key", str(loc[-1]), _names(loc, root, faults), _place(loc[:-1], whole))
         else:
             text = f"{_place(loc, whole)}: {_phrase(detail)}"
-        yield document.line(loc), text
+        yield document.line(loc), _LONG.sub(lambda word: middle(word[0], WORD), text)
 
 
 def unknown(what: str, name: str, known: tuple[str, ...], place: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
+from operator import eq
 from typing import Any, Final
 
 import yaml
@@ -47,8 +49,14 @@ class Document:
     value: Any = None
     lines: dict[Loc, int] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)
+    unread: set[Loc] = field(default_factory=set)
+    """Where a value could not be read, which is among the problems: None stands there."""
     broken: bool = False
     """There is no value to look at."""
+
+    def about_unread(self, loc: Loc) -> bool:
+        """Whether a problem there may come of a value that could not be read, and so not be one."""
+        return any(all(map(eq, loc, unread)) for unread in self.unread)
 
     def line(self, loc: Loc) -> int:
         """The line of a place, or of the nearest one around it."""
@@ -129,7 +137,7 @@ class _Reader:
         if len(loc) > MAX_DEPTH:
             raise _Enough(f"is nested deeper than {MAX_DEPTH}")
         if isinstance(node, yaml.ScalarNode):
-            return self.scalar(node, line)
+            return self.scalar(node, loc)
         if node.tag not in _PLAIN:
             self.document.problems.append((line, f"the tag {node.tag} is not allowed"))
         if isinstance(node, yaml.SequenceNode):
@@ -154,19 +162,23 @@ class _Reader:
             values[key] = self.value(value_node, (*loc, key))
         return values
 
-    def scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+    def scalar(self, node: yaml.ScalarNode, loc: Loc) -> Any:
         kind = node.tag.rpartition(":")[2]
         number = kind in ("int", "float")
         try:
             if not number or len(node.value) <= MAX_NUMBER:
                 value = self.loader.construct_object(node)
+                if isinstance(value, float) and not isfinite(value):
+                    return self.unread(node, loc, f"{node.value} is no number: JSON has none such")
                 if not isinstance(value, int) or -(2**63) <= value < 2**63:
                     return value
         except yaml.MarkedYAMLError as error:
-            self.document.problems.append((line, f"no YAML: {error.problem}"))
-            return None
+            return self.unread(node, loc, f"no YAML: {error.problem}")
         except (ValueError, ArithmeticError, LookupError, AttributeError):
             pass  # PyYAML's readers raise what they meet
         what = "number of at most 64 bits" if number else kind
-        self.document.problems.append((line, f"no YAML: {shorten(node.value, 40)!r} is no {what}"))
-        return None
+        return self.unread(node, loc, f"no YAML: {shorten(node.value, 40)!r} is no {what}")
+
+    def unread(self, node: yaml.ScalarNode, loc: Loc, why: str) -> None:
+        self.document.unread.add(loc)
+        self.document.problems.append((node.start_mark.line + 1, why))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.captures.kafka.wording import plural, printable
+from barnabas.cli.console.json_text import json_text
 
 if TYPE_CHECKING:
     from barnabas.pipeline.analyze import Outcome
@@ -71,7 +71,7 @@ def as_json(outcome: Outcome) -> str:
         "rows": {name: result.total for name, result in outcome.results.items()},
         "report": str(outcome.report),
     }
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    return json_text(document, indent=2)
 
 
 def _findings(outcome: Outcome) -> Counter[tuple[str, str]]:

@@ -5,7 +5,6 @@ scapy opens the socket; nothing is decoded while packets pass.
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -19,8 +18,10 @@ from typing import Any, BinaryIO, Final
 
 from barnabas import __version__
 from barnabas.captures.files import private
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.pcapng import interface, packet, section, statistics
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
@@ -51,7 +52,7 @@ def capture(name: str, ports: Collection[int], path: Path, output: Output | None
         with file:
             linktype = _linktype(opened)
             file.write(section("", f"barnabas {__version__}") + interface(linktype))
-            output.ready(json.dumps({"ready": {"interface": name, "pid": os.getpid()}}))
+            output.ready(json_text({"ready": {"interface": name, "pid": os.getpid()}}))
             for ts_ns, data in _packets(opened, file, stop):
                 if _wanted(linktype, data, ports):
                     file.writelines(packet(ts_ns, data, b""))
@@ -60,12 +61,12 @@ def capture(name: str, ports: Collection[int], path: Path, output: Output | None
             file.write(statistics(time.time_ns(), "", dropped))
     except OSError as problem:
         raise Trouble(
-            f"the capture ends after {written} packets: {problem.strerror}", COULD_NOT_RUN
+            f"the capture ends after {plural(written, 'packet')}: {problem.strerror}", COULD_NOT_RUN
         ) from None
     finally:
         opened.close()
     lost = f", {dropped} dropped by the kernel" if dropped else ""
-    output.note(f"{path}: {written} packets{lost}; next: barnabas decode {path}")
+    output.note(f"{path}: {plural(written, 'packet')}{lost}; next: barnabas decode {path}")
     return FINE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -26,6 +25,7 @@ from barnabas.cli.captures.findings import (
     frames,
 )
 from barnabas.cli.captures.input import exchanges, remarks, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.specs.drafts import Draft
 from barnabas.trouble import FINDINGS, FINE
@@ -86,9 +86,9 @@ def check(
 def _print(checked: Checked, form: Format, output: Output) -> None:
     match form:
         case "json":
-            output.raw(json.dumps(as_json(checked), ensure_ascii=False, indent=2))
+            output.raw(json_text(as_json(checked), indent=2))
         case "sarif":
-            output.raw(json.dumps(as_sarif(checked), ensure_ascii=False, indent=2))
+            output.raw(json_text(as_sarif(checked), indent=2))
         case "junit":
             output.raw(as_junit(checked))
         case "text":

@@ -13,6 +13,7 @@ from barnabas.cli.console.options import (
     Ignore,
     JsonBodies,
     JsonLines,
+    Narrow,
     OwnFaults,
     QuietFetches,
     TlsKeys,
@@ -36,6 +37,7 @@ DraftName = Annotated[
 
 @capture_app.command(
     "decode",
+    cls=Narrow,
     epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
     "  barnabas decode run.pcapng --json | jq .request\n\n"
     "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"

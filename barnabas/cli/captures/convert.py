@@ -236,7 +236,9 @@ class _Job:
         if self.lost.earlier:
             self.output.note(earlier(self.lost))
         if self.lost.skipped:
-            self.output.note(f"{self.lost.skipped} bytes could not be taken apart into frames")
+            self.output.note(
+                f"{plural(self.lost.skipped, 'byte')} could not be taken apart into frames"
+            )
         count = plural(self.of, "exchange")
         if self.exchanges != self.of:
             count = f"{self.exchanges} of {count}"

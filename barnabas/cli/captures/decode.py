@@ -10,8 +10,10 @@ from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.draft_conversation import Dialects
 from barnabas.captures.kafka.frames import SeenFrame, frames
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import earlier, named, opened, remarks, spoken, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.trouble import FINE, Trouble
@@ -51,7 +53,7 @@ def decode(
         if frames_only:
             for frame in frames(watched(reader, output, "decoding")):
                 if as_json:
-                    output.raw(json.dumps(frame.row()))
+                    output.raw(json_text(frame.row()))
                 else:
                     output.line(_text(frame))
         else:
@@ -68,16 +70,16 @@ def decode(
     if conversations.earlier:
         output.note(earlier(conversations))
     if conversations.skipped:
-        output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
+        output.note(f"{plural(conversations.skipped, 'byte')} could not be taken apart into frames")
     if output.hidden:
-        output.note(f"{output.hidden} exchanges not shown: --filter")
+        output.note(f"{plural(output.hidden, 'exchange')} not shown: --filter")
     if output.folded is not None and output.folded.said:
         output.note(output.folded.said)
     undecoded = (dialects or conversations).undecoded + output.undecoded
     if undecoded:
-        output.note(f"{undecoded} frames that no schema reads, or that nobody asked for")
+        output.note(f"{plural(undecoded, 'frame')} that no schema reads, or that nobody asked for")
     if output.too_large:
-        output.note(f"{output.too_large} exchanges with a body too large to decode")
+        output.note(f"{plural(output.too_large, 'exchange')} with a body too large to decode")
     return FINE
 
 

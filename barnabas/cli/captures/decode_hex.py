@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from barnabas.captures.kafka.wording import printable
+from barnabas.captures.kafka.wording import plural, printable
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.show import known
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
@@ -75,7 +76,7 @@ def decode_hex(asked: Asked) -> int:
             "inside": to_json(hidden),
             "oddities": [oddity._asdict() for oddity in oddities],
         }
-        print(json.dumps(found, ensure_ascii=False))
+        print(json_text(found))
         return FINE
     out = Terminal()
     out.print(Text(f"{name} v{version} {asked.direction}", "bold"))
@@ -202,7 +203,7 @@ def _scalar(name: str, value: Any) -> str:
 
 def _bytes(value: bytes) -> str:
     if len(value) <= SHOWN:
-        return f"{value.hex(' ')} ({len(value)} bytes)" if value else "(0 bytes)"
+        return f"{value.hex(' ')} ({plural(len(value), 'byte')})" if value else "(0 bytes)"
     return f"{value[:SHOWN].hex(' ')} ... ({len(value)} bytes)"
 
 
@@ -215,8 +216,8 @@ def _batches(value: bytes) -> Iterator[str]:
     """A record set in a line, and each of its first batches in another."""
     total = records.summary(value)
     count = "an unknown number of" if total.records is None else total.records
-    rest = f", {total.trailing} bytes of a cut batch" if total.trailing else ""
-    yield f"{total.batches} batches, {count} records{rest}"
+    rest = f", {plural(total.trailing, 'byte')} of a cut batch" if total.trailing else ""
+    yield f"{total.batches} {'batch' if total.batches == 1 else 'batches'}, {count} records{rest}"
     try:
         for batch in itertools.islice(records.read(value), BATCHES):
             count = "?" if batch.count is None else batch.count

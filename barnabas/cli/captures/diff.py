@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import exchanges, opened, recall, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import line, shown
@@ -51,7 +51,7 @@ def diff(
             more += found.left is None
             different += not found.same and None not in (found.left, found.right)
             if not found.same:
-                output.raw(json.dumps(_row(found))) if as_json else _print(output, found)
+                output.raw(json_text(_row(found))) if as_json else _print(output, found)
     except TooLarge as problem:
         raise Trouble(f"{problem} (--filter)", COULD_NOT_RUN) from None
     output.note(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 from rich.text import Text
 
-from barnabas.captures.kafka.wording import printable, shorten
+from barnabas.captures.kafka.wording import plural, printable, shorten
 from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import apart, exchanges, named, opened, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
 from barnabas.trouble import FINDINGS, FINE, Trouble
@@ -71,7 +71,7 @@ def _one(
         count += 1
         if as_json:
             row = {"file": path, "found": {place.path: place.text for place in places}}
-            output.raw(json.dumps(row | exchange.row(), ensure_ascii=False))
+            output.raw(json_text(row | exchange.row()))
             continue
         head = Text(f"{path}: ") if several else Text()
         width = output.out.width - len(head) if output.out.is_terminal else None
@@ -79,7 +79,7 @@ def _one(
         for place in places[:PLACES]:
             output.out.print(_shown(place, pattern))
         if len(places) > PLACES:
-            output.out.print(f"    and in {len(places) - PLACES} more places")
+            output.out.print(f"    and in {plural(len(places) - PLACES, 'more place')}")
     return count
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event, Note
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import opened, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
@@ -55,7 +55,7 @@ def rehearse(
             allowed += differs and bool(found.depends)
             if differs if check else found.decision[0]:
                 if as_json:
-                    output.raw(json.dumps(found.row()))
+                    output.raw(json_text(found.row()))
                 else:
                     output.line(_text(found, check))
     except CaptureError as problem:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 from pathlib import Path
@@ -13,6 +12,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import exchanges, opened, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.loop import run
 from barnabas.peers.recorded.broker import RecordedBroker
@@ -63,7 +63,7 @@ async def _main(broker: RecordedBroker, listen: tuple[str, int], output: Output)
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --listen") from None
     ready = {"listen": format_address(broker.listeners[None]), "pid": os.getpid()}
-    output.ready(json.dumps({"ready": ready}))
+    output.ready(json_text({"ready": ready}))
     output.note(f"{plural(len(broker.answers.recorded), 'recorded exchange')} to answer with")
     for node, address in broker.listeners.items():
         if node is not None:
@@ -77,7 +77,7 @@ def _summary(broker: RecordedBroker, output: Output) -> int:
     served = broker.served
     said = [
         plural(served.connections, "connection"),
-        f"{served.answered.total()} requests answered",
+        f"{plural(served.answered.total(), 'request')} answered",
     ]
     said += [f"{count} by {how}" for how, count in served.answered.most_common()]
     output.note(", ".join(said))
@@ -86,5 +86,5 @@ def _summary(broker: RecordedBroker, output: Output) -> int:
         said = [f"{count} {api}" for api, count in left.most_common()]
         output.note(f"recorded, and nobody asked for it: {', '.join(said)}")
     for what, count in served.unknown.most_common():
-        output.note(f"never recorded: {what}, asked {count} times")
+        output.note(f"never recorded: {what}, asked {plural(count, 'time')}")
     return FINDINGS if served.unknown else FINE

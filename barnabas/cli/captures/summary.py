@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from barnabas.captures.summary.summary import KINDS, Overview, Row
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import earlier, exchanges, opened, remarks, watched
 from barnabas.cli.captures.summary_groups import groups_lines, groups_table
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import ms
@@ -67,7 +67,7 @@ def summary(
         document = _document(overview, conversations)
         if generations is not None:
             document[GROUP] = generations
-        output.raw(json.dumps(document, ensure_ascii=False))
+        output.raw(json_text(document))
         return FINE
     said = plural(overview.count, "exchange")
     if overview.count:
@@ -94,7 +94,7 @@ def summary(
     if conversations.earlier:
         output.note(earlier(conversations))
     if conversations.skipped:
-        output.note(f"{conversations.skipped} bytes could not be taken apart into frames")
+        output.note(f"{plural(conversations.skipped, 'byte')} could not be taken apart into frames")
     return FINE
 
 

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from barnabas.trouble import Trouble
+
+
+class Narrow(TyperCommand):
+    """A command of many options: in its help an option and its opposite share a column, or else the names
+    of some would be cut on a terminal of 80."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, which is the last thing that is done."""
+        for option in self.params:
+            if option.secondary_opts:
+                option.opts = [f"--[no-]{option.opts[0].removeprefix('--')}"]
+                option.secondary_opts = []
+        super().format_help(ctx, formatter)
+
 
 Servers = Annotated[
     str,
@@ -35,8 +50,8 @@ QuietFetches = Annotated[
     bool | None,
     typer.Option(
         "--quiet-fetches/--no-quiet-fetches",
-        help="Leave out, but count, ApiVersions and Fetches without records. "
-        "[default: on a terminal, without --filter]",
+        help="Leave out, but count, ApiVersions and Fetches without records "
+        "(default: on a terminal, without --filter).",
         show_default=False,
     ),
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from barnabas.captures.kafka.wording import plural, printable
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console import show
 from barnabas.cli.console.folding import Folded
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.specs import NAMES
 
@@ -94,7 +94,7 @@ class Output:
         ):
             if found:
                 row[name] = found
-        return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        return json_text(row, compact=True)
 
     def line(self, text: str) -> None:
         """A line of results for the person."""
@@ -135,16 +135,16 @@ class Output:
             )
             self.err.show_table(show.rules_table(rows))
         totals = proxy.totals
-        said = [f"{totals.connections} connections"]
+        said = [plural(totals.connections, "connection")]
         if totals.refused:
             said.append(f"{totals.refused} closed because the broker could not be reached")
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
-            said.append(f"{undecoded} frames passed on undecoded")
+            said.append(f"{plural(undecoded, 'frame')} passed on undecoded")
         if self.too_large:
-            said.append(f"{self.too_large} exchanges with a body too large to decode")
+            said.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
         if self.hidden:
-            said.append(f"{self.hidden} exchanges not shown: --filter")
+            said.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
         if self.folded is not None and self.folded.said:
             said.append(self.folded.said)
         if self.context.forgotten:
@@ -158,11 +158,15 @@ class Output:
 def capture_line(capture: CaptureWriter) -> str:
     """What is in the capture file, and what is not."""
     stats = capture.stats
-    line = f"capture: {capture.path}, {stats.packets} packets, {stats.bytes} bytes"
+    line = (
+        f"capture: {capture.path}, {plural(stats.packets, 'packet')}, {plural(stats.bytes, 'byte')}"
+    )
     if stats.segments:
         line += f" in {plural(stats.segments, 'segment')}"
     if stats.stopped:
         line += f"; stopped: {stats.stopped}"
     if stats.lost_packets:
-        line += f"; lost {stats.lost_packets} packets with {stats.lost_bytes} bytes"
+        line += (
+            f"; lost {plural(stats.lost_packets, 'packet')} with {plural(stats.lost_bytes, 'byte')}"
+        )
     return line

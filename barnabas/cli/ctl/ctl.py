@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 import typer
 
+from barnabas.captures.kafka.wording import plural
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
 from barnabas.proxy.control import lines
 from barnabas.trouble import FINE
@@ -65,7 +66,7 @@ def connections(ctx: typer.Context) -> None:
     """List the connections that are open."""
     port: Port = ctx.obj
     found = port.ask("GET", "/connections")
-    port.show(found, map(lines.connection, found))
+    port.show(found, lines.connections(found))
 
 
 @ctl_app.command(
@@ -102,8 +103,8 @@ def exchanges(
                 if name == "exchange":
                     each(found)
                 else:
-                    lost = found["count"]
-                    sys.stderr.write(f"{lost} exchanges lost: this reader is too slow\n")
+                    lost = plural(found["count"], "exchange")
+                    sys.stderr.write(f"{lost} lost: this reader is too slow\n")
     except KeyboardInterrupt:
         raise typer.Exit(FINE) from None
 

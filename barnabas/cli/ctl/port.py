@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from typer.core import TyperGroup
 
 from barnabas.addresses import parse_address
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.cli.console.json_text import json_text
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
     from barnabas.control_client import Client
@@ -66,15 +64,11 @@ class Port:
 
     def print(self, found: Any, show: Callable[[], None]) -> None:
         """Print what came back as JSON, or let it be shown to a person."""
-        try:
-            if self.as_json:
-                sys.stdout.write(json.dumps(found) + "\n")
-            else:
-                show()
-            sys.stdout.flush()
-        except BrokenPipeError:  # whoever read it has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(FINE) from None
+        if self.as_json:
+            sys.stdout.write(json_text(found) + "\n")
+        else:
+            show()
+        sys.stdout.flush()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
 from barnabas.experiments.experiment import Bench, Between, Experiment
@@ -32,7 +33,7 @@ def listing(*, as_json: bool = False) -> None:
     found = {name: experiment(name) for name, _ in EXPERIMENTS}
     if as_json:
         for name, one in found.items():
-            print(json.dumps({"name": name, "question": one.question, "versions": one.versions}))
+            print(json_text({"name": name, "question": one.question, "versions": one.versions}))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("name", no_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import ms
 from barnabas.experiments.explore.exploration import REPEATED
@@ -92,7 +92,7 @@ class Report:
 def row(result: Result) -> str:
     """A result as a line of JSON, with its outcome in words."""
     values = {"outcome": result.outcome, **result.model_dump(mode="json")}
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return json_text(values, compact=True)
 
 
 def _cells(one: Result) -> tuple[str, ...]:

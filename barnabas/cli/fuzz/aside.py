@@ -3,11 +3,11 @@ the client did not ask for them."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from rich.table import Table
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.cases.wording import made_of
@@ -24,7 +24,7 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None 
         path = findings.path
     if as_json:
         for row in rows:
-            output.raw(json.dumps(_document(row, path)))
+            output.raw(json_text(_document(row, path)))
         return FINE
     if not rows:
         output.note(f"{path}: nothing was set aside")

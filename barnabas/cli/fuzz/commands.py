@@ -245,8 +245,7 @@ def fuzz_list_command(
 @fuzz_app.command("schema")
 def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
-    import json
-
+    from barnabas.cli.console.json_text import json_text
     from barnabas.fuzz.engine.campaign import Campaign
 
-    typer.echo(json.dumps(Campaign.model_json_schema(), indent=2))
+    typer.echo(json_text(Campaign.model_json_schema(), indent=2))

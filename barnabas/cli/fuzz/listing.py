@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from rich.table import Table
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.fuzz.campaigns import READY, campaign_of, ready
 from barnabas.cli.fuzz.targets import KINDS
@@ -39,7 +39,7 @@ def fuzz_list(*, as_json: bool = False) -> None:
     """Print them: a table for a person, or a line of JSON each."""
     if as_json:
         for what, name, about in rows():
-            print(json.dumps({"what": what, "name": name, "about": about}))
+            print(json_text({"what": what, "name": name, "about": about}))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(style="dim", no_wrap=True)

@@ -5,7 +5,6 @@ Findings, and with --json all events, go to stdout; the bar and lines for the pe
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from barnabas.captures.kafka.wording import plural, printable, shorten
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
@@ -151,13 +151,13 @@ class Shown:
     def _coverage(self) -> str:
         numbers = self._numbers(0)
         return (
-            f"{numbers['apis']} APIs, {numbers['versions']} versions, "
+            f"{plural(numbers['apis'], 'API')}, {plural(numbers['versions'], 'version')}, "
             f"{numbers['coverage']:,} of field and mutator"
         )
 
     def _event(self, event: str, **values: Any) -> None:
         if self.as_json:
-            self.output.raw(json.dumps({"event": event, **values}, separators=(",", ":")))
+            self.output.raw(json_text({"event": event, **values}, compact=True))
 
 
 @contextmanager

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
@@ -52,7 +52,7 @@ def fuzz_replay(
         output.note("interrupted")
         return COULD_NOT_RUN
     if as_json:
-        output.raw(json.dumps(_document(finding.name, where, found)))
+        output.raw(json_text(_document(finding.name, where, found)))
     else:
         output.line(made_of(case.recipe))
         for line in _lines(finding.name, where, found, attempts):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from barnabas.captures.files import private
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
@@ -33,7 +34,7 @@ def fuzz_show(
         except OSError as problem:
             raise Trouble(f"--capture {capture}: {problem.strerror}", COULD_NOT_RUN) from None
     if as_json:
-        output.raw(json.dumps(_document(finding, target)))
+        output.raw(json_text(_document(finding, target)))
     else:
         output.out.print(text(finding, path))
     return FINE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.peers import PEERS, Peer
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -118,6 +118,6 @@ def _apache(version: str, brokers: int, output: Output) -> int:
 def _run(brokers: AbstractContextManager[Cluster], note: str, output: Output) -> int:
     with brokers as cluster:
         output.note(note)
-        output.raw(json.dumps({"ready": {"bootstrap": cluster.bootstrap, "pid": os.getpid()}}))
+        output.raw(json_text({"ready": {"bootstrap": cluster.bootstrap, "pid": os.getpid()}}))
         threading.Event().wait()
     return FINE

@@ -89,7 +89,7 @@ class Live:
                     self._say(item)
                     if self._unsaid > self._owned_up:
                         more, self._owned_up = self._unsaid - self._owned_up, self._unsaid
-                        self._say(f"{more} lines not printed: the terminal was too slow")
+                        self._say(f"{plural(more, 'line')} not printed: the terminal was too slow")
                 else:
                     self._taken += _size(item)
                     if self._broken:

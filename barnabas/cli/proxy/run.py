@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import secrets
 import signal
@@ -16,8 +15,10 @@ from typing import Any, Literal
 from barnabas.addresses import format_address
 from barnabas.captures.files import private
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.wording import plural
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.proxy.live import Live
 from barnabas.loop import run
@@ -138,12 +139,14 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
             )
             at_end.callback(watching.cancel)
         live.flush()  # what is said at the start stands before the ready line
-        output.ready(json.dumps({"ready": ready}))
+        output.ready(json_text({"ready": ready}))
         await stop.wait()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, proxy.hurry)
         proxy.refuse()  # before it is said
-        live.line(f"stopping: {proxy.connections} connections drain (Ctrl-C again stops at once)")
+        live.line(
+            f"stopping: {plural(proxy.connections, 'connection')} to drain (Ctrl-C again stops at once)"
+        )
         await proxy.stop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)

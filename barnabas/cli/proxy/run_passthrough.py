@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 from collections.abc import Sequence
 
 from barnabas.addresses import format_address, parse_servers
+from barnabas.captures.kafka.wording import plural
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.loop import run
 from barnabas.proxy.network.passthrough import Passthrough, Route
@@ -46,11 +47,12 @@ async def _main(found: Sequence[Route]) -> int:
         raise Trouble(f"can't listen: {why}; choose another --listen") from None
     listening = [format_address(address) for address in passthrough.listening]
     ready = {"listen": listening[0], "listeners": listening, "pid": os.getpid()}
-    output.ready(json.dumps({"ready": ready}))
+    output.ready(json_text({"ready": ready}))
     await stop.wait()
     await passthrough.stop()
     up, down = passthrough.bytes.values()
     output.note(
-        f"{passthrough.connections} connections; {up} bytes from clients, {down} from brokers"
+        f"{plural(passthrough.connections, 'connection')}; {plural(up, 'byte')} from clients, "
+        f"{down} from brokers"
     )
     return FINE

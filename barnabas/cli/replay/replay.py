@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import signal
 import ssl
 import time
@@ -21,6 +20,7 @@ from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import exchanges, known_topics, opened, watched
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
 from barnabas.loop import run
@@ -79,7 +79,7 @@ class Report:
             self.different += bool(outcome.differences)
             self.failed += bool(outcome.problem)
         if outcome.finding:
-            self.output.raw(json.dumps(_row(outcome))) if self.as_json else self._print(outcome)
+            self.output.raw(json_text(_row(outcome))) if self.as_json else self._print(outcome)
 
     def _print(self, outcome: Outcome) -> None:
         out = self.output.out

@@ -23,7 +23,7 @@ def scenario_check(
     ],
     faults: OwnFaults = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if a rule can't do anything.")
+        bool, typer.Option("--strict", help="Exit with 1 if a rule or a fault does nothing.")
     ] = False,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
@@ -71,8 +71,7 @@ def scenario_show(
 @scenario_app.command("schema")
 def scenario_schema_command() -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    import json
-
+    from barnabas.cli.console.json_text import json_text
     from barnabas.proxy.scenario.file import scenario_schema
 
-    typer.echo(json.dumps(scenario_schema(), indent=2))
+    typer.echo(json_text(scenario_schema(), indent=2))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from rich.table import Table
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.experiments.library import FOLDER, names
 from barnabas.proxy.scenario.file import Scenario, load
@@ -16,7 +15,7 @@ def listing(*, as_json: bool = False) -> None:
     found = {name: load(FOLDER / f"{name}.yaml") for name in names()}
     if as_json:
         for name, scenario in found.items():
-            print(json.dumps(_row(name, scenario)))
+            print(json_text(_row(name, scenario)))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("name", no_wrap=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import Any, Final, Literal
 
 from rich.console import Console
 from rich.text import Text
 
+from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.declaration import Api
@@ -25,7 +25,7 @@ NARROW: Final = 24
 
 def dump(value: Any) -> int:
     """JSON to stdout."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value, indent=2))
     return FINE
 
 

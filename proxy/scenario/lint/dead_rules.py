@@ -18,6 +18,7 @@ from barnabas.proxy.faults.steer import Steer
 from barnabas.proxy.matching.match import Match, Until
 from barnabas.proxy.matching.message import has_errors, names_any
 from barnabas.proxy.matching.where import check
+from barnabas.proxy.scenario.lint.idle_rules import idle, unreached
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, METADATA
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
 
 _MISSING: Final = {
-    "acks": "acks is about Produce requests, not {}",
-    "error": "there is no error code in {}",
-    "topic": "no topic is named in {}",
-    "partition": "no partition is named in {}",
-    "group": "no group is named in {}",
-    "transactional_id": "no transactional id is named in {}",
+    "acks": "acks is about Produce requests: no {} has it",
+    "error": "there is no error code in any {}",
+    "topic": "no topic is named in any {}",
+    "partition": "no partition is named in any {}",
+    "group": "no group is named in any {}",
+    "transactional_id": "no transactional id is named in any {}",
 }
 """What is asked for -> why these messages can't have it."""
 
@@ -43,10 +44,20 @@ def warnings(scenario: Scenario | None) -> list[str]:
     never = {rule.name: list(_reasons(rule)) for rule in rules}
     for rule in _unbegun(rules, {name for name, reasons in never.items() if reasons}):
         never[rule.name].append(_not_begun(rule, rules))
+    for rule, before in unreached(rules):
+        never[rule.name].append(
+            f"rule {before.name!r}, which stands before it, ends all that it is about"
+        )
     lines = [
         f"warning: rule {name!r} can't do anything: {reason}"
         for name, reasons in never.items()
         for reason in reasons
+    ]
+    lines += [
+        f"warning: rule {rule.name!r} {reason}"
+        for rule in rules
+        if not never[rule.name]
+        for reason in idle(rule, rules)
     ]
     in_vain = [(rule, until) for rule in rules for until in _untils(rule)]
     lines += [
@@ -75,7 +86,7 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
 
 def _unmet(match: Match) -> Iterator[str]:
     """Why there is no such message."""
-    size, what = match.size, match.describe()
+    size = match.size
     if size is not None and size.at_most is not None and size.at_least > size.at_most:
         yield f"no size is at least {size.at_least} and at most {size.at_most} bytes"
     missing = [set(match.misses(way, key, version)) for key, way, version in match.kinds()]
@@ -83,10 +94,10 @@ def _unmet(match: Match) -> Iterator[str]:
         return
     everywhere = sorted(set.intersection(*missing)) if missing else []
     for asked in everywhere:
-        yield _MISSING[asked].format(what)
+        yield _MISSING[asked].format(match.kind)
     if not everywhere:
         asked_for = " and ".join(sorted(set.union(*missing)))
-        yield f"no message has {asked_for} at once: {what}"
+        yield f"no message has {asked_for} at once: {match.describe()}"
 
 
 def _can(config: object, key: int, direction: Direction, version: int) -> bool:

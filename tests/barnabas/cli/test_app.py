@@ -14,8 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from barnabas import captures
+from barnabas.cli.app import app
 from barnabas.peers.embedded import EmbeddedCluster
+
+SAMPLE = str(Path(captures.__file__).with_name("samples") / "rebalance.pcap.gz")
 
 BARNABAS = [sys.executable, "-m", "barnabas"]
 
@@ -168,8 +174,8 @@ def test_a_rule_that_can_not_do_anything_is_not_called_fine(
     result = run("scenario", "check", *options, "idle.yaml", "right.yaml", cwd=files)
     assert (result.returncode, result.stderr) == (code, "")
     assert result.stdout.splitlines() == [
-        "idle.yaml: warning: rule 'a' can't do anything: acks is about Produce requests, not Fetch message"
-        " with acks=1",
+        "idle.yaml: warning: rule 'a' can't do anything: acks is about Produce requests: no Fetch message"
+        " has it",
         "idle.yaml: loads, with 1 warning, 2 rules",
         "right.yaml: fine, 1 rule",
     ]
@@ -190,6 +196,20 @@ def test_the_version_is_printed() -> None:
     assert run("--version").stdout.startswith("barnabas ")
 
 
+def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of a command and of all below it."""
+    yield words
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*words, name))
+
+
+@pytest.mark.parametrize("command", [*commands(typer.main.get_command(app))], ids=" ".join)
+def test_no_name_is_cut_in_the_help_on_a_terminal_of_80_columns(command: tuple[str, ...]) -> None:
+    said = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80"}).stdout
+    assert "Usage: " in said
+    assert "…" not in said
+
+
 @pytest.mark.parametrize("command", [("peers", "list"), ("spec", "list", "--json")])
 def test_an_output_on_a_full_disk_is_one_line(command: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -198,6 +218,28 @@ def test_an_output_on_a_full_disk_is_one_line(command: tuple[str, ...]) -> None:
         )
     said = "barnabas: the output is not complete: No space left on device\n"
     assert (found.returncode, found.stderr) == (3, said)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("decode", SAMPLE),
+        ("decode", SAMPLE, "--json"),
+        ("decode", SAMPLE, "--frames"),
+        ("summary", SAMPLE),
+        ("spec", "list", "--json"),
+        ("scenario", "schema"),
+        ("peers", "list"),
+    ],
+)
+def test_a_reader_that_has_seen_enough_is_no_trouble(command: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        found = subprocess.run(
+            [*BARNABAS, *command], stdout=closed, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (found.returncode, "Broken" in found.stderr) == (0, False)
 
 
 def test_a_capture_into_a_pipe_that_nobody_reads_is_refused(tmp_path: Path) -> None:

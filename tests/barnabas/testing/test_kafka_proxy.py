@@ -208,8 +208,8 @@ def test_what_was_lost_or_is_never_logged_is_an_error(
 ) -> None:
     proxy, said = late
     said["over"] = 1
-    with pytest.raises(Incomplete, match="1 exchanges are over but were not logged in 1 s"):
+    with pytest.raises(Incomplete, match="1 exchange over but not logged in 1 s"):
         proxy.exchanges()
     said["lost"] = 1
-    with pytest.raises(Incomplete, match="1 exchanges passed faster than they could be logged"):
+    with pytest.raises(Incomplete, match="1 exchange passed faster than they could be logged"):
         proxy.exchanges()

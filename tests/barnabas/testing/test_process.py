@@ -40,7 +40,7 @@ def test_it_runs_between_its_ready_line_and_the_end(tmp_path: Path) -> None:
         it.check()
         assert os.getsid(it.popen.pid) != os.getsid(0), "Ctrl-C is not for it"
     assert it.popen.returncode == 0
-    assert "stopping: 0 connections drain" in (tmp_path / "it.log").read_text()
+    assert "stopping: 0 connections to drain" in (tmp_path / "it.log").read_text()
 
 
 def test_why_it_does_not_start_is_told(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_it_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_pat
     assert killed.returncode == -9
     pid = int(killed.stdout)
     until(lambda: not alive(pid))
-    assert "stopping: 0 connections drain" in (tmp_path / "it.log").read_text(), "in good order"
+    assert "stopping: 0 connections to drain" in (tmp_path / "it.log").read_text(), "in good order"
 
 
 def test_what_it_said_last_leaves_out_what_it_says_at_every_start(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_closing_accounts_for_what_was_under_way() -> None:
         (2, "request not sent on: connection closed"),
         (1, "no response: connection closed"),
     ]
-    assert "closed with 1 frames not sent on" in actor.said[-1]
+    assert "closed with 1 frame not sent on" in actor.said[-1]
     assert actor.connection.tick(actor.stage.now) == ()
 
 
@@ -120,7 +120,7 @@ def test_a_fault_that_decodes_leaves_what_is_too_large_as_it_came() -> None:
     assert actor.sent["request"] == LARGE
     (made,) = actor.stage.rules.rules
     assert (made.fired, made.unable) == (1, 1)
-    assert made.trouble.startswith("edit: too large to decode")
+    assert next(iter(made.troubles)).startswith("edit: too large to decode")
 
 
 def test_an_address_does_not_leave_in_what_is_too_large_to_look_for_it() -> None:

@@ -290,7 +290,7 @@ def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: P
                 assert answer.status == 200
                 assert answer.json["text"] == text
                 assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            said = "scenario: replaced by the control port: 1 rules, 0 of them as before"
+            said = "scenario: replaced by the control port: 1 rule, 0 of them as before"
             assert said in it.it.said
         written = (tmp_path / "c.pcapng").read_bytes()
         assert written.count(b'"barnabas":"scenario","by":"the control port"') == 1

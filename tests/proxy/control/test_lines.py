@@ -30,9 +30,14 @@ def test_a_connection() -> None:
         "response": WAY | {"lost": True},
     }
     assert lines.connection(busy) == (
-        "   7 127.0.0.1:5 → bootstrap, 2 requests wait for responses, 3 requests, "
-        "1 requests delayed, 4 held, 3 responses, responses lost, paused"
+        "   7 127.0.0.1:5 → bootstrap, 2 requests waiting for responses, 3 requests, "
+        "1 request delayed, 4 held, 3 responses, responses lost, paused"
     )
+
+
+def test_no_connections() -> None:
+    assert list(lines.connections([CONNECTION])) == [lines.connection(CONNECTION)]
+    assert list(lines.connections([])) == ["no connections"]
 
 
 def test_rules() -> None:
@@ -51,8 +56,15 @@ def test_status() -> None:
         "rules": 2,
         "undecided": [{"rule": "r", "messages": 7, "reason": "the body can't be read"}],
         "topic_names": {"wanted": 3, "trouble": "no answer in 10 s"},
-        "apis": [{"api": "Fetch", "count": 3, "p50_ms": None}],
-        "capture": {"path": "c.pcapng", "packets": 9, "lost_packets": 1},
+        "apis": [
+            {"api": "Fetch", "count": 3, "p50_ms": None},
+            {"api": "Produce", "count": 1, "p50_ms": 1.5},
+        ],
+        "errors": [
+            {"api": "Fetch", "error": "NOT_LEADER_OR_FOLLOWER", "count": 2},
+            {"api": "Fetch", "error": "OFFSET_OUT_OF_RANGE", "count": 1},
+        ],
+        "capture": {"path": "c.pcapng", "packets": 1, "lost_packets": 1},
     }
     assert list(lines.status(found)) == [
         "draining: 127.0.0.1:1 for a:1, b:2",
@@ -61,6 +73,7 @@ def test_status() -> None:
         "rules: 2",
         "rule 'r': 7 messages undecided: the body can't be read",
         "names of topics: 3 are wanted by rules: no answer in 10 s",
-        "Fetch: 3 exchanges, p50 - ms",
-        "capture: c.pcapng, 9 packets, 1 lost",
+        "Fetch: 3 exchanges, p50 - ms, NOT_LEADER_OR_FOLLOWER 2, OFFSET_OUT_OF_RANGE 1",
+        "Produce: 1 exchange, p50 1.50 ms",
+        "capture: c.pcapng, 1 packet, 1 lost",
     ]

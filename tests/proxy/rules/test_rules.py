@@ -88,6 +88,24 @@ def test_conditions_are_checked_and_counted_apart() -> None:
     assert rule.what == "close, 2 undecided: the body can't be read"
 
 
+def test_each_cause_of_doubt_is_told_with_its_count() -> None:
+    made = rules(
+        "match: {api: Heartbeat, direction: request}, where: length(group_id) > `1`, do: close"
+    )
+    (rule,) = made.rules
+    for body in (b"\xff", None, b"\xff"):
+        assert not decide(made, replace(HEARTBEAT, body=body), Counts())
+    assert rule.what == "close, 3 undecided: the body can't be read"
+    made = rules("match: {api: Heartbeat}, where: length(generation_id) > `1`, do: close")
+    (rule,) = made.rules
+    for message in (beat("g"), replace(HEARTBEAT, body=b"\xff"), beat("g")):
+        assert not decide(made, message, Counts())
+    assert rule.what == (
+        "close, 3 undecided: length() takes string, array or object, not number (2), "
+        "the body can't be read (1)"
+    )
+
+
 @pytest.mark.parametrize(
     "asks", ["match: {api: 45}, where: 'length(topics) > 5'", "match: {api: 45, topic: 'a*'}"]
 )

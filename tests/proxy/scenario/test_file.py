@@ -115,7 +115,9 @@ WRONG = [
     (rule("when: {skip: -1}\n  do: close"), "4: skip: must be at least 0, not -1"),
     (rule("when: {times: 0}\n  do: close"), "4: times: must be at least 1, not 0"),
     (rule("when: {probability: 1.5}\n  do: close"), "4: probability: must be at most 1.0, not 1.5"),
-    (rule("when: {probability: .nan}\n  do: close"), "4: probability: must be a number, not nan"),
+    (rule("when: {probability: .nan}\n  do: close"), "4: .nan is no number: JSON has none such"),
+    (rule("do: {edit: {set: {a: -.inf}}}"), "4: -.inf is no number: JSON has none such"),
+    (rule("do: {inject: {api: 0, version: 3, body: {a: [.nan]}}}"), "4: .nan is no number: JSON has none such"),
     (rule("when: {scope: client}\n  do: close"), "4: scope: must be 'connection' or 'rule', not 'client'"),
     # do
     (done("{delai: 1s}"), "4: unknown key 'delai' in do; did you mean 'delay'?"),
@@ -181,6 +183,36 @@ def test_a_single_slip_is_a_single_problem() -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(done("{delai: 1s}"), "s")
     assert caught.value.problems == ("s:4: unknown key 'delai' in do; did you mean 'delay'?",)
+
+
+LONG = "9" * 5000
+SHORT = "'" + "9" * 39 + "…'"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"version: 1\nseed: {LONG}\nrules: []", f"2: no YAML: {SHORT} is no number of at most 64 bits"),
+        (done(f"{{delay: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+        (done(f"{{throttle: {{bytes: {LONG}}}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+        (matching(f"{{partition: {LONG}}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+        (matching(f"{{broker: [1, {LONG}]}}"), f"4: no YAML: {SHORT} is no number of at most 64 bits"),
+        (matching("{partition: x}"), "4: partition: 'x' is no partition; write 11, 3-9 or 12+"),
+        (matching("{topic: 5}"), "4: topic: must be text, not 5"),
+    ],
+)  # fmt: skip
+def test_a_mistake_has_one_reason(text: str, problem: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        loads(text)
+    assert caught.value.problems == (f"scenario:{problem}",)
+
+
+def test_a_long_word_is_told_by_its_ends() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        loads(matching(f'{{partition: "0-{LONG}"}}'))
+    (problem,) = caught.value.problems
+    assert len(problem) < 150
+    assert problem.endswith("999' is no partition; write 11, 3-9 or 12+")
 
 
 def test_all_problems_of_a_file_come_at_once_in_order_of_lines() -> None:

@@ -67,7 +67,7 @@ def test_records_are_summed_up() -> None:
     partition = {"index": 0, "records": batch}
     topics = [{"name": "t", "partition_data": [partition]}]
     text = run("--request", frame("Produce", 7, "request", topic_data=topics))
-    assert "  1 batches, 0 records\n" in text
+    assert "  1 batch, 0 records\n" in text
     assert "  batch at offset 5: magic 2, none, 0 records, 61 bytes, wrong crc\n" in text
     assert "... (61 bytes)\n" in text
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.table import Table
 from rich.text import Text
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app, main
@@ -205,10 +205,8 @@ COMMANDS: list[tuple[str, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command)[:30])
-def test_no_command_lets_a_capture_steer_the_terminal(
-    capture: Path, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def run(capture: Path, command: tuple[str, ...], tmp_path: Path) -> Result:
+    """A command on the capture (FILE), and on another one (OTHER)."""
     other = tmp_path / "other.pcapng"
     with CaptureWriter(other, limit=None, meta={}) as writer:
         flow = writer.open(1, CLIENT, BROKER, NOW, {"broker": 1})
@@ -218,12 +216,45 @@ def test_no_command_lets_a_capture_steer_the_terminal(
         flow.close(NOW)
     places = {"FILE": capture, "OTHER": other, "OUT": tmp_path / "out.pcapng"}
     arguments = [str(places.get(word, word)) for word in command]
-    result = CliRunner().invoke(app, arguments)
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command)[:30])
+def test_no_command_lets_a_capture_steer_the_terminal(
+    capture: Path, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    result = run(capture, command, tmp_path)
     said = result.stdout + result.stderr
     assert result.exception is None or isinstance(result.exception, SystemExit), said
     assert said
     assert steers(said) == ""
     assert "\nWARNING: d" not in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(command for command in COMMANDS if command[0] not in ("check", "convert")),
+        ("convert", "FILE", "-", "--to", "jsonl"),
+    ],
+    ids=lambda command: " ".join(command)[:30],
+)
+def test_each_line_of_json_is_one_for_every_program(
+    capture: Path, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    option = () if command[0] == "convert" else ("--json",)
+    said = run(capture, (*command, *option), tmp_path).stdout
+    assert [json.loads(line) for line in said.splitlines()]
+    assert steers(said) == ""
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_nothing_in_a_document_of_json_ends_a_line_or_steers(
+    capture: Path, tmp_path: Path, form: str
+) -> None:
+    said = run(capture, ("check", "FILE", "--format", form), tmp_path).stdout
+    assert json.loads(said)
+    assert steers(said) == ""
 
 
 def test_json_says_exactly_what_was_there(capture: Path) -> None:
@@ -243,6 +274,7 @@ def test_a_control_port_is_no_way_around(capsys: pytest.CaptureFixture[str]) -> 
     port = Port(None, None, None, as_json=False)
     port.show(found, [lines.connection(found)])
     port.print(found, lambda: show(Terminal(), shown_row(found)))
+    Port(None, None, None, as_json=True).show(found, [])
     said = capsys.readouterr().out
-    assert said.count("\n") == 2
+    assert len(said.splitlines()) == said.count("\n") == 3
     assert steers(said) == ""

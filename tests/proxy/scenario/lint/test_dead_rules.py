@@ -16,8 +16,14 @@ def found(rule: str) -> list[str]:
         ("match: {api: Fetch, acks: all}, do: close", "acks is about Produce requests"),
         ("match: {direction: response, acks: 1}, do: close", "acks is about Produce requests"),
         ("match: {direction: request, error: 3}, do: close", "no error code in any request"),
-        ("match: {api: LeaderAndIsr, group: g}, do: close", "no group is named in LeaderAndIsr"),
-        ("match: {api: Heartbeat, topic: t}, do: close", "no topic is named in Heartbeat message"),
+        (
+            "match: {api: LeaderAndIsr, group: g}, do: close",
+            "no group is named in any LeaderAndIsr",
+        ),
+        (
+            "match: {api: Heartbeat, topic: t}, do: close",
+            "no topic is named in any Heartbeat message",
+        ),
         (
             "match: {api: Fetch, direction: request, version: 3}, where: rack_id == 'a', do: close",
             "no field 'rack_id' in the body of Fetch request v3",
@@ -84,7 +90,7 @@ def test_other_rules_are_fine(rule: str) -> None:
 @pytest.mark.parametrize(
     ("match", "until", "reason"),
     [
-        ("{}", "{api: Heartbeat, topic: t}", "no topic is named in Heartbeat message"),
+        ("{}", "{api: Heartbeat, topic: t}", "no topic is named in any Heartbeat message"),
         ("{}", "{direction: request, error: 3}", "there is no error code in any request"),
         ("{api: Fetch}", "{api: JoinGroup, same: group}", "no group is named in what is held"),
         ("{api: JoinGroup}", "{api: Fetch, same: group}", "in what is waited for: Fetch message"),
@@ -112,7 +118,7 @@ def test_rules_that_wait_for_one_that_never_fires() -> None:
         "match: {api: Fetch, acks: all}, do: close",
         "when: {after: {rule: r0}}, do: close",
         "when: {after: {rule: r1}}, do: close",
-        "do: close",
+        "do: {delay: 1s}",
         "when: {after: {rule: r3}}, do: close",
     )
     assert [line.split("'")[1] for line in lines] == ["r0", "r1", "r2"]
