@@ -1,6 +1,24 @@
 """What should never happen: malformed frames for brokers, clients and decoders, and what they make of them.
 
-A campaign (`campaign.py`) is a range of case numbers. `making.py` makes the case of a number from
-(seed, the round's energies, number) alone: a message from `generators/` or a corpus, changed by one of
-`mutators/`. A target (`targets/`) runs it, which gives an observation; `oracles/` judge that.
+A campaign is a range of case numbers, and each case can be made again from its number; so it can be cut
+into batches and shards anywhere.
+
+- Making (`engine/making.py`): a case is a function of (seed, corpus, the round's energies, number). A frame
+  is mapped once (`frame_map/`): where each field, length, count and checksum stands. A mutator
+  (`mutators/`, one a file) splices bytes; what is around them is mended, or deliberately not (`mutating/`).
+  `engine/strata.py` walks over all there is to try, so that rare fields get their turn. How a case came
+  about is its recipe (`cases/`); shrinking makes smaller recipes, not smaller bytes.
+- Targets (`targets/`) run cases and give an observation of each: what came back, how the connection ended,
+  log, memory, death. They judge nothing. A broker's cases go over many connections; a probe comes behind
+  each batch, and where it goes wrong all since the last good one are suspected and bisected. A client's
+  case is a session with the bench's broker (`answering/`, sans-IO) with one response planted. `sessions/`
+  lead a connection into a deep state.
+- Oracles (`oracles/`, one a file) are pure functions of an observation. Equal (oracle, behaviour) are one
+  finding.
+- Running (`engine/running.py`) is a generator of events without output, clock or database. Tallies of
+  batches add up in any order, so batches here and shards on Spark come to the same. Features that are new
+  in a round raise the energy of their seeds for the next one.
+- `database/` is a SQLite file: a batch is one transaction with the number that the campaign has come to, so
+  what is interrupted goes on behind it. `shrinking/` is a greedy search that knows the schema and, of the
+  target, only whether a recipe still fires.
 """

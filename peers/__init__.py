@@ -1,4 +1,16 @@
-"""Who stands on either side of the proxy: the brokers and clients that are at hand."""
+"""Who stands on either side of the proxy: the brokers and clients that are at hand.
+
+- `embedded.py` is librdkafka's mock cluster, called by ctypes: its configuration property gives no say over
+  partitions and the delay of joins. `apache/` has Kafka of exact versions, and its Java clients.
+- `recorded/` answers as the brokers of a capture did; `replay/` plays the clients of a capture.
+- `client_0_8/` and `pipelined_producer/` are clients that documents describe, over `dialogue.py` (a
+  client's side of one connection, without a socket) and `leaders.py`.
+- `consumer_rewrite/` and `central_coordination/` are designs of group coordination that never shipped, each
+  with the same parts: a group and a broker at the coordinator, a consumer, all sans-IO, and asyncio around
+  them. They take every step by the tables in `specs/drafts/`. Actions are carried out in order and a peer
+  may die between any two, so a failover in any phase is a prefix of them. `registry/` is what coordinators
+  agree on: entries with versions, elections and topics, in memory and on a real ZooKeeper.
+"""
 
 from __future__ import annotations
 
