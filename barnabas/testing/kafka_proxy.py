@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 from urllib.parse import urlencode
 
-from barnabas.captures.kafka.wording import plural
 from barnabas.control_client import Client, Refused, Unreachable
+from barnabas.plural import plural
 from barnabas.testing.exchange import Exchange, Row
 from barnabas.testing.process import LOOK, Ended, Process, running
 from barnabas.testing.retries import Retry, retries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import Final
 
-from barnabas.captures.kafka.wording import plural
+from barnabas.plural import plural
 from barnabas.testing.kafka_proxy import SHOWN, KafkaProxy
 from barnabas.testing.process import Ended, command
 from barnabas.testing.scenario import rule_line

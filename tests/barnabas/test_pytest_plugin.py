@@ -59,7 +59,7 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
             send(kafka_proxy)
             assert kafka_proxy.exchanges(api="Produce", topic="orders")
             assert kafka_proxy.folder.is_dir()
-            ours = {f"barnabas.{one}" for one in ("captures", "experiments", "peers", "proxy", "specs")}
+            ours = {f"barnabas.{one}" for one in ("experiments", "peers", "proxy", "specs")}
             assert not ours & set(sys.modules)
 
         @pytest.mark.scenario({"version": 1, "rules": [SLOW]})

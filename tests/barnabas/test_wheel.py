@@ -51,7 +51,7 @@ MINE = """
     def test_the_project_has_its_own_packages_and_the_installed_plugin(kafka_proxy):
         assert proxy.MINE
         assert pathlib.Path(barnabas.__file__).is_relative_to(sys.prefix)
-        ours = {"barnabas.captures", "barnabas.experiments", "barnabas.peers", "barnabas.specs"}
+        ours = {"barnabas.experiments", "barnabas.peers", "barnabas.specs"}
         assert not ours & set(sys.modules)
         assert kafka_proxy.scenario.rules == []
 """

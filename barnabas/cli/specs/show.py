@@ -46,7 +46,7 @@ def show(name: str, version: int | None, which: Which, release: str | None, as_j
         return dump(facts(found) | _one_version(found, ways, version, release))
     out = Terminal()
     what, source = purpose(found)
-    where = module_of(found).replace(".", "/") + ".py"
+    where = module_of(found).removeprefix("barnabas.").replace(".", "/") + ".py"
     out.print(Text(fit(f"{found.name} (key {found.key}): {what}", 2, out), "bold"))
     span_of_all = f"version{'s' * (found.versions[1] > 0)} {versions_text(found)}"
     first = f"{span_of_all}, flexible {flexible_text(found)}; declared in {where}"

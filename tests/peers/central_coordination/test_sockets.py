@@ -18,6 +18,7 @@ from barnabas.peers.central_coordination.settings import ConsumerSettings
 from barnabas.peers.listener import Address, Send
 from barnabas.peers.registry import MemoryRegistry
 from barnabas.peers.registry.interface import ABSENT
+from barnabas.proxy.scenario.file import loads
 
 LIMIT = 30
 """Seconds."""
@@ -178,14 +179,11 @@ def test_an_offset_that_is_out_of_range_is_reset(reset: str, begun: list[int]) -
 
 
 def test_through_the_proxy() -> None:
-    """The proxy does not know this protocol, in which the broker asks: it passes every byte on."""
+    """A scenario tells the proxy what is spoken: the broker asks, and a request of its own is no stray."""
 
     async def run(cluster: Cluster, proxy: Harness) -> None:
         host, _, port = proxy.bootstrap.rpartition(":")
         address = (host, int(port))
-        (server,) = cluster.servers.values()
-        server.listener.address = address  # what ClusterMetadata names; nobody rewrites it here
-        cluster.tell()
         async with consumers((address,), "a", "b") as clients:
             await until(lambda: shared(clients))
             await cluster.grow("t", "0-4")
@@ -194,7 +192,8 @@ def test_through_the_proxy() -> None:
     async def all_of_it() -> None:
         async with Cluster(1, topics=TOPICS) as cluster:
             host, port = cluster.bootstrap[0]
-            proxy = Harness(f"{host}:{port}")
+            spoken = loads("version: 1\ndialect: central-coordination\nrules: []\n")
+            proxy = Harness(f"{host}:{port}", scenario=spoken)
             await asyncio.to_thread(proxy.__enter__)
             try:
                 await run(cluster, proxy)
