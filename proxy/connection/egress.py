@@ -107,11 +107,11 @@ class Departures:
         """
         state, outlet = self.state, self.state.outlet[direction]
         found = verdict(decisions)
-        for rule, effect in found.times:
+        for effect in found.times:
             if isinstance(effect, Wait):
                 item.at = max(item.at, item.arrived) + effect.ns
             else:
-                item.at = state.pace(rule, effect, max(item.at, now))
+                item.at = effect.leave(max(item.at, now))
         for stall in found.stalls:
             state.stalled[stall.direction] = now + stall.ns
         for partition in found.partitions:

@@ -14,12 +14,11 @@ from pydantic import BaseModel
 
 from barnabas.captures.kafka.expression import Expression, Unclear, expression
 from barnabas.proxy.effects import FINAL, Become, Effects, Reject
-from barnabas.proxy.faults import CONNECTIONS
+from barnabas.proxy.faults import CONNECTIONS, PerRule
 from barnabas.proxy.matching.match import Match, Same, Until
 from barnabas.proxy.matching.message import CONNECT, Message, Unable, Unnamed
 from barnabas.proxy.matching.seeded_random import Dice, Key
 from barnabas.proxy.matching.when import Point, When
-from barnabas.proxy.rules.rate_limiter import Lines
 from barnabas.proxy.rules.wording import describe
 from barnabas.proxy.scenario.lint.dependence import reasons
 from barnabas.proxy.scenario.model import Planned, RuleConfig, Scenario
@@ -44,10 +43,12 @@ _ANY_SIZE: Final = range(1 << 32)
 
 @dataclass(slots=True)
 class Count:
-    """How often a rule matched and fired."""
+    """How often a rule matched and fired, and what its faults remember of that."""
 
     matched: int = 0
     fired: int = 0
+    states: dict[int, Any] = field(default_factory=dict)
+    """By the fault's place in the rule."""
 
 
 class Counts:
@@ -75,8 +76,6 @@ class Rule:
     when: When
     faults: tuple[Planned, ...]
     total: Count = field(default_factory=Count)
-    lines: Lines = field(default_factory=Lines)
-    """Its lines of limited rate."""
     sizes: range = _ANY_SIZE
     """Of the frames that it is about, their size field left out."""
     released: int = 0
@@ -343,9 +342,13 @@ class Rules:
         own.fired += 1
         rule.total.fired += 1
         done = Fired()
-        for fault in rule.faults:
+        for place, fault in enumerate(rule.faults):
+            kept = rule.total if isinstance(fault.state, PerRule) else own
+            if fault.state is not None and place not in kept.states:
+                kept.states[place] = fault.state.new()
+            state = () if fault.state is None else (kept.states[place],)
             try:
-                wanted = fault.act(fault.config, message, roll)
+                wanted = fault.act(fault.config, message, roll, *state)
             except Unable as problem:
                 rule.unable += 1
                 why = str(problem) if message.quotes else problem.place

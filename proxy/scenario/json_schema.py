@@ -24,11 +24,11 @@ def scenario_schema(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
 
     An API's name is known as Kafka writes it and in small letters.
     """
-    models: list[type[BaseModel]] = [Scenario, *(model for _, model, _ in faults)]
+    models: list[type[BaseModel]] = [Scenario, *(model for _, model, *_ in faults)]
     places, shared = models_json_schema([(model, "validation") for model in models])
     definitions: dict[str, Any] = shared["$defs"]
     settings = {}
-    for name, model, _ in faults:
+    for name, model, *_ in faults:
         place = places[model, "validation"]
         settings[name] = _settings(place, definitions[_name(place)], model)
     bare = {

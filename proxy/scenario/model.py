@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import (
@@ -18,7 +19,14 @@ from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import expression
-from barnabas.proxy.faults import CONNECTIONS, FAULTS, Act, Fault
+from barnabas.proxy.effects import Effects
+from barnabas.proxy.faults import (
+    CONNECTIONS,
+    FAULTS,
+    Fault,
+    PerConnection,
+    PerRule,
+)
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.settings import Loc, Settings, again, refuse, said
 from barnabas.proxy.matching.when import When
@@ -46,11 +54,13 @@ def dialect(name: str) -> Draft:
 
 
 class Planned(NamedTuple):
-    """One fault of a rule: its name, its settings, and what it does."""
+    """One fault of a rule: its name, its settings, what it does, and whose state it keeps."""
 
     name: str
     config: BaseModel
-    act: Act
+    act: Callable[..., Effects]
+    """(configuration, message, chance), and the state if there is one."""
+    state: PerRule | PerConnection | None = None
 
 
 def required(model: type[BaseModel]) -> list[str]:
@@ -74,7 +84,7 @@ def alone(model: type[BaseModel]) -> str | None:
 
 def _plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
     faults: tuple[Fault, ...] = (info.context or {}).get("faults", FAULTS)
-    known = {name: (model, act) for name, model, act in faults}
+    known = {name: (model, does) for name, model, *does in faults}
     planned: list[Planned] = []
     problems: list[InitErrorDetails] = []
     for loc, name, settings in _entries(value, problems):
@@ -82,14 +92,15 @@ def _plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             what = "key" if loc[-1:] == (name,) else "fault"
             problems.append(said(loc, unknown(what, name, tuple(known), "do")))
             continue
-        model, act = known[name]
+        model, does = known[name]
         short = alone(model)
         if settings is None:
             settings = {}
         elif not isinstance(settings, dict) and short is not None:
             settings = {short: settings}  # delay: 200ms
         try:
-            planned.append(Planned(name, model.model_validate(settings, context=info.context), act))
+            config = model.model_validate(settings, context=info.context)
+            planned.append(Planned(name, config, *does))
         except ValidationError as error:
             prefix = loc if loc[-1:] == (name,) else (*loc, name)
             problems += [again(prefix, detail) for detail in error.errors(include_url=False)]

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from barnabas.proxy.faults import PerRule
+
 if TYPE_CHECKING:
     from barnabas.proxy.scenario.model import RuleConfig, Scenario
 
@@ -25,7 +27,8 @@ def reasons(rule: RuleConfig) -> Iterator[str]:
         if point is not None and point.rule is not None:
             yield f"it goes by what rule {point.rule!r} did on them"
     for fault in rule.do:
-        across = getattr(fault.config, "across", "")
+        shared = "all share its state" if isinstance(fault.state, PerRule) else ""
+        across = getattr(fault.config, "across", shared)
         if across:
             yield f"{fault.name}: {across}"
 

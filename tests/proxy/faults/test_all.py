@@ -227,10 +227,10 @@ def test_responses(name: str, row: Row, chunks: Chunks) -> None:
 
 
 def test_every_fault_is_in_the_table() -> None:
-    assert set(TABLE) == {name for name, model, _ in FAULTS if model not in CONNECTIONS}
+    assert set(TABLE) == {name for name, model, *_ in FAULTS if model not in CONNECTIONS}
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in FAULTS])
+@pytest.mark.parametrize("name", [name for name, *_ in FAULTS])
 def test_every_fault_says_what_it_does_to_them(name: str) -> None:
     text: Any = importlib.import_module(f"barnabas.proxy.faults.{name}").__doc__
     assert [word for word in ("acks=0:", "Order:", "In flight:") if word not in text] == []

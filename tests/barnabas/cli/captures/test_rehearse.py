@@ -166,7 +166,7 @@ def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("fault", [name for name, _, _ in FAULTS])
+@pytest.mark.parametrize("fault", [name for name, *_ in FAULTS])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_the_same_scenario_and_capture_print_the_same_bytes(
     fault: str, as_json: bool, talked: Path, tmp_path: Path
@@ -187,11 +187,17 @@ def test_the_same_scenario_and_capture_print_the_same_bytes(
 OWN = """
 from pydantic import BaseModel
 from barnabas.proxy.effects import Wait
+from barnabas.proxy.faults import PerConnection
 class Late(BaseModel):
     ns: int = 1
 def late(config, message, roll):
     return (Wait(config.ns),)
 FAULTS = (("late", Late, late),)
+def later(config, message, roll, seen):
+    seen.append(config.ns)
+    return (Wait(sum(seen)),)
+KEEPS = (("later", Late, later, PerConnection(list)),)
+LEFT_OUT = (("later", Late, later, list),)
 WRONG = ("late",)
 TAKEN = (("delay", Late, late),)
 """
@@ -206,6 +212,11 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
     code, out, _ = rehearse(scenario, capture, "--faults", "own_for_test:FAULTS")
     assert code == 0
     assert "mine: delay 5 ns" in out
+    scenario.write_text("version: 1\nrules: [{name: mine, do: {later: {ns: 5}}}]\n")
+    code, out, _ = rehearse(scenario, capture, "--faults", "own_for_test:KEEPS")
+    assert code == 0
+    assert "mine: delay 5 ns" in out
+    assert "mine: delay 10 ns" in out
 
 
 @pytest.mark.parametrize(
@@ -215,6 +226,7 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
         ("no_such_module:FAULTS", "can't import no_such_module"),
         ("json:FAULTS", "has no tuple called FAULTS"),
         ("own_for_test:WRONG", "is not (name, settings model, function)"),
+        ("own_for_test:LEFT_OUT", "with PerRule(...) or PerConnection(...) behind it"),
         ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
     ],
 )
