@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.matching.match import VERSION_SCHEMA, Versions, api_key, version_range
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import VERSION_SCHEMA, Versions, api_key, version_range
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 

@@ -14,8 +14,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from barnabas.proxy.effects import Effects, Insert
 from barnabas.proxy.matching.field_paths import fitting, node_at
-from barnabas.proxy.matching.match import API_SCHEMA, api_key
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import API_SCHEMA, api_key
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api

@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
 from barnabas.proxy.effects import Effects, Partition
-from barnabas.proxy.matching.match import Globs, listed, one_or_more
 from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.notation import Globs, listed, one_or_more
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import Duration

@@ -16,8 +16,8 @@ from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_response import refusal
 from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
-from barnabas.proxy.matching.match import error_code
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api

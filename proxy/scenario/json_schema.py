@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.matching.match import API_SCHEMA, Match, Until, one_or_more
+from barnabas.proxy.matching.match import Match, Until
+from barnabas.proxy.matching.notation import API_SCHEMA, one_or_more
 from barnabas.proxy.scenario.model import RuleConfig, Scenario, alone
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -15,8 +15,8 @@ from barnabas.proxy.faults.clamp import Clamp
 from barnabas.proxy.faults.quota import Quota
 from barnabas.proxy.faults.respond import Respond
 from barnabas.proxy.faults.steer import Steer
+from barnabas.proxy.matching.kinds import has_errors, names_any
 from barnabas.proxy.matching.match import Match, Until
-from barnabas.proxy.matching.message import has_errors, names_any
 from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.lint.idle_rules import idle, unreached
 from barnabas.specs import api
