@@ -18,7 +18,7 @@ from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.send_queue import Held, Item, Window
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import Aside, Insert, Lose, Pieces, Shuffle, Wait
-from barnabas.proxy.rules.merged_effects import verdict
+from barnabas.proxy.rules.merged_effects import merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
 
@@ -106,7 +106,7 @@ class Departures:
         `at` is where it ends in the present chunk; None if its arrival was noted before.
         """
         state, outlet = self.state, self.state.outlet[direction]
-        found = verdict(decisions)
+        found = merge(decisions)
         for effect in found.times:
             if isinstance(effect, Wait):
                 item.at = max(item.at, item.arrived) + effect.ns

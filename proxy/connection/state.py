@@ -20,7 +20,8 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.fastpath.prefix_cache import Familiar
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.candidates import Candidates
-from barnabas.proxy.rules.rules import SAID, Counts, Decision, Rule
+from barnabas.proxy.rules.rule import SAID, Counts, Rule
+from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.addresses import Resolve
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed

@@ -27,7 +27,7 @@ from barnabas.proxy.rules.rules import Decision
 
 
 @dataclass(slots=True)
-class Verdict:
+class MergedEffects:
     """What is to be done with a frame. Of several ways to step aside the first counts; a loss always."""
 
     times: list[Wait | Schedule] = field(default_factory=list)
@@ -52,14 +52,14 @@ class Verdict:
     silence: Silence | None = None
 
 
-def verdict(decisions: Iterable[Decision]) -> Verdict:
+def merge(decisions: Iterable[Decision]) -> MergedEffects:
     """Take decisions together. What a message becomes, or is answered with, is done elsewhere.
 
-    >>> found = verdict([Decision("r", (Wait(5), HangUp()), ())])
+    >>> found = merge([Decision("r", (Wait(5), HangUp()), ())])
     >>> found.times, found.hang_up
     ([Wait(ns=5)], HangUp(forward=False, reset=False))
     """
-    found = Verdict()
+    found = MergedEffects()
     for decision in decisions:
         for effect in decision.effects:
             match effect:

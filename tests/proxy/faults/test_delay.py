@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from barnabas.proxy.faults.delay import TAIL, Delay, delay
-from barnabas.proxy.matching.seeded_random import Dice
+from barnabas.proxy.matching.seeded_random import SeededRandom
 from tests.proxy.faults.given import only
 
 MS = 1_000_000
@@ -55,7 +55,7 @@ def test_a_distribution_without_jitter_is_refused_and_what_jitter_is_said(how: s
 
 def sample(how: str) -> list[float]:
     wanted = config(1000 * MS, 100 * MS, how)
-    return [only(delay, wanted, Dice(7).roll("r", (n,))).ns / MS for n in range(4000)]
+    return [only(delay, wanted, SeededRandom(7).roll("r", (n,))).ns / MS for n in range(4000)]
 
 
 def test_uniform_uses_all_of_its_range() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.proxy.effects import Effect, Schedule
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.matching.seeded_random import Dice
+from barnabas.proxy.matching.seeded_random import SeededRandom
 from barnabas.proxy.rules.wording import describe
 from tests.places import ROOT
 from tests.proxy.faults.given import message
@@ -72,7 +72,12 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
     subject = MESSAGES.get(name, HEARTBEAT)
     before = replace(subject)
     found = [
-        act(config, subject, Dice(7).roll(name, (n % 20,)), *(state.new() for state in states))
+        act(
+            config,
+            subject,
+            SeededRandom(7).roll(name, (n % 20,)),
+            *(state.new() for state in states),
+        )
         for n in range(40)
     ]
     assert subject == before  # it says what is to be done, and does nothing
