@@ -17,6 +17,8 @@ from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.notation import VERSION_SCHEMA, Versions, api_key, version_range
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import API_VERSIONS
 
 
 def _ranges(value: Any) -> Any:
@@ -42,6 +44,10 @@ class Clamp(Settings):
         ),
     ]
     """API -> newest version (`11`) or range (`3-9`)."""
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        return direction == "response" and key == API_VERSIONS
 
 
 def clamp(config: Clamp, message: Message, roll: Roll) -> Effects:

@@ -49,6 +49,11 @@ class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": [
             )
         return self
 
+    @property
+    def no_op(self) -> str:
+        """The setting that makes it do nothing; "" if it does something."""
+        return "" if self.by or self.jitter else "by"
+
 
 def delay(config: Delay, message: Message, roll: Roll) -> Effects:
     """Wait for a time drawn from the distribution.

@@ -12,6 +12,8 @@ from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import TIMES, Duration
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
 
 
 class Quota(Settings):
@@ -22,6 +24,11 @@ class Quota(Settings):
     """What throttle_time_ms says; whole milliseconds."""
     mute: bool = True
     """Whether the connection is not read from for that time, as brokers since 2.0 do."""
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        slots = api(key).message(direction).layout(version).slots
+        return direction == "response" and any(slot.name == "throttle_time_ms" for slot in slots)
 
 
 def quota(config: Quota, message: Message, roll: Roll) -> Effects:

@@ -16,12 +16,14 @@ from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_response import refusal
 from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
+from barnabas.proxy.matching.kinds import has_errors
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
 from barnabas.specs.codec import Unfit
+from barnabas.specs.frames import Direction
 
 
 class Respond(Settings):
@@ -45,6 +47,12 @@ class Respond(Settings):
         if self.body is not None and (self.error or self.set):
             raise ValueError("give body alone, or error and set")
         return self
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        if self.error and self.body is None:
+            return direction == "request" and has_errors(key, "response", version)
+        return True
 
 
 def respond(config: Respond, message: Message, roll: Roll) -> Effects:

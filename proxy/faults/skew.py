@@ -49,6 +49,11 @@ class Skew(Settings):
     ]
     """How much later, or (`-1h`) earlier; whole milliseconds."""
 
+    @property
+    def no_op(self) -> str:
+        """The setting that makes it do nothing; "" if it does something."""
+        return "" if self.by // TIMES["ms"] else "by in whole ms"
+
 
 def skew(config: Skew, message: Message, roll: Roll) -> Effects:
     """Shift timestamps; nothing is left to chance. Raises Unable where there are none."""

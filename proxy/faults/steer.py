@@ -17,6 +17,8 @@ from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, some_of
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import FIND_COORDINATOR, METADATA
 
 LEADER_NOT_AVAILABLE: Final = 5
 
@@ -46,6 +48,10 @@ class Steer(
         if self.leader is None and self.model_fields_set & {"topic", "partitions"}:
             raise ValueError("topic and partitions say where there is another leader: give leader")
         return self
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        return direction == "response" and key in (METADATA, FIND_COORDINATOR)
 
 
 def steer(config: Steer, message: Message, roll: Roll) -> Effects:

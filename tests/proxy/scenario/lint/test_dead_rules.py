@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import loads
-from barnabas.proxy.scenario.lint.dead_rules import warnings
+from barnabas.proxy.scenario.lint.notes import warnings
 
 
 def found(rule: str) -> list[str]:
@@ -32,6 +32,7 @@ def found(rule: str) -> list[str]:
             "match: {api: Fetch, direction: request, version: 3}, do: {edit: {set: {rack_id: a}}}",
             "edit: no field 'rack_id' in the body of Fetch request v3",
         ),
+        ("match: {version: 200}, do: close", "close can't be done to any message v200"),
         ("match: {direction: request}, do: {quota: 1s}", "quota can't be done to any request"),
         (
             "match: {api: Fetch}, do: {clamp: {versions: {Fetch: 1}}}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import loads
-from barnabas.proxy.scenario.lint.dead_rules import warnings
+from barnabas.proxy.scenario.lint.notes import warnings
 
 NEVER = "never fires but by `barnabas ctl rule fire`: its probability is 0"
 
