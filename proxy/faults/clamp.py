@@ -8,7 +8,7 @@ In flight: as without it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -44,6 +44,8 @@ class Clamp(Settings):
         ),
     ]
     """API -> newest version (`11`) or range (`3-9`)."""
+
+    only_kafka: ClassVar = True
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
         """Whether it can be done to such a message."""

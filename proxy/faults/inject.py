@@ -8,7 +8,7 @@ In flight: an injected request is, until its answer is taken out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -39,6 +39,8 @@ class Inject(Settings):
     """`request`: to the broker; `response`: to the client. As the message itself if absent."""
     correlation_id: int | None = None
     """If absent, that of the message."""
+
+    only_kafka: ClassVar = True
 
     @model_validator(mode="after")
     def _exists(self) -> Self:

@@ -7,6 +7,8 @@ In flight: until the response comes, and the connection ends with it.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from barnabas.proxy import effects
 from barnabas.proxy.effects import Effects, HangUp
 from barnabas.proxy.matching.message import Message
@@ -19,6 +21,8 @@ class LoseReply(Settings):
 
     On a request with acks=0 the connection is cut behind it.
     """
+
+    only_kafka: ClassVar = True
 
 
 def lose_reply(config: LoseReply, message: Message, roll: Roll) -> Effects:

@@ -7,6 +7,8 @@ In flight: as without it.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from barnabas.proxy.effects import Become, Effects, Stall
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
@@ -24,6 +26,8 @@ class Quota(Settings):
     """What throttle_time_ms says; whole milliseconds."""
     mute: bool = True
     """Whether the connection is not read from for that time, as brokers since 2.0 do."""
+
+    only_kafka: ClassVar = True
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
         """Whether it can be done to such a message."""

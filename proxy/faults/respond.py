@@ -8,7 +8,7 @@ In flight: until then, though nothing of the request leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -41,6 +41,8 @@ class Respond(Settings):
     """Path -> another value in the answer (`throttle_time_ms: 500`)."""
     body: Mapping[str, Any] | None = Field(default=None, strict=False)
     """The whole body instead; missing fields take their defaults."""
+
+    only_kafka: ClassVar = True
 
     @model_validator(mode="after")
     def _one(self) -> Self:

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -48,6 +48,8 @@ class Skew(Settings):
         Field(),
     ]
     """How much later, or (`-1h`) earlier; whole milliseconds."""
+
+    only_kafka: ClassVar = True
 
     @property
     def no_op(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -40,6 +40,8 @@ class Steer(
     """Only topics of this glob, for `leader`."""
     partitions: Annotated[frozenset[int], Field(strict=False)] | None = None
     """Only these partitions, for `leader`. All if absent."""
+
+    only_kafka: ClassVar = True
 
     @model_validator(mode="after")
     def _some(self) -> Self:

@@ -16,7 +16,8 @@ from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message, Unnamed
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.lint.dependence import reasons
-from barnabas.proxy.scenario.model import Planned, RuleConfig
+from barnabas.proxy.scenario.model import RuleConfig
+from barnabas.proxy.scenario.planned import Planned
 
 _WORD: Final = re.compile(r"\w+")
 

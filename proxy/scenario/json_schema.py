@@ -14,7 +14,8 @@ from pydantic.json_schema import models_json_schema
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.match import Match, Until
 from barnabas.proxy.matching.notation import API_SCHEMA, one_or_more
-from barnabas.proxy.scenario.model import RuleConfig, Scenario, alone
+from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.scenario.planned import alone
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """The dialect."""

@@ -13,12 +13,11 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario, loads
-from barnabas.proxy.scenario.model import KAFKAS
 
 LIMIT = 30
 """Seconds."""
 
-APPLY = {name for name, *_ in FAULTS} - set(KAFKAS)
+APPLY = {name for name, model, *_ in FAULTS if not getattr(model, "only_kafka", False)}
 """The faults that a draft's messages can have."""
 
 
