@@ -12,8 +12,13 @@ from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.proxy.matching.seeded_random import SeededRandom
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
-from tests.proxy.faults.given import ask, message, produce, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{path: 'PATH'}")],
+)
 
 RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 

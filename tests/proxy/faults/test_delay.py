@@ -9,7 +9,13 @@ from pydantic import ValidationError
 
 from barnabas.proxy.faults.delay import TAIL, Delay, delay
 from barnabas.proxy.matching.seeded_random import SeededRandom
-from tests.proxy.faults.given import only
+from tests.proxy.faults.given import Examples, Row, only
+
+EXAMPLES = Examples(
+    {"by": "1s", "jitter": "900ms"},
+    rows=[Row("1s")],
+    live=["1ms"],
+)
 
 MS = 1_000_000
 CHANCES = st.floats(0, 1, exclude_max=True)

@@ -12,46 +12,10 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import SeededRandom
 from barnabas.proxy.rules.wording import describe
 from tests.places import ROOT
+from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import message
 
-SETTINGS = {
-    "delay": {"by": "1s", "jitter": "900ms"},
-    "hold": {"until": {"api": "JoinGroup"}},
-    "reorder": {"shuffle": 9},
-    "drop": {},
-    "close": {},
-    "throttle": {"bytes": "1MB"},
-    "lose_reply": {},
-    "duplicate": {},
-    "truncate": {},
-    "corrupt": {},
-    "edit": {"set": {"group_id": "other"}},
-    "respond": {"error": "NOT_COORDINATOR"},
-    "inject": {"api": "Heartbeat", "version": 0},
-    "reset": {},
-    "half_close": {},
-    "stall": {"time": "1s"},
-    "blackhole": {},
-    "quota": {"throttle": "1s"},
-    "slice": {},
-    "coalesce": {},
-    "refuse": {},
-    "isolate": {"lasts": "1s"},
-    "steer": {"leader": 2},
-    "clamp": {"versions": {"Fetch": 11}},
-    "skew": {"by": "-1h"},
-}
-
 HEARTBEAT = message(group_id="g")
-MESSAGES = {
-    "quota": message("Heartbeat", "response", 1),
-    "steer": message(
-        "Metadata", "response", 1, topics=[{"name": "t", "partitions": [{"leader_id": 1}]}]
-    ),
-    "clamp": message("ApiVersions", "response", 0),
-    "skew": message("ListOffsets", "request", 1, topics=[{"partitions": [{"timestamp": 5}]}]),
-}
-"""What a fault is asked about, if not a Heartbeat."""
 
 
 def plain(effect: Effect) -> object:
@@ -68,8 +32,8 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
     assert model.model_config["extra"] == "forbid"
     assert model.__doc__
     assert all(setting.description for setting in model.model_fields.values())
-    config = model.model_validate(SETTINGS[name])
-    subject = MESSAGES.get(name, HEARTBEAT)
+    config = model.model_validate(EXAMPLES[name].settings)
+    subject = EXAMPLES[name].subject or HEARTBEAT
     before = replace(subject)
     found = [
         act(
@@ -102,4 +66,4 @@ def test_every_fault_stands_once_in_the_readme() -> None:
 
 def test_every_fault_has_its_name_once() -> None:
     names = [name for name, *_ in FAULTS]
-    assert len(set(names)) == len(names) == len(SETTINGS)
+    assert len(set(names)) == len(names)

@@ -11,8 +11,39 @@ from barnabas.proxy.faults.reorder import Reorder, reorder
 from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.matching.seeded_random import SeededRandom
-from tests.proxy.faults.given import ask, beat, message, only, slicings
+from tests.proxy.faults.given import ALL, Examples, Fate, Row, ask, beat, message, only, slicings
 from tests.proxy.playbook import Actor, Chunks, Stage, request
+
+EXAMPLES = Examples(
+    {"shuffle": 9},
+    rows=[
+        Row(settings, Fate([2, 1, 3], [2, 3]), Fate([2, 1, 3], ALL), Fate(ALL, [2, 1, 3]))
+        for settings in ("{swap: 1}", "{swap: 1, same: any}")
+    ]
+    + [
+        Row(
+            "{swap: 1, restore: false}",
+            Fate([2, 1, 3], [2, 3]),
+            Fate([2, 1, 3], [2, 1, 3]),
+            Fate(ALL, [2, 1, 3]),
+        ),
+        # nothing else is in the window, and its time comes when the others have passed
+        Row("{reverse: 2}", Fate([2, 3, 1], [2, 3]), Fate([2, 3, 1], ALL), Fate(ALL, [2, 3, 1])),
+        Row(
+            "{shuffle: 2, same: client}",
+            Fate([2, 3, 1], [2, 3]),
+            Fate([2, 3, 1], ALL),
+            Fate(ALL, [2, 3, 1]),
+        ),
+    ],
+    live=[
+        "{swap: 1, at_most: 5ms}",
+        "{swap: 1, same: client, at_most: 5ms}",
+        "{shuffle: 3, same: any, at_most: 5ms}",
+        "{shuffle: 2, at_most: 5ms}",
+        "{reverse: 2, at_most: 5ms, restore: false}",
+    ],
+)
 
 
 def test_swap_lets_the_next_ones_pass() -> None:

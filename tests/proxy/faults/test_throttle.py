@@ -9,8 +9,14 @@ from pydantic import ValidationError
 
 from barnabas.proxy.effects import Schedule
 from barnabas.proxy.faults.throttle import MOST, RateLimiter, Throttle, throttle
-from tests.proxy.faults.given import ask, beat, message, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, message, slicings, stage
 from tests.proxy.playbook import Chunks, Stage
+
+EXAMPLES = Examples(
+    {"bytes": "1MB"},
+    rows=[Row("{messages: 1}"), Row("{bytes: 10B, per: client}")],
+    live=["{messages: 2000}"],
+)
 
 
 def paced(config: Throttle) -> tuple[int, str]:

@@ -19,8 +19,8 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.trouble import Trouble
+from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import ask
-from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
 from tests.proxy.servers import SOON, read_frame
 from tests.proxy.test_altered import talk
 from tests.proxy.test_rehearsal import answering, live
@@ -172,9 +172,9 @@ def test_the_same_scenario_and_capture_print_the_same_bytes(
     fault: str, as_json: bool, talked: Path, tmp_path: Path
 ) -> None:
     scenario = tmp_path / "s.yaml"
-    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, SETTINGS[fault])
+    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, EXAMPLES[fault].settings)
     match = {"edit": {"api": "Heartbeat", "direction": "response"}}.get(fault, {})
-    when = {"probability": 1.0 if fault in MESSAGES or fault == "edit" else 0.5}
+    when = {"probability": 1.0 if EXAMPLES[fault].subject or fault == "edit" else 0.5}
     rule = {"name": "r", "match": match, "when": when, "do": {fault: settings}}
     scenario.write_text(json.dumps({"version": 1, "seed": 7, "rules": [rule]}))
     options = ["--json"] if as_json else []
