@@ -1,4 +1,4 @@
-"""`clamp`: a broker offers less.
+"""`clamp`: ApiVersions offers less (`versions: {Fetch: 11}`).
 
 acks=0: not concerned, this is about responses.
 Order: kept.

@@ -1,4 +1,6 @@
-"""`delay`: the message leaves later, and what is behind it waits too.
+"""`delay`: the message leaves that much later than it arrived; what is behind it waits too. `jitter` is the
+most that uniform adds or takes off, normal's standard deviation, what pareto adds on average; a
+distribution needs it.
 
 acks=0: as any request.
 Order: kept, since what is behind waits too.

@@ -1,4 +1,4 @@
-"""`duplicate`: the message leaves more than once.
+"""`duplicate`: the message leaves again; what a broker answers to a repetition is taken out.
 
 acks=0: repeated, and not answered once.
 Order: kept; the repetition stands right behind the message.

@@ -1,4 +1,4 @@
-"""`inject`: a message that nobody sent.
+"""`inject`: one more message, that nobody sent.
 
 acks=0: an injected one is not waited for.
 Order: behind the message, or in the other direction at once.

@@ -1,4 +1,4 @@
-"""`isolate`: clients and brokers do not reach each other.
+"""`isolate`: no byte passes between some clients and brokers for a time; then all arrives.
 
 acks=0: as any request.
 Order: kept.

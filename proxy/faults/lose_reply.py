@@ -1,4 +1,5 @@
-"""`lose_reply`: the broker does what was asked, and nobody hears of it.
+"""`lose_reply`: the broker does what was asked, its response is lost and the connection cut: the ambiguous
+outcome.
 
 acks=0: the connection is cut behind the request.
 Order: what comes before the response still leaves, nothing behind it.

@@ -1,4 +1,5 @@
-"""`quota`: the client is told to wait, and is not read from meanwhile.
+"""`quota`: a response tells the client to wait (throttle_time_ms), which is not read from meanwhile
+(KIP-219).
 
 acks=0: has no response that could say it, so it is not throttled.
 Order: kept; the response leaves at once.

@@ -1,4 +1,5 @@
-"""`respond`: the proxy answers in the place of the broker.
+"""`respond`: the proxy answers, with an error on every level where that API has one, for all that the request
+names (a test compares it with Kafka's own classes), or with a `body`.
 
 acks=0: taken out, and nobody answers.
 Order: the answer comes when it is its turn.

@@ -1,4 +1,4 @@
-"""`skew`: clocks disagree.
+"""`skew`: every timestamp is another (`by: -1h`).
 
 acks=0: as any request.
 Order: kept.

@@ -1,4 +1,4 @@
-"""`steer`: a broker sends clients to another one.
+"""`steer`: Metadata names another leader, FindCoordinator another coordinator.
 
 acks=0: not concerned, this is about responses.
 Order: kept.

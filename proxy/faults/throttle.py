@@ -1,4 +1,4 @@
-"""`throttle`: messages pass at a rate.
+"""`throttle`: the message leaves when a line of that rate (bytes or messages a second) has it through.
 
 acks=0: as any request.
 Order: kept, since what is behind waits too.
