@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from barnabas.proxy.faults.delay import TAIL, Delay, delay
 from barnabas.proxy.matching.seeded_random import SeededRandom
-from tests.proxy.faults.given import Examples, Row, only
+from tests.proxy.faults.given import Examples, Row, ask, only, stage
 
 EXAMPLES = Examples(
     {"by": "1s", "jitter": "900ms"},
@@ -57,6 +57,18 @@ def test_without_jitter_nothing_is_drawn(by: int, how: str) -> None:
 def test_a_distribution_without_jitter_is_refused_and_what_jitter_is_said(how: str) -> None:
     with pytest.raises(ValidationError, match=f"distribution: {how} .* give jitter, too, which is"):
         Delay.model_validate({"by": "1s", "distribution": how})
+
+
+@pytest.mark.parametrize("how", DISTRIBUTIONS)
+def test_what_is_said_is_the_delay_that_was_drawn(how: str) -> None:
+    actor = stage(f"{{delay: {{by: 100ms, jitter: 20ms, distribution: {how}}}}}")
+    for number in range(5):
+        actor.ask(ask(number))
+        actor.stage.wait(10_000)
+    left = [at % 10_000 for at, _ in actor.times["request"]]
+    said = [float(word.split()[1]) for cut in actor.cuts for word in cut["what"]]
+    assert len(set(left)) == 5
+    assert said == pytest.approx(left, abs=0.5)
 
 
 def sample(how: str) -> list[float]:

@@ -88,27 +88,6 @@ def test_other_rules_are_fine(rule: str) -> None:
     assert found(rule) == []
 
 
-@pytest.mark.parametrize(
-    ("match", "until", "reason"),
-    [
-        ("{}", "{api: Heartbeat, topic: t}", "no topic is named in any Heartbeat message"),
-        ("{}", "{direction: request, error: 3}", "there is no error code in any request"),
-        ("{api: Fetch}", "{api: JoinGroup, same: group}", "no group is named in what is held"),
-        ("{api: JoinGroup}", "{api: Fetch, same: group}", "in what is waited for: Fetch message"),
-        ("{broker: 1}", "{broker: 2}", "no broker is both in `match` and in `until`"),
-        ("{connection: 0}", "{connection: [1, 2]}", "no connection is both in"),
-    ],
-)
-def test_holds_that_wait_in_vain(match: str, until: str, reason: str) -> None:
-    (line,) = found(f"match: {match}, do: {{hold: {{until: {until}}}}}")
-    assert line.startswith("warning: rule 'r' waits in vain, until its time is up: ")
-    assert reason in line
-
-
-def test_what_passes_elsewhere_may_be_at_another_broker() -> None:
-    assert found("match: {broker: 1}, do: {hold: {until: {broker: 2, same: client}}}") == []
-
-
 def of_rules(*rules: str) -> list[str]:
     named = ", ".join(f"{{name: r{number}, {rule}}}" for number, rule in enumerate(rules))
     return warnings(loads(f"{{version: 1, rules: [{named}]}}"))
