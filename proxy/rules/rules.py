@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
-from barnabas.proxy.effects import FINAL, Become, Effects, Reject
+from barnabas.proxy.effects import FINAL, Become, Effect, Effects, Reject
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Same, Until
 from barnabas.proxy.matching.message import CONNECT, Message, Unable
@@ -20,14 +20,6 @@ from barnabas.specs.frames import Direction
 
 REMEMBERED: Final = 4096
 """Kinds of message of which something is remembered: a client may send any key and version."""
-
-
-class Fired(NamedTuple):
-    """What a rule's faults want done, in words too, and what of it can't be."""
-
-    effects: Effects = ()
-    text: tuple[str, ...] = ()
-    trouble: tuple[str, ...] = ()
 
 
 class Decision(NamedTuple):
@@ -107,8 +99,8 @@ class Rules:
             if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(
                 None, broker, ordinal
             ):
-                fired = self._fire(rule, attempt, self._attempts) or Fired()
-                for effect in fired.effects:
+                decision = self._fire(rule, attempt, self._attempts)
+                for effect in decision.effects if decision else ():
                     if isinstance(effect, Reject):
                         return effect
         return None
@@ -125,16 +117,15 @@ class Rules:
         for rule in candidates:
             if not rule.meets(message):
                 continue
-            fired = self._fire(rule, message, counts)
-            if fired is None:
+            decision = self._fire(rule, message, counts)
+            if decision is None:
                 continue
-            effects, text, trouble = fired
-            decisions.append(Decision(rule.name, effects, text, rule.depends, trouble))
-            if any(isinstance(effect, FINAL) for effect in effects):
+            decisions.append(decision)
+            if any(isinstance(effect, FINAL) for effect in decision.effects):
                 break
         return decisions
 
-    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Fired | None:
+    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Decision | None:
         when = rule.when
         probability = when.probability
         if when.timed:
@@ -167,7 +158,9 @@ class Rules:
             rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
-        done = Fired()
+        effects: list[Effect] = []
+        text: list[str] = []
+        trouble: list[str] = []
         for place, fault in enumerate(rule.faults):
             try:
                 wanted = fault.act(fault.config, message, roll, *rule.state(place, own))
@@ -175,15 +168,15 @@ class Rules:
                 rule.unable += 1
                 why = str(problem) if message.quotes else problem.place
                 note(rule.troubles, f"{fault.name}: {why}")
-                words = f"{fault.name} could not be done: {why}"
-                done = Fired(done.effects, (*done.text, words), (*done.trouble, words))
+                trouble.append(f"{fault.name} could not be done: {why}")
+                text.append(trouble[-1])
                 continue
-            text = (*done.text, *map(describe, wanted))
-            done = Fired((*done.effects, *wanted), text, done.trouble)
+            effects += wanted
+            text += map(describe, wanted)
             _become(message, wanted)
             if any(isinstance(effect, FINAL) for effect in wanted):
                 break
-        return done
+        return Decision(rule.name, tuple(effects), tuple(text), rule.depends, tuple(trouble))
 
     def _phase(self, when: When, now: int) -> float | None:
         """The share of matches on which a rule fires just now; None: these are no matches."""
