@@ -6,6 +6,7 @@ socket, a clock or a queue. Times are in ns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from barnabas.proxy.matching.match import Match, Same
@@ -134,13 +135,14 @@ class Insert(NamedTuple):
     """With its size."""
 
 
-class Pace(NamedTuple):
-    """The message leaves when a line of this rate has taken it, and all before it, through."""
+class Schedule(NamedTuple):
+    """The message leaves when a function says so, which is told when it would leave otherwise."""
 
-    ns: int
-    """How long the line is busy with it."""
-    scope: str
-    """What shares the line, e.g. `client app`; "" for the connection alone."""
+    leave: Callable[[int], int]
+    """ns since the epoch -> the same. It is called once, when it is the message's turn: a response may
+    have to wait until those to earlier requests have come."""
+    what: str
+    """What is done, in words."""
 
 
 class Pieces(NamedTuple):
@@ -183,7 +185,7 @@ class Silence(NamedTuple):
 
 Effect = (
     Wait | Aside | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
-    | Repeat | Insert | Pace | Pieces | Stall | Partition | Reject | Silence
+    | Repeat | Insert | Schedule | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
 
 Effects = tuple[Effect, ...]

@@ -18,7 +18,7 @@ from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.send_queue import Held, Item, Window
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import Aside, Insert, Lose, Pieces, Shuffle, Wait
-from barnabas.proxy.rules.merged_effects import verdict
+from barnabas.proxy.rules.merged_effects import merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
 
@@ -106,12 +106,12 @@ class Departures:
         `at` is where it ends in the present chunk; None if its arrival was noted before.
         """
         state, outlet = self.state, self.state.outlet[direction]
-        found = verdict(decisions)
-        for rule, effect in found.times:
+        found = merge(decisions)
+        for effect in found.times:
             if isinstance(effect, Wait):
                 item.at = max(item.at, item.arrived) + effect.ns
             else:
-                item.at = state.pace(rule, effect, max(item.at, now))
+                item.at = effect.leave(max(item.at, now))
         for stall in found.stalls:
             state.stalled[stall.direction] = now + stall.ns
         for partition in found.partitions:

@@ -14,7 +14,7 @@ from barnabas.proxy.edits.edits import refusal
 from barnabas.proxy.effects import Answer, Aside, Lose, Shuffle
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import LONG, familiar, glance, unasked
-from barnabas.proxy.matching.message import known
+from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import NAMES
 from barnabas.specs.frames import RequestHead, Short, request_head

@@ -15,7 +15,7 @@ from barnabas.proxy.edits.edits import edit_response, needs_body
 from barnabas.proxy.effects import HangUp
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import unasked
-from barnabas.proxy.matching.message import known
+from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs import NAMES

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.kafka.exchange import Pending
 from barnabas.captures.kafka.wording import arrow
-from barnabas.proxy.matching.message import known
+from barnabas.proxy.matching.kinds import known
 from barnabas.specs import api
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import SASL_HANDSHAKE

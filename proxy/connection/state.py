@@ -16,12 +16,12 @@ from barnabas.proxy.connection.send_queue import Item, Outlet
 from barnabas.proxy.connection.shared_state import Crossing
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
-from barnabas.proxy.effects import Pace
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.fastpath.prefix_cache import Familiar
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.candidates import Candidates
-from barnabas.proxy.rules.rules import SAID, Counts, Decision, Rule
+from barnabas.proxy.rules.rule import SAID, Counts, Rule
+from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.addresses import Resolve
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
@@ -237,11 +237,6 @@ class State:
         """Let no byte pass any longer, and tell nobody; close both sides in the end."""
         self.silent = True
         self.until = until if self.until is None else min(self.until, until)
-
-    def pace(self, rule: str, pace: Pace, now: int) -> int:
-        """When a message is through that takes its place on a line of limited rate."""
-        line = pace.scope or f"connection {self.number}"
-        return self.plan.rules.rule(rule).lines.pace(line, pace.ns, now)
 
     def keep(self, pending: Pending, body: bytes | None) -> None:
         """Keep a request's body until its response has come, if a rule asks for it then, or for log and

@@ -6,7 +6,7 @@ from typing import Any
 
 from barnabas.captures.kafka.expression import quote
 from barnabas.captures.kafka.filters import exchange_filter
-from barnabas.proxy.matching.match import error_code
+from barnabas.proxy.matching.notation import error_code
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.registry import NAMES, key_of
 

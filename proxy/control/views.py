@@ -13,7 +13,8 @@ from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.relay import Link
 from barnabas.proxy.network.server import Proxy
-from barnabas.proxy.rules.rules import Rule, Rules, causes
+from barnabas.proxy.rules.rule import Rule, causes
+from barnabas.proxy.rules.rules import Rules
 
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:

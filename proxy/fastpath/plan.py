@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from barnabas.proxy.edits.edits import needs_body
 from barnabas.proxy.edits.version_ranges import Offer
-from barnabas.proxy.matching.message import known
+from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs.drafts import Draft, draft

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.context.completing import gaps
 from barnabas.captures.kafka.expression import Unclear
-from barnabas.proxy.rules.rules import Rule
+from barnabas.proxy.rules.rule import Rule
 from barnabas.specs import api
 from barnabas.specs.frames import RequestHead
 from barnabas.specs.jsonform import to_json

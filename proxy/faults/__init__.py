@@ -3,12 +3,39 @@
 Each file says what the fault does to a Produce request with acks=0 (which nobody answers), to the order
 of responses, and from when on a request is in flight: among those that wait for a response.
 
-A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`.
+Beside their fields, settings may have what checks and the rest of the proxy ask for, all of it optional:
+`applies_to(key, direction, version)`, whether it can be done to such a message; `no_op`, the setting that
+makes it do nothing; `across`, how it depends on other connections; `caution`, what clients make of it that
+may not be meant; `paths`, the fields that it names; `counts`, whose messages it waits for; `same`, among
+which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as no draft has them.
+
+A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`,
+and `--faults module:TUPLE` names it on the command line.
+
+A fault that remembers something from one message to the next names in a fourth element what makes its
+state, and gets that as a fourth argument. A delay that is a random walk, on each connection its own:
+
+    class Walk:
+        ns = 0
+
+    class Wander(Settings):
+        step: Duration
+
+    def wander(config: Wander, message: Message, roll: Roll, walk: Walk) -> Effects:
+        walk.ns = max(0, walk.ns + round(config.step * (2 * roll() - 1)))
+        return (Wait(walk.ns),)
+
+    FAULTS = (("wander", Wander, wander, PerConnection(Walk)),)
+
+Where the state goes by the time: `message.arrived` is when the message came, and a `Schedule` is told when
+the message would leave, whatever delays it (see `throttle`). A state that has an entry for each of
+something (clients, topics) bounds their number itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -37,7 +64,7 @@ from barnabas.proxy.faults.skew import Skew, skew
 from barnabas.proxy.faults.slice import Slice, slice  # noqa: A004
 from barnabas.proxy.faults.stall import Stall, stall
 from barnabas.proxy.faults.steer import Steer, steer
-from barnabas.proxy.faults.throttle import Throttle, throttle
+from barnabas.proxy.faults.throttle import RateLimiter, Throttle, throttle
 from barnabas.proxy.faults.truncate import Truncate, truncate
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
@@ -45,13 +72,40 @@ from barnabas.proxy.matching.seeded_random import Roll
 Act = Callable[[Any, Message, Roll], Effects]
 """What a fault does: (configuration, message, chance) -> effects. Raises proxy.matching.message.Unable."""
 
-Fault = tuple[str, type[BaseModel], Act]
-"""A name, its settings, what it does."""
+StatefulAct = Callable[[Any, Message, Roll, Any], Effects]
+"""The same with the fault's state as last argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerRule:
+    """A state for all messages on which a rule fires, whatever their connection; it ends with the rule.
+
+    A rehearsal has it as the live run had, by the order of messages in the capture; another live run may
+    not: the rule is said to depend on other connections, unless the settings' `across` says otherwise.
+    """
+
+    new: Callable[[], Any]
+    """Makes it, when the rule first fires."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerConnection:
+    """A state for each connection on which a rule fires; it ends with either."""
+
+    new: Callable[[], Any]
+    """Makes it, when the rule first fires there."""
+
+
+Fault = (
+    tuple[str, type[BaseModel], Act]
+    | tuple[str, type[BaseModel], StatefulAct, PerRule | PerConnection]
+)
+"""A name, its settings, what it does, and whose state it keeps, if it keeps any."""
 
 # fmt: off
 FAULTS: Final[tuple[Fault, ...]] = (
     ("delay", Delay, delay),
-    ("throttle", Throttle, throttle),
+    ("throttle", Throttle, throttle, PerRule(RateLimiter)),
     ("hold", Hold, hold),
     ("reorder", Reorder, reorder),
     ("drop", Drop, drop),

@@ -1,4 +1,4 @@
-"""`blackhole`: the connection is forgotten.
+"""`blackhole`: no byte, no FIN, no RST passes any longer.
 
 acks=0: as any request.
 Order: nothing follows.

@@ -1,4 +1,4 @@
-"""`clamp`: a broker offers less.
+"""`clamp`: ApiVersions offers less (`versions: {Fetch: 11}`).
 
 acks=0: not concerned, this is about responses.
 Order: kept.
@@ -8,15 +8,17 @@ In flight: as without it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.matching.match import VERSION_SCHEMA, Versions, api_key, version_range
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import VERSION_SCHEMA, Versions, api_key, version_range
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import API_VERSIONS
 
 
 def _ranges(value: Any) -> Any:
@@ -42,6 +44,12 @@ class Clamp(Settings):
         ),
     ]
     """API -> newest version (`11`) or range (`3-9`)."""
+
+    only_kafka: ClassVar = True
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        return direction == "response" and key == API_VERSIONS
 
 
 def clamp(config: Clamp, message: Message, roll: Roll) -> Effects:

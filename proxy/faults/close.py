@@ -1,4 +1,4 @@
-"""`close`: the connection ends.
+"""`close`: both sides are closed with FIN; `forward: true` lets the message leave first.
 
 acks=0: as any request.
 Order: nothing follows.

@@ -1,4 +1,4 @@
-"""`coalesce`: messages leave together.
+"""`coalesce`: the message leaves together with the next ones of its rule; what is between waits too.
 
 acks=0: as any request.
 Order: kept.

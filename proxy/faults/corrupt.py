@@ -1,4 +1,4 @@
-"""`corrupt`: a bit or byte of the message is another one.
+"""`corrupt`: a bit or byte of the message, `at` an offset or in a `path`, is another one.
 
 acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
 that is taken out; where it came otherwise and has acks=0 now, none comes.

@@ -1,4 +1,6 @@
-"""`delay`: the message leaves later, and what is behind it waits too.
+"""`delay`: the message leaves that much later than it arrived; what is behind it waits too. `jitter` is the
+most that uniform adds or takes off, normal's standard deviation, what pareto adds on average; a
+distribution needs it.
 
 acks=0: as any request.
 Order: kept, since what is behind waits too.
@@ -48,6 +50,11 @@ class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": [
                 f"give jitter, too, which is {_MEANS[self.distribution]} (such as jitter: 50ms)"
             )
         return self
+
+    @property
+    def no_op(self) -> str:
+        """The setting that makes it do nothing; "" if it does something."""
+        return "" if self.by or self.jitter else "by"
 
 
 def delay(config: Delay, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,7 @@
-"""`drop`: the message never leaves.
+"""`drop`: the message never leaves, nor does anything behind it, until somebody closes: TCP can't lose one
+message out of a stream. `selective: true` takes out just this exchange: clients take responses in the
+order of their requests, so Java's fail on all in flight behind it (`CorrelationIdMismatchException`). For
+a loss as by a network use it without, or `lose_reply`; for a refusal `respond`.
 
 acks=0: lost like any other.
 Order: nothing follows what is dropped; with `selective` the others keep theirs.

@@ -1,4 +1,4 @@
-"""`duplicate`: the message leaves more than once.
+"""`duplicate`: the message leaves again; what a broker answers to a repetition is taken out.
 
 acks=0: repeated, and not answered once.
 Order: kept; the repetition stands right behind the message.
@@ -7,7 +7,7 @@ In flight: once for each time that the request leaves.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -26,6 +26,8 @@ class Duplicate(Settings):
 
     times: Annotated[int, Field(ge=1, le=1000)] = 1
     """How many times more."""
+
+    only_kafka: ClassVar = True
 
 
 def duplicate(config: Duplicate, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,4 @@
-"""`edit`: fields of the message are changed.
+"""`edit`: fields of the message are changed (`set: {path: value}`), and it is encoded anew.
 
 acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
 that is taken out; where it came otherwise and has acks=0 now, none comes.

@@ -1,4 +1,4 @@
-"""`half_close`: one direction ends, the other goes on.
+"""`half_close`: the message leaves and a FIN behind it; the other direction goes on.
 
 acks=0: as any request.
 Order: kept, up to the end.

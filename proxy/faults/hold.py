@@ -1,4 +1,6 @@
-"""`hold`: the message steps aside; what is behind it passes.
+"""`hold`: the message steps aside, what is behind it passes, until another one has passed (`until`: as
+`match`, and `same`), or so many of its direction (`messages`, with `same`), or some time, or (`control:
+true`) until `barnabas ctl rule release NAME`.
 
 acks=0: as any request.
 Order: requests that left in another order are answered in it, and the responses put back into the

@@ -1,4 +1,4 @@
-"""`inject`: a message that nobody sent.
+"""`inject`: one more message, that nobody sent.
 
 acks=0: an injected one is not waited for.
 Order: behind the message, or in the other direction at once.
@@ -8,14 +8,14 @@ In flight: an injected request is, until its answer is taken out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from barnabas.proxy.effects import Effects, Insert
 from barnabas.proxy.matching.field_paths import fitting, node_at
-from barnabas.proxy.matching.match import API_SCHEMA, api_key
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import API_SCHEMA, api_key
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
@@ -39,6 +39,8 @@ class Inject(Settings):
     """`request`: to the broker; `response`: to the client. As the message itself if absent."""
     correlation_id: int | None = None
     """If absent, that of the message."""
+
+    only_kafka: ClassVar = True
 
     @model_validator(mode="after")
     def _exists(self) -> Self:

@@ -1,4 +1,4 @@
-"""`isolate`: clients and brokers do not reach each other.
+"""`isolate`: no byte passes between some clients and brokers for a time; then all arrives.
 
 acks=0: as any request.
 Order: kept.
@@ -7,13 +7,11 @@ In flight: from when the request leaves.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
+from typing import ClassVar, Literal
 
 from barnabas.proxy.effects import Effects, Partition
-from barnabas.proxy.matching.match import Globs, listed, one_or_more
 from barnabas.proxy.matching.message import Message
+from barnabas.proxy.matching.notation import Globs, Integers
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import Duration
@@ -31,17 +29,18 @@ class Isolate(Settings):
     """How long."""
     clients: Globs = None
     """Client ids: a glob, or a list. All if absent."""
-    brokers: Annotated[
-        Annotated[frozenset[StrictInt], Field(strict=False, min_length=1)] | None,
-        BeforeValidator(listed),
-        WithJsonSchema(one_or_more({"type": "integer"})),
-    ] = None
+    brokers: Integers = None
     """Node ids. All if absent, the bootstrap address too."""
     direction: Literal["both", "request", "response"] = "both"
     """`request`: nothing reaches the brokers, and what they send still arrives; or the reverse."""
 
     across: ClassVar[str] = "it acts on all of them"
     """How it depends on other connections."""
+
+    @property
+    def no_op(self) -> str:
+        """The setting that makes it do nothing; "" if it does something."""
+        return "" if self.lasts else "lasts"
 
 
 def isolate(config: Isolate, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,5 @@
-"""`lose_reply`: the broker does what was asked, and nobody hears of it.
+"""`lose_reply`: the broker does what was asked, its response is lost and the connection cut: the ambiguous
+outcome.
 
 acks=0: the connection is cut behind the request.
 Order: what comes before the response still leaves, nothing behind it.
@@ -6,6 +7,8 @@ In flight: until the response comes, and the connection ends with it.
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from barnabas.proxy import effects
 from barnabas.proxy.effects import Effects, HangUp
@@ -19,6 +22,8 @@ class LoseReply(Settings):
 
     On a request with acks=0 the connection is cut behind it.
     """
+
+    only_kafka: ClassVar = True
 
 
 def lose_reply(config: LoseReply, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,5 @@
-"""`quota`: the client is told to wait, and is not read from meanwhile.
+"""`quota`: a response tells the client to wait (throttle_time_ms), which is not read from meanwhile
+(KIP-219).
 
 acks=0: has no response that could say it, so it is not throttled.
 Order: kept; the response leaves at once.
@@ -7,11 +8,15 @@ In flight: as without it.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from barnabas.proxy.effects import Become, Effects, Stall
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import TIMES, Duration
+from barnabas.specs import api
+from barnabas.specs.frames import Direction
 
 
 class Quota(Settings):
@@ -22,6 +27,13 @@ class Quota(Settings):
     """What throttle_time_ms says; whole milliseconds."""
     mute: bool = True
     """Whether the connection is not read from for that time, as brokers since 2.0 do."""
+
+    only_kafka: ClassVar = True
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        slots = api(key).message(direction).layout(version).slots
+        return direction == "response" and any(slot.name == "throttle_time_ms" for slot in slots)
 
 
 def quota(config: Quota, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,4 @@
-"""`refuse`: connections are not taken.
+"""`refuse`: connections are not taken (a rule of its own; `match` names brokers only).
 
 acks=0: no request comes that far.
 Order: there is none.

@@ -1,4 +1,5 @@
-"""`reorder`: messages of one direction leave in another order than they came.
+"""`reorder`: the message leaves behind the next n (`swap`), or messages leave in windows of n, in reverse or
+in a seeded order; with `same` across connections.
 
 acks=0: as any request.
 Order: as the broker answers, responses are put back into the client's order, unless `restore` is

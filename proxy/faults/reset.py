@@ -1,4 +1,4 @@
-"""`reset`: the connection ends with an RST.
+"""`reset`: both sides are closed with RST.
 
 acks=0: as any request.
 Order: nothing follows.

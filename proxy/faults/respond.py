@@ -1,4 +1,5 @@
-"""`respond`: the proxy answers in the place of the broker.
+"""`respond`: the proxy answers, with an error on every level where that API has one, for all that the request
+names (a test compares it with Kafka's own classes), or with a `body`.
 
 acks=0: taken out, and nobody answers.
 Order: the answer comes when it is its turn.
@@ -8,7 +9,7 @@ In flight: until then, though nothing of the request leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -16,12 +17,14 @@ from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_response import refusal
 from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
-from barnabas.proxy.matching.match import error_code
+from barnabas.proxy.matching.kinds import has_errors
 from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.notation import error_code
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
 from barnabas.specs.codec import Unfit
+from barnabas.specs.frames import Direction
 
 
 class Respond(Settings):
@@ -40,11 +43,19 @@ class Respond(Settings):
     body: Mapping[str, Any] | None = Field(default=None, strict=False)
     """The whole body instead; missing fields take their defaults."""
 
+    only_kafka: ClassVar = True
+
     @model_validator(mode="after")
     def _one(self) -> Self:
         if self.body is not None and (self.error or self.set):
             raise ValueError("give body alone, or error and set")
         return self
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        if self.error and self.body is None:
+            return direction == "request" and has_errors(key, "response", version)
+        return True
 
 
 def respond(config: Respond, message: Message, roll: Roll) -> Effects:

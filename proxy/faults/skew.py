@@ -1,4 +1,4 @@
-"""`skew`: clocks disagree.
+"""`skew`: every timestamp is another (`by: -1h`).
 
 acks=0: as any request.
 Order: kept.
@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -48,6 +48,13 @@ class Skew(Settings):
         Field(),
     ]
     """How much later, or (`-1h`) earlier; whole milliseconds."""
+
+    only_kafka: ClassVar = True
+
+    @property
+    def no_op(self) -> str:
+        """The setting that makes it do nothing; "" if it does something."""
+        return "" if self.by // TIMES["ms"] else "by in whole ms"
 
 
 def skew(config: Skew, message: Message, roll: Roll) -> Effects:

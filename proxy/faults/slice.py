@@ -1,4 +1,4 @@
-"""`slice`: the message leaves in small pieces.
+"""`slice`: the message leaves in small TCP segments.
 
 acks=0: as any request.
 Order: kept; nothing comes in between two pieces.

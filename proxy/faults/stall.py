@@ -28,6 +28,11 @@ class Stall(Settings):
     side: Literal["client", "broker", "both"] = "client"
     """From whom nothing is read."""
 
+    @property
+    def no_op(self) -> str:
+        """The setting that makes it do nothing; "" if it does something."""
+        return "" if self.time else "time"
+
 
 def stall(config: Stall, message: Message, roll: Roll) -> Effects:
     """Stop reading; nothing is left to chance."""

@@ -1,4 +1,4 @@
-"""`steer`: a broker sends clients to another one.
+"""`steer`: Metadata names another leader, FindCoordinator another coordinator.
 
 acks=0: not concerned, this is about responses.
 Order: kept.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,8 @@ from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, some_of
+from barnabas.specs.frames import Direction
+from barnabas.specs.keys import FIND_COORDINATOR, METADATA
 
 LEADER_NOT_AVAILABLE: Final = 5
 
@@ -39,6 +41,8 @@ class Steer(
     partitions: Annotated[frozenset[int], Field(strict=False)] | None = None
     """Only these partitions, for `leader`. All if absent."""
 
+    only_kafka: ClassVar = True
+
     @model_validator(mode="after")
     def _some(self) -> Self:
         if self.leader is None and self.coordinator is None:
@@ -46,6 +50,10 @@ class Steer(
         if self.leader is None and self.model_fields_set & {"topic", "partitions"}:
             raise ValueError("topic and partitions say where there is another leader: give leader")
         return self
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        return direction == "response" and key in (METADATA, FIND_COORDINATOR)
 
 
 def steer(config: Steer, message: Message, roll: Roll) -> Effects:

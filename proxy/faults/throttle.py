@@ -1,4 +1,4 @@
-"""`throttle`: messages pass at a rate.
+"""`throttle`: the message leaves when a line of that rate (bytes or messages a second) has it through.
 
 acks=0: as any request.
 Order: kept, since what is behind waits too.
@@ -7,15 +7,21 @@ In flight: from when the request leaves.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import hashlib
+from collections import OrderedDict
+from functools import partial
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from barnabas.proxy.effects import Effects, Pace
+from barnabas.proxy.effects import Effects, Schedule
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, some_of
-from barnabas.proxy.matching.units import Size
+from barnabas.proxy.matching.units import Size, show_duration
+
+MOST: Final = 10_000
+"""Lines of a rule that are busy at once; of more, the one that was used least lately begins anew."""
 
 
 class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
@@ -46,17 +52,55 @@ class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
         return "" if self.per == "connection" else f"one line per {self.per}"
 
 
-def throttle(config: Throttle, message: Message, roll: Roll) -> Effects:
+class RateLimiter:
+    """When each line of a rule is free again, by who shares it.
+
+    >>> limiter = RateLimiter()
+    >>> [limiter.pace(line, 10, now) for line, now in (("a", 0), ("a", 5), ("b", 5))]
+    [10, 20, 15]
+    """
+
+    def __init__(self) -> None:
+        self._busy: OrderedDict[bytes, int] = OrderedDict()
+        self._idle = 0
+        """From when on one of them may be idle."""
+
+    def __len__(self) -> int:
+        return len(self._busy)
+
+    def pace(self, line: str, ns: int, now: int) -> int:
+        """When something is through that takes so many ns of a line. What is idle saves nothing up."""
+        # a name may be a client's id of 32 KB
+        key = hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        until = max(self._busy.pop(key, now), now) + ns
+        self._busy[key] = until
+        if len(self._busy) > MOST:
+            self._forget(now)
+        return until
+
+    def _forget(self, now: int) -> None:
+        """An idle line is as good as one that never was."""
+        if now >= self._idle:
+            self._busy = OrderedDict(
+                (key, until) for key, until in self._busy.items() if until > now
+            )
+            self._idle = min(self._busy.values(), default=0)
+        if len(self._busy) > MOST:
+            self._busy.popitem(last=False)
+
+
+def throttle(config: Throttle, message: Message, roll: Roll, limiter: RateLimiter) -> Effects:
     """Take the time that the message needs on the line; nothing is left to chance."""
     ns = 0
     if config.bytes is not None:
         ns = (message.size + 4) * 10**9 // config.bytes
     if config.messages is not None:
         ns = max(ns, round(1e9 / config.messages))
-    scope = {
-        "connection": "",
+    line = {
+        "connection": f"connection {message.connection}",
         "client": f"client {message.client_id}",
         "broker": f"broker {message.broker}",
         "rule": "rule",
     }[config.per]
-    return (Pace(ns, scope),)
+    shared = "" if config.per == "connection" else f" on the line of {line}"
+    return (Schedule(partial(limiter.pace, line, ns), f"throttle {show_duration(ns)}{shared}"),)

@@ -1,4 +1,4 @@
-"""`truncate`: the message breaks off, and the connection with it.
+"""`truncate`: only the message's first bytes leave, then both sides close.
 
 acks=0: as any request.
 Order: nothing follows.

@@ -12,9 +12,10 @@ from typing import Any, Final, TypeVar
 
 from barnabas.captures.kafka.context.completing import complete
 from barnabas.captures.kafka.context.id_names import TOPIC, alone, structs
-from barnabas.captures.kafka.errors import error_codes, error_paths
+from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
+from barnabas.proxy.matching.kinds import names_any
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
 from barnabas.specs.drafts.keys import error_in_header
@@ -23,48 +24,11 @@ from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.partitions import partition_places, partitions_in
-from barnabas.specs.registry import name_of
 
 T = TypeVar("T")
 
 Partition = tuple[str | None, uuid.UUID | None, int]
 """The topic's name, if it is known; its id, if that is given; the index."""
-
-
-def known(key: int, version: int) -> bool:
-    """Whether an API and version is declared."""
-    return name_of(key) is not None and api(key).versions[0] <= version <= api(key).versions[1]
-
-
-def names_any(entity: Entity, key: int, direction: Direction, version: int) -> bool:
-    """Whether such a message may name such a thing, or the request that it answers.
-
-    >>> names_any("group", 12, "response", 1), names_any("topic", 12, "response", 1)
-    (True, False)
-    """
-    ways: set[Direction] = {"request", direction}
-    return known(key, version) and any(
-        entity_paths(entity, key, way, version)
-        or (entity == "topic" and alone(key, version, way, TOPIC))
-        for way in ways
-    )
-
-
-def has_partitions(key: int, direction: Direction, version: int) -> bool:
-    """Whether such a message may name a partition, or the request that it answers.
-
-    >>> has_partitions(8, "response", 9), has_partitions(12, "request", 1)
-    (True, False)
-    """
-    ways: set[Direction] = {"request", direction}
-    return known(key, version) and any(partition_places(key, way, version) for way in ways)
-
-
-def has_errors(key: int, direction: Direction, version: int) -> bool:
-    """Whether there is room for an error code in such a message."""
-    if direction == "request" or not known(key, version):
-        return False
-    return error_in_header(key) or bool(error_paths(key, version))
 
 
 _UNREAD: Final[Any] = object()

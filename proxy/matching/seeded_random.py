@@ -17,7 +17,7 @@ Key = tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Dice:
+class SeededRandom:
     """The chance of one scenario."""
 
     seed: int
@@ -25,7 +25,7 @@ class Dice:
     def roll(self, rule: str, key: Key) -> Roll:
         """The numbers of one decision of a rule, from the first.
 
-        >>> first, again = (Dice(7).roll("slow", ("app", 1, 0, 0)) for _ in range(2))
+        >>> first, again = (SeededRandom(7).roll("slow", ("app", 1, 0, 0)) for _ in range(2))
         >>> [round(first(), 3), round(first(), 3)] == [round(again(), 3), round(again(), 3)]
         True
         """

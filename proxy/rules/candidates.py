@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from barnabas.proxy.rules.rules import REMEMBERED, Rule, Rules
+from barnabas.proxy.rules.rule import Rule
+from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.specs.frames import Direction
 
 

@@ -14,10 +14,10 @@ from barnabas.proxy.effects import (
     Insert,
     Lose,
     LoseReply,
-    Pace,
     Partition,
     Pieces,
     Repeat,
+    Schedule,
     Shuffle,
     Silence,
     Stall,
@@ -27,11 +27,11 @@ from barnabas.proxy.rules.rules import Decision
 
 
 @dataclass(slots=True)
-class Verdict:
+class MergedEffects:
     """What is to be done with a frame. Of several ways to step aside the first counts; a loss always."""
 
-    times: list[tuple[str, Wait | Pace]] = field(default_factory=list)
-    """What delays it, in order, and by which rule."""
+    times: list[Wait | Schedule] = field(default_factory=list)
+    """What delays it, in order."""
     chosen: Lose | Shuffle | Aside | None = None
     by: str = ""
     """The rule that has chosen."""
@@ -52,19 +52,19 @@ class Verdict:
     silence: Silence | None = None
 
 
-def verdict(decisions: Iterable[Decision]) -> Verdict:
+def merge(decisions: Iterable[Decision]) -> MergedEffects:
     """Take decisions together. What a message becomes, or is answered with, is done elsewhere.
 
-    >>> found = verdict([Decision("r", (Wait(5), HangUp()), ())])
+    >>> found = merge([Decision("r", (Wait(5), HangUp()), ())])
     >>> found.times, found.hang_up
-    ([('r', Wait(ns=5))], HangUp(forward=False, reset=False))
+    ([Wait(ns=5)], HangUp(forward=False, reset=False))
     """
-    found = Verdict()
+    found = MergedEffects()
     for decision in decisions:
         for effect in decision.effects:
             match effect:
-                case Wait() | Pace():
-                    found.times.append((decision.rule, effect))
+                case Wait() | Schedule():
+                    found.times.append(effect)
                 case HangUp():
                     found.hang_up = effect
                 case Break():

@@ -2,207 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-from barnabas.captures.kafka.expression import Expression, Unclear, expression
-from barnabas.proxy.effects import FINAL, Become, Effects, Reject
+from barnabas.proxy.effects import FINAL, Become, Effect, Effects, Reject
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Same, Until
-from barnabas.proxy.matching.message import CONNECT, Message, Unable, Unnamed
-from barnabas.proxy.matching.seeded_random import Dice, Key
+from barnabas.proxy.matching.message import CONNECT, Message, Unable
+from barnabas.proxy.matching.seeded_random import Key, SeededRandom
 from barnabas.proxy.matching.when import Point, When
-from barnabas.proxy.rules.rate_limiter import Lines
+from barnabas.proxy.rules.rule import Counts, Rule, compiled, note
 from barnabas.proxy.rules.wording import describe
-from barnabas.proxy.scenario.lint.dependence import reasons
-from barnabas.proxy.scenario.model import Planned, RuleConfig, Scenario
+from barnabas.proxy.scenario.model import RuleConfig, Scenario
 from barnabas.specs.frames import Direction
-
-_WORD: Final = re.compile(r"\w+")
-
-SAID: Final = 10
-"""So often something that happens again and again is said."""
-
-KINDS: Final = 100
-"""So many causes of a rule's troubles are told apart."""
-
-SHOWN: Final = 3
-"""So many of them are shown, the most frequent."""
 
 REMEMBERED: Final = 4096
 """Kinds of message of which something is remembered: a client may send any key and version."""
-
-_ANY_SIZE: Final = range(1 << 32)
-
-
-@dataclass(slots=True)
-class Count:
-    """How often a rule matched and fired."""
-
-    matched: int = 0
-    fired: int = 0
-
-
-class Counts:
-    """What one connection counts, for each rule."""
-
-    def __init__(self) -> None:
-        self._counts: WeakKeyDictionary[Rule, Count] = WeakKeyDictionary()
-
-    def of(self, rule: Rule) -> Count:
-        """The count of a rule on this connection; it ends with the rule, whatever the next is called."""
-        return self._counts.setdefault(rule, Count())
-
-
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class Rule:
-    """A rule, compiled, and what it did so far on all connections."""
-
-    config: RuleConfig
-    """As it stands in the scenario."""
-    name: str
-    match: Match
-    where: Expression | None
-    keys: tuple[Expression, ...]
-    """What chance goes by, if it is taken from the message."""
-    when: When
-    faults: tuple[Planned, ...]
-    total: Count = field(default_factory=Count)
-    lines: Lines = field(default_factory=Lines)
-    """Its lines of limited rate."""
-    sizes: range = _ANY_SIZE
-    """Of the frames that it is about, their size field left out."""
-    released: int = 0
-    """Messages that stood aside until what they waited for came; the connection counts them."""
-    expired: int = 0
-    """Messages that stood aside until their time was up; the connection counts them."""
-    unclear: int = 0
-    """Messages whose body can't be read or on which the condition can't be decided: no match."""
-    unable: int = 0
-    """Faults that could not be done to a message: it stayed as it was."""
-    troubles: Counter[str] = field(default_factory=Counter)
-    """Why, and how often so; the first KINDS of them."""
-    doubts: Counter[str] = field(default_factory=Counter)
-    """Why messages could not be decided on, and how often so; the first KINDS of them."""
-    doubt: str = ""
-    """The same for the latest of them."""
-    said: set[str] = field(default_factory=lambda: {""})
-    """Such reasons that were said."""
-    depends: bool = False
-    """Whether it depends on other connections, see `barnabas.proxy.scenario.lint.dependence`."""
-    forced: int = 0
-    """So many of its next matches fire, whatever `when` says."""
-
-    @property
-    def matched(self) -> int:
-        """How many messages matched, the condition included."""
-        return self.total.matched
-
-    @property
-    def fired(self) -> int:
-        """On how many of them it fired."""
-        return self.total.fired
-
-    @property
-    def needs_body(self) -> bool:
-        """Whether it looks into bodies."""
-        return self.where is not None or bool(self.keys) or self.match.needs_body
-
-    def meets(self, message: Message) -> bool:
-        """Whether content and condition are met; the header is, see `Rules.decide`.
-
-        What can't be decided is not met, and is counted; the names that it lacks are `wanted`.
-        """
-        try:
-            return self.match.content_matches(message) and self._holds(message)
-        except Unclear as unclear:
-            if isinstance(unclear, Unnamed):
-                message.wanted |= unclear.ids
-            self.unclear += 1
-            self.doubt = str(unclear)
-            _note(self.doubts, self.doubt)
-            return False
-
-    def _holds(self, message: Message) -> bool:
-        if self.where is None:
-            return True
-        fields = message.fields(*(self.where.roots or ()))
-        if fields is None:
-            raise Unclear(message.too_large or "the body can't be read")
-        lacking = message.unnamed and message.lacking(_WORD.findall(self.where.text))
-        try:
-            met = self.where.holds(fields)
-        except Unclear:
-            if lacking:
-                raise Unnamed(lacking) from None
-            raise
-        if lacking and not met:
-            raise Unnamed(lacking)
-        return met
-
-    def news(self) -> str:
-        """Why a message could not be decided on, if that was not said yet; so much is said, at most."""
-        if self.doubt in self.said or len(self.said) >= SAID:
-            return ""
-        self.said.add(self.doubt)
-        return self.doubt
-
-    def key_of(self, message: Message) -> Iterable[str]:
-        """What chance goes by, as JSON; null where the body does not tell."""
-        for key in self.keys:
-            fields = message.fields(*(key.roots or ())) or {}
-            try:
-                yield json.dumps(key.value(fields), sort_keys=True)
-            except Unclear:
-                yield "null"
-
-    @property
-    def what(self) -> str:
-        """What it does and what became of it, in a line."""
-        parts = [" + ".join(fault.name for fault in self.faults)]
-        if self.released:
-            parts.append(f"{self.released} released")
-        if self.expired:
-            parts.append(f"{self.expired} timed out")
-        if self.unable:
-            parts.append(f"{self.unable} could not be done: {causes(self.troubles, self.unable)}")
-        if self.unclear:
-            parts.append(f"{self.unclear} undecided: {causes(self.doubts, self.unclear)}")
-        return ", ".join(parts)
-
-
-def _note(found: Counter[str], why: str) -> None:
-    if why in found or len(found) < KINDS:
-        found[why] += 1
-
-
-def causes(found: Counter[str], total: int) -> str:
-    """The most frequent causes with their counts, in words, out of so many cases in all.
-
-    >>> causes(Counter({"a": 2}), 2), causes(Counter("aabccdde"), 9)
-    ('a', 'a (2), c (2), d (2), others (3)')
-    """
-    most = found.most_common(SHOWN)
-    rest = total - sum(count for _, count in most)
-    if len(most) == 1 and not rest:
-        return most[0][0]
-    words = [f"{why} ({count})" for why, count in most]
-    return ", ".join(words + [f"others ({rest})"] * (rest > 0))
-
-
-class Fired(NamedTuple):
-    """What a rule's faults want done, in words too, and what of it can't be."""
-
-    effects: Effects = ()
-    text: tuple[str, ...] = ()
-    trouble: tuple[str, ...] = ()
 
 
 class Decision(NamedTuple):
@@ -228,10 +45,10 @@ class Rules:
         self.scenario = scenario
         self.began: int | None = None
         """When the scenario was loaded, in ns; the first message's arrival if nobody said so."""
-        self._dice = Dice(0 if scenario is None else scenario.seed)
+        self._random = SeededRandom(0 if scenario is None else scenario.seed)
         known = {} if before is None else before._names
         self.rules: tuple[Rule, ...] = tuple(
-            _same(known.get(config.name), config) or _compiled(config)
+            _same(known.get(config.name), config) or compiled(config)
             for config in (scenario.rules if scenario else ())
         )
         self._names: dict[str, Rule] = {rule.name: rule for rule in self.rules}
@@ -282,8 +99,8 @@ class Rules:
             if isinstance(rule.faults[0].config, CONNECTIONS) and rule.match.peer_matches(
                 None, broker, ordinal
             ):
-                fired = self._fire(rule, attempt, self._attempts) or Fired()
-                for effect in fired.effects:
+                decision = self._fire(rule, attempt, self._attempts)
+                for effect in decision.effects if decision else ():
                     if isinstance(effect, Reject):
                         return effect
         return None
@@ -300,16 +117,15 @@ class Rules:
         for rule in candidates:
             if not rule.meets(message):
                 continue
-            fired = self._fire(rule, message, counts)
-            if fired is None:
+            decision = self._fire(rule, message, counts)
+            if decision is None:
                 continue
-            effects, text, trouble = fired
-            decisions.append(Decision(rule.name, effects, text, rule.depends, trouble))
-            if any(isinstance(effect, FINAL) for effect in effects):
+            decisions.append(decision)
+            if any(isinstance(effect, FINAL) for effect in decision.effects):
                 break
         return decisions
 
-    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Fired | None:
+    def _fire(self, rule: Rule, message: Message, counts: Counts) -> Decision | None:
         when = rule.when
         probability = when.probability
         if when.timed:
@@ -334,7 +150,7 @@ class Rules:
             key = (message.client_id, message.broker, message.ordinal, ordinal)
         if when.key:
             key = tuple(rule.key_of(message))
-        roll = self._dice.roll(rule.name, key)
+        roll = self._random.roll(rule.name, key)
         # The first number is always for this, so that another probability changes nothing else.
         if roll() >= probability and not forced:
             return None
@@ -342,23 +158,25 @@ class Rules:
             rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
-        done = Fired()
-        for fault in rule.faults:
+        effects: list[Effect] = []
+        text: list[str] = []
+        trouble: list[str] = []
+        for place, fault in enumerate(rule.faults):
             try:
-                wanted = fault.act(fault.config, message, roll)
+                wanted = fault.act(fault.config, message, roll, *rule.state(place, own))
             except Unable as problem:
                 rule.unable += 1
                 why = str(problem) if message.quotes else problem.place
-                _note(rule.troubles, f"{fault.name}: {why}")
-                words = f"{fault.name} could not be done: {why}"
-                done = Fired(done.effects, (*done.text, words), (*done.trouble, words))
+                note(rule.troubles, f"{fault.name}: {why}")
+                trouble.append(f"{fault.name} could not be done: {why}")
+                text.append(trouble[-1])
                 continue
-            text = (*done.text, *map(describe, wanted))
-            done = Fired((*done.effects, *wanted), text, done.trouble)
+            effects += wanted
+            text += map(describe, wanted)
             _become(message, wanted)
             if any(isinstance(effect, FINAL) for effect in wanted):
                 break
-        return done
+        return Decision(rule.name, tuple(effects), tuple(text), rule.depends, tuple(trouble))
 
     def _phase(self, when: When, now: int) -> float | None:
         """The share of matches on which a rule fires just now; None: these are no matches."""
@@ -398,23 +216,6 @@ class Rules:
 
 def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:
     return rule if rule is not None and rule.config == config else None
-
-
-def _compiled(config: RuleConfig) -> Rule:
-    condition = None if config.where is None else expression(config.where)
-    keys = tuple(map(expression, config.when.key))
-    size = config.match.size
-    return Rule(
-        config,
-        config.name,
-        config.match,
-        condition,
-        keys,
-        config.when,
-        config.do,
-        sizes=_ANY_SIZE if size is None else size.frames,
-        depends=any(reasons(config)),
-    )
 
 
 def _become(message: Message, effects: Effects) -> None:

@@ -14,11 +14,11 @@ from barnabas.proxy.effects import (
     Insert,
     Lose,
     LoseReply,
-    Pace,
     Partition,
     Pieces,
     Reject,
     Repeat,
+    Schedule,
     Shuffle,
     Silence,
     Stall,
@@ -62,7 +62,7 @@ def describe(effect: Effect) -> str:
             return f"break off behind {keep} bytes"
         case HalfClose():
             return "half-close behind this message"
-        case Become(what=what):
+        case Become(what=what) | Schedule(what=what):
             return what
         case Answer(body):
             return f"answer with {len(body)} bytes"
@@ -72,8 +72,6 @@ def describe(effect: Effect) -> str:
             return f"repeat {times} time{'s' if times != 1 else ''}"
         case Insert(direction, frame):
             return f"inject a {direction} of {len(frame)} bytes"
-        case Pace(ns, scope):
-            return f"throttle {show_duration(ns)}{f' on the line of {scope}' if scope else ''}"
         case Pieces(size, every):
             return f"slice into pieces of {size} bytes, {show_duration(every)} apart"
         case Stall(direction, ns):

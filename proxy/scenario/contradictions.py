@@ -31,7 +31,7 @@ from barnabas.proxy.faults.stall import Stall
 from barnabas.proxy.faults.truncate import Truncate
 from barnabas.specs.frames import Direction
 
-_KNOWN: Final = tuple(model for _, model, _ in FAULTS)
+_KNOWN: Final = tuple(model for _, model, *_ in FAULTS)
 
 _APART: Final = (Stall, Isolate)
 """What happens to a connection or a network, whatever becomes of the message."""

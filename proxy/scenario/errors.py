@@ -120,7 +120,7 @@ def _shown(value: Any) -> str:
 def _names(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> tuple[str, ...]:
     """The keys that are known where an unknown one stands."""
     model: type[BaseModel] | None = root
-    settings = {name: model for name, model, _ in faults}
+    settings = {name: model for name, model, *_ in faults}
     inside = False
     for step in loc[:-1]:
         if isinstance(step, int) or model is None:

@@ -10,7 +10,8 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.errors import ScenarioError, explain
 from barnabas.proxy.scenario.json_schema import scenario_schema
-from barnabas.proxy.scenario.model import DIALECTS, Planned, RuleConfig, Scenario, dialect
+from barnabas.proxy.scenario.model import DIALECTS, RuleConfig, Scenario, dialect
+from barnabas.proxy.scenario.planned import Planned
 from barnabas.proxy.scenario.yaml_lines import Document, read
 from barnabas.specs.drafts import Draft
 

@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.matching.match import API_SCHEMA, Match, Until, one_or_more
-from barnabas.proxy.scenario.model import RuleConfig, Scenario, alone
+from barnabas.proxy.matching.match import Match, Until
+from barnabas.proxy.matching.notation import API_SCHEMA, one_or_more
+from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.scenario.planned import alone
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 """The dialect."""
@@ -24,11 +26,11 @@ def scenario_schema(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
 
     An API's name is known as Kafka writes it and in small letters.
     """
-    models: list[type[BaseModel]] = [Scenario, *(model for _, model, _ in faults)]
+    models: list[type[BaseModel]] = [Scenario, *(model for _, model, *_ in faults)]
     places, shared = models_json_schema([(model, "validation") for model in models])
     definitions: dict[str, Any] = shared["$defs"]
     settings = {}
-    for name, model, _ in faults:
+    for name, model, *_ in faults:
         place = places[model, "validation"]
         settings[name] = _settings(place, definitions[_name(place)], model)
     bare = {

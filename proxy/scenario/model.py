@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
-    BaseModel,
     Field,
     PlainValidator,
     PrivateAttr,
-    ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
-from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import expression
-from barnabas.proxy.faults import CONNECTIONS, FAULTS, Act, Fault
+from barnabas.proxy.faults import (
+    CONNECTIONS,
+)
 from barnabas.proxy.matching.match import Match
-from barnabas.proxy.matching.settings import Loc, Settings, again, refuse, said
+from barnabas.proxy.matching.settings import Settings, refuse, said
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
+from barnabas.proxy.scenario.planned import Planned, plan
 from barnabas.specs.drafts import Draft, draft
 
 DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
 """The drafts that peers here speak."""
-
-KAFKAS: Final = ("respond", "inject", "duplicate", "lose_reply", "quota", "steer", "clamp", "skew")
-"""Faults that make frames, pair them or look for fields as only Kafka's own protocol has them."""
 
 
 def dialect(name: str) -> Draft:
@@ -43,77 +40,6 @@ def dialect(name: str) -> Draft:
     if name not in DIALECTS:
         raise ValueError(f"{name!r} is no dialect: {' or '.join(DIALECTS)}")
     return draft(name)
-
-
-class Planned(NamedTuple):
-    """One fault of a rule: its name, its settings, and what it does."""
-
-    name: str
-    config: BaseModel
-    act: Act
-
-
-def required(model: type[BaseModel]) -> list[str]:
-    """The settings that a fault can't do without."""
-    return [name for name, field in model.model_fields.items() if field.is_required()]
-
-
-def alone(model: type[BaseModel]) -> str | None:
-    """The setting whose value may stand for all: the only one that is needed, or that there is.
-
-    `close: true` would say something else than it does, so none that is true or false.
-
-    >>> from barnabas.proxy.faults.delay import Delay
-    >>> alone(Delay)  # `delay: 200ms`
-    'by'
-    """
-    names = required(model) or list(model.model_fields)
-    one = len(names) == 1 and model.model_fields[names[0]].annotation is not bool
-    return names[0] if one else None
-
-
-def _plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
-    faults: tuple[Fault, ...] = (info.context or {}).get("faults", FAULTS)
-    known = {name: (model, act) for name, model, act in faults}
-    planned: list[Planned] = []
-    problems: list[InitErrorDetails] = []
-    for loc, name, settings in _entries(value, problems):
-        if name not in known:
-            what = "key" if loc[-1:] == (name,) else "fault"
-            problems.append(said(loc, unknown(what, name, tuple(known), "do")))
-            continue
-        model, act = known[name]
-        short = alone(model)
-        if settings is None:
-            settings = {}
-        elif not isinstance(settings, dict) and short is not None:
-            settings = {short: settings}  # delay: 200ms
-        try:
-            planned.append(Planned(name, model.model_validate(settings, context=info.context), act))
-        except ValidationError as error:
-            prefix = loc if loc[-1:] == (name,) else (*loc, name)
-            problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
-    if problems:
-        refuse(problems)
-    return tuple(planned)
-
-
-def _entries(value: Any, problems: list[InitErrorDetails]) -> list[tuple[Loc, str, Any]]:
-    """The faults of a `do`, in the order written: (place, name, settings)."""
-    found: list[tuple[Loc, str, Any]] = []
-    listed = isinstance(value, tuple | list)
-    for place, entry in enumerate(value if listed else (value,)):
-        loc: Loc = (place,) if listed else ()
-        match entry:
-            case str():
-                found.append((loc, entry, None))
-            case dict() if entry:
-                found += [((*loc, name), name, settings) for name, settings in entry.items()]
-            case _:
-                problems.append(said(loc, "do: must name a fault, or several, with settings"))
-    if not found and not problems:
-        problems.append(said((), "do: must not be empty"))
-    return found
 
 
 class RuleConfig(Settings):
@@ -129,7 +55,7 @@ class RuleConfig(Settings):
     """How often. Always if absent."""
     do: Annotated[
         tuple[Planned, ...],
-        PlainValidator(_plan, json_schema_input_type=Any),
+        PlainValidator(plan, json_schema_input_type=Any),
         WithJsonSchema({"description": "One or more faults, in the order written."}),
     ]
 
@@ -213,7 +139,7 @@ class Scenario(Settings):
                 )
                 for place, rule in enumerate(self.rules)
                 for fault in rule.do
-                if fault.name in KAFKAS
+                if getattr(fault.config, "only_kafka", False)
             ]
             if refuse_all:
                 refuse(refuse_all)

@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.experiments.library import FOLDER, find, names
 from barnabas.proxy.scenario.file import load
-from barnabas.proxy.scenario.lint.dead_rules import warnings
+from barnabas.proxy.scenario.lint.notes import warnings
 
 TESTS = Path(__file__).parent / "scenarios"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import NamedTuple
 
@@ -13,12 +14,12 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario, loads
-from barnabas.proxy.scenario.model import KAFKAS
+from tests.proxy.faults.examples import EXAMPLES
 
 LIMIT = 30
 """Seconds."""
 
-APPLY = {name for name, *_ in FAULTS} - set(KAFKAS)
+APPLY = {name for name, model, *_ in FAULTS if not getattr(model, "only_kafka", False)}
 """The faults that a draft's messages can have."""
 
 
@@ -27,8 +28,8 @@ class Case(NamedTuple):
 
     rules: tuple[tuple[str, str], ...]
     times: int = 1
-    kept: bool = False
-    """Nobody is lost: everybody goes on where it was."""
+    kept: bool | None = False
+    """Nobody is lost: everybody goes on where it was. None: that may be, or not."""
     said: str = ""
     """The error that is told."""
 
@@ -36,6 +37,15 @@ class Case(NamedTuple):
     def faults(self) -> set[str]:
         """Their names."""
         return {do.strip("{").split(":")[0].split(",")[0].strip("} ") for _, do in self.rules}
+
+
+def with_all_faults(cases: dict[str, Case], match: str) -> dict[str, Case]:
+    """These, and one for each fault that they lack."""
+    had = {name for case in cases.values() for name in case.faults}
+    return cases | {
+        name: Case(((match, json.dumps({name: EXAMPLES[name].settings})),), kept=None)
+        for name in sorted(APPLY - had)
+    }
 
 
 def scenario(dialect: str, case: Case = Case(())) -> Scenario:  # noqa: B008 - a tuple

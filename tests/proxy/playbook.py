@@ -26,6 +26,7 @@ from barnabas.proxy.connection.shared_state import Crossing
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
@@ -92,8 +93,16 @@ def trailing(data: bytes) -> Iterator[bytes]:
 class Stage:
     """What the connections of one proxy share."""
 
-    def __init__(self, scenario: str = "", *, observed: bool = True, **limits: int) -> None:
-        self.rules = Rules(loads(scenario) if scenario else None)
+    def __init__(
+        self,
+        scenario: str = "",
+        *,
+        faults: tuple[Fault, ...] = FAULTS,
+        observed: bool = True,
+        **limits: int,
+    ) -> None:
+        self.faults = faults
+        self.rules = Rules(loads(scenario, faults=faults) if scenario else None)
         self.plan = Plan(self.rules)
         self.crossing = Crossing()
         self.tally = Tally()
@@ -128,7 +137,7 @@ class Stage:
 
     def replace(self, scenario: str) -> None:
         """Go on under another scenario, as `barnabas.proxy.network.server.Proxy.replace` does."""
-        self.rules = Rules(loads(scenario) if scenario else None, self.rules)
+        self.rules = Rules(loads(scenario, faults=self.faults) if scenario else None, self.rules)
         self.plan = Plan(self.rules)
         for actor in self.actors:
             actor.perform(actor.connection.replace(self.plan, self.now))

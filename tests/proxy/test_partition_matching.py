@@ -13,7 +13,7 @@ from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message, Unnamed, Unseen
 from barnabas.proxy.scenario.file import loads
-from barnabas.proxy.scenario.lint.dead_rules import warnings
+from barnabas.proxy.scenario.lint.notes import warnings
 from barnabas.specs import NAMES, api
 from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout

@@ -16,7 +16,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
-from barnabas.proxy.faults import CONNECTIONS, FAULTS
+from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
@@ -26,6 +26,8 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import Record, build
+from tests.proxy.faults.examples import ABOUT_MESSAGES
+from tests.proxy.faults.examples import live as live_settings
 from tests.proxy.faults.given import ask, produce
 from tests.proxy.playbook import request, response
 from tests.proxy.servers import read_frame
@@ -81,11 +83,11 @@ def turn(number: int) -> bytes:
     )
 
 
-async def live(scenario: str, capture: Path) -> list[Exchange]:
+async def live(scenario: str, capture: Path, faults: tuple[Fault, ...] = FAULTS) -> list[Exchange]:
     """Three clients, one after the other. Each takes its next turn when something has become of the one
     before, and stays until it is cut off or the broker has seen its end: no time decides how far it comes."""
     server = await asyncio.start_server(answering, "127.0.0.1", 0)
-    rules = Rules(loads(scenario))
+    rules = Rules(loads(scenario, faults=faults))
     rules.began = clock()
     done: list[Exchange] = []
     progress = asyncio.Event()
@@ -120,59 +122,10 @@ async def live(scenario: str, capture: Path) -> list[Exchange]:
     return done
 
 
-CASES: dict[str, list[str]] = {
-    "delay": ["1ms"],
-    "throttle": ["{messages: 2000}"],
-    "hold": [
-        "{until: {api: Produce, direction: request}, at_most: 5ms}",
-        "{messages: 2, same: any, at_most: 5ms}",
-        "{time: 3ms}",
-        "{control: true, at_most: 5ms}",
-    ],
-    "reorder": [
-        "{swap: 1, at_most: 5ms}",
-        "{swap: 1, same: client, at_most: 5ms}",
-        "{shuffle: 3, same: any, at_most: 5ms}",
-        "{shuffle: 2, at_most: 5ms}",
-        "{reverse: 2, at_most: 5ms, restore: false}",
-    ],
-    "drop": ["{}", "{selective: true}"],
-    "lose_reply": ["{}"],
-    "duplicate": ["{}"],
-    "truncate": ["{}"],
-    "corrupt": ["{}"],
-    "edit": ["{set: {throttle_time_ms: 5}}"],
-    "respond": ["{error: 27}"],
-    "inject": ["{api: Heartbeat, version: 0}"],
-    "close": ["{}"],
-    "reset": ["{}"],
-    "half_close": ["{}"],
-    "stall": ["{time: 5ms, side: both}"],
-    "blackhole": ["{at_most: 20ms}"],
-    "quota": ["5ms"],
-    "slice": ["{size: 8B, every: 1ms}"],
-    "coalesce": ["{count: 2, at_most: 5ms}"],
-    "isolate": ["{lasts: 5ms}"],
-    "steer": ["{leader: 2}"],
-    "clamp": ["{versions: {Heartbeat: 1}}"],
-    "skew": ["{by: 1s}"],
-}
-"""Settings of each fault that is about messages."""
-
-ONLY = {
-    "edit": ("Heartbeat", "response"),
-    "respond": ("Heartbeat", "request"),
-    "quota": ("Heartbeat", "response"),
-    "steer": ("Metadata", "response"),
-    "clamp": ("ApiVersions", "response"),
-    "skew": ("Produce", "request"),
-}
-"""What messages a fault can be done to, if not to Heartbeats of both directions."""
-
 TABLE = [
-    (*ONLY.get(fault, ("Heartbeat", "")), f"{{{fault}: {settings}}}")
-    for fault, found in CASES.items()
-    for settings in found
+    (*found.about, f"{{{fault}: {settings}}}")
+    for fault, found in ABOUT_MESSAGES.items()
+    for settings in live_settings(found)
 ]
 
 
@@ -181,10 +134,6 @@ def scenario(about: str, direction: str, do: str, probability: float, seed: int 
     way = direction and f", direction: {direction}"
     when = f"{{probability: {probability}, skip: 1}}"
     return SCENARIO.format(seed=seed, api=about, direction=way, when=when, do=do)
-
-
-def test_every_fault_about_messages_is_rehearsed() -> None:
-    assert set(CASES) == {name for name, model, _ in FAULTS if model not in CONNECTIONS}
 
 
 @pytest.mark.parametrize(

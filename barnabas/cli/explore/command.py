@@ -106,7 +106,7 @@ def explore_command(
 
 def _apis(texts: list[str] | tuple[str, ...]) -> frozenset[str] | None:
     """The names of APIs, by name or key. Raises Trouble."""
-    from barnabas.proxy.matching.match import api_key
+    from barnabas.proxy.matching.notation import api_key
     from barnabas.specs import NAMES
 
     found = set()

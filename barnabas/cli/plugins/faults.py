@@ -7,7 +7,7 @@ import inspect
 from pydantic import BaseModel
 
 from barnabas.cli.plugins.tuples import own_tuple
-from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
 from barnabas.trouble import Trouble
 
 
@@ -30,8 +30,11 @@ def own_faults(name: str | None) -> tuple[Fault, ...]:
 
 def _check(name: str, entry: object) -> None:
     match entry:
-        case (str(), model, act) if (
+        case (str(), model, act) | (str(), model, act, PerRule() | PerConnection()) if (
             inspect.isclass(model) and issubclass(model, BaseModel) and callable(act)
         ):
             return
-    raise Trouble(f"--faults {name}: {entry!r} is not (name, settings model, function)")
+    raise Trouble(
+        f"--faults {name}: {entry!r} is not (name, settings model, function), "
+        "with PerRule(...) or PerConnection(...) behind it if it keeps a state"
+    )

@@ -29,8 +29,7 @@ def scenario_check(
     """Say whether scenario files are right; every problem with its line."""
     from barnabas.captures.kafka.wording import plural
     from barnabas.cli.plugins.faults import own_faults
-    from barnabas.proxy.scenario.lint.dead_rules import warnings
-    from barnabas.proxy.scenario.lint.notes import remarks
+    from barnabas.proxy.scenario.lint.notes import remarks, warnings
 
     known = own_faults(faults)
     code = FINE

@@ -1,6 +1,8 @@
-"""What a scenario costs, where that can't be seen from it: said when it is loaded."""
+"""What a scenario costs, where that can't be seen from it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from barnabas.captures.kafka.expression import Expression, expression
 from barnabas.proxy.matching.match import Match
@@ -8,13 +10,11 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs import api
 
 
-def notes(scenario: Scenario | None) -> list[str]:
-    """A line for each condition that needs more of a body than fields of its top level."""
-    return [
-        f"note: rule {rule.name!r} decodes {what} of each {rule.match.describe()} for its condition"
-        for rule in (scenario.rules if scenario is not None else ())
-        if rule.where is not None and (what := _decoded(expression(rule.where), rule.match))
-    ]
+def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Each rule whose condition needs more of a body than fields of its top level, and what it needs."""
+    for rule in scenario.rules:
+        if rule.where is not None and (what := _decoded(expression(rule.where), rule.match)):
+            yield rule.name, f"{what} of each {rule.match.describe()} for its condition"
 
 
 def _decoded(condition: Expression, match: Match) -> str:

@@ -1,4 +1,4 @@
-"""Which rules depend on other connections, and why: said when a scenario is loaded, marked in captures.
+"""Which rules depend on other connections, and why: marked in captures, too.
 
 What a rule does is decided by the messages of one connection, so that the same traffic gives the same
 run, but for what is listed here: which of two connections gets its turn first is chance. A capture
@@ -10,10 +10,9 @@ What is learnt once (brokers' addresses, names of topic ids) is not meant.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.faults import PerRule
+from barnabas.proxy.scenario.model import RuleConfig, Scenario
 
 
 def reasons(rule: RuleConfig) -> Iterator[str]:
@@ -25,16 +24,14 @@ def reasons(rule: RuleConfig) -> Iterator[str]:
         if point is not None and point.rule is not None:
             yield f"it goes by what rule {point.rule!r} did on them"
     for fault in rule.do:
-        across = getattr(fault.config, "across", "")
+        shared = "all share its state" if isinstance(fault.state, PerRule) else ""
+        across = getattr(fault.config, "across", shared)
         if across:
             yield f"{fault.name}: {across}"
 
 
-def notes(scenario: Scenario | None) -> list[str]:
-    """A line for each rule that depends on other connections."""
-    return [
-        f"note: rule {rule.name!r} depends on other connections ({'; '.join(found)}): "
-        "exact in rehearsal only"
-        for rule in (scenario.rules if scenario is not None else ())
-        if (found := list(reasons(rule)))
-    ]
+def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Each rule that depends on other connections, and why."""
+    for rule in scenario.rules:
+        if found := "; ".join(reasons(rule)):
+            yield rule.name, f"({found}): exact in rehearsal only"

@@ -1,34 +1,50 @@
-"""All that is to be said of a scenario that is right, when it is loaded."""
+"""All that is to be said of a scenario that is right, when it is loaded.
+
+A check is a function of the scenario that names rules, each with a reason. Where to add one: its file, and
+a line in `CHECKS`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
-from barnabas.proxy.scenario.lint import costs, dependence
-from barnabas.proxy.scenario.lint.dead_rules import warnings
+from barnabas.proxy.scenario.lint import (
+    cautions,
+    costs,
+    dead_rules,
+    dependence,
+    idle_rules,
+    vain_waits,
+)
+from barnabas.proxy.scenario.model import Scenario
 
-if TYPE_CHECKING:
-    from barnabas.proxy.scenario.model import Scenario
+Check = Callable[[Scenario], Iterable[tuple[str, str]]]
+"""Names of rules, and what is to be said of each."""
+
+CHECKS: Final[tuple[tuple[str, Check], ...]] = (
+    ("warning: rule {!r} can't do anything: ", dead_rules.check),
+    ("warning: rule {!r} ", idle_rules.check),
+    ("warning: rule {!r} waits in vain, until its time is up: ", vain_waits.check),
+    ("note: rule {!r}: ", cautions.check),
+    ("note: rule {!r} depends on other connections ", dependence.check),
+    ("note: rule {!r} decodes ", costs.check),
+)
+"""What is said of a rule, and the check that gives the rest. What does nothing is a warning."""
 
 
 def remarks(scenario: Scenario | None) -> list[str]:
     """Warnings of rules that can do nothing, then notes: what clients can't bear, what depends on other
     connections, what costs."""
-    return [
-        *warnings(scenario),
-        *_cautions(scenario),
-        *dependence.notes(scenario),
-        *costs.notes(scenario),
-    ]
+    return [*_lines(scenario)]
 
 
-def _cautions(scenario: Scenario | None) -> list[str]:
-    """A line for each fault of which Kafka's clients make more than may be meant."""
-    if scenario is None or scenario.dialect is not None:
-        return []
-    return [
-        f"note: rule {rule.name!r}: {fault.name} {caution}"
-        for rule in scenario.rules
-        for fault in rule.do
-        if (caution := getattr(fault.config, "caution", ""))
-    ]
+def warnings(scenario: Scenario | None) -> list[str]:
+    """Those alone of rules, or faults of theirs, that can do nothing."""
+    return [line for line in _lines(scenario) if line.startswith("warning")]
+
+
+def _lines(scenario: Scenario | None) -> Iterator[str]:
+    if scenario is not None:
+        for said, check in CHECKS:
+            yield from (said.format(rule) + reason for rule, reason in check(scenario))

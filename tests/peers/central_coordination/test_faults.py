@@ -15,7 +15,7 @@ from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.listener import Address
-from tests.peers.faults import APPLY, Case, between, fired, scenario, until
+from tests.peers.faults import Case, between, fired, scenario, until, with_all_faults
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -85,11 +85,10 @@ CASES = {
 }
 
 
-def test_there_is_a_case_of_each_fault() -> None:
-    assert {name for case in CASES.values() for name in case.faults} == APPLY
+ALL = with_all_faults(CASES, A)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("case", ALL.values(), ids=ALL.keys())
 def test_one_owner_at_most_and_a_group_that_recovers(case: Case) -> None:
     asyncio.run(_run(case))
 
@@ -150,7 +149,7 @@ async def _run(case: Case) -> None:
                 assert sorted(positions) == [0, 42, 42, 42, 42]
             await cluster.grow("t", "1-1")
             await until(lambda: shared(6), one_owner)
-            assert (clients["a"].core.losses == losses) == case.kept
+            assert case.kept in (None, clients["a"].core.losses == losses)
             assert not case.said or any(case.said in line for line in clients["a"].said)
         finally:
             for one in clients.values():

@@ -10,7 +10,6 @@ from barnabas.peers.central_coordination import wire as central
 from barnabas.peers.consumer_rewrite import wire as rewrite
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.file import ScenarioError, loads
-from barnabas.proxy.scenario.model import KAFKAS
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, whole
 
 QUIET = "version: 1\ndialect: central-coordination\nrules: []\n"
@@ -239,5 +238,7 @@ def test_what_can_not_be_said_of_a_draft(text: str, problem: str) -> None:
         loads(f"version: 1\n{text}\n")
 
 
-def test_the_faults_that_are_refused_exist() -> None:
-    assert set(KAFKAS) <= {name for name, *_ in FAULTS}
+def test_the_faults_that_are_refused_make_frames_pair_them_or_look_for_fields() -> None:
+    refused = {name for name, model, *_ in FAULTS if getattr(model, "only_kafka", False)}
+    frames = {"respond", "inject", "duplicate", "lose_reply"}
+    assert refused == frames | {"quota", "steer", "clamp", "skew"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -43,6 +44,51 @@ def only(act: Act, config: Any, roll: Roll) -> Any:
     """The one effect of a fault on just any message."""
     (effect,) = act(config, message(), roll)
     return effect
+
+
+# examples
+
+ALL = [1, 2, 3]
+NONE: list[int] = []
+
+
+class Fate(NamedTuple):
+    """Correlation ids that reach the broker, and that the client gets; how it ends."""
+
+    broker: list[int]
+    client: list[int]
+    end: str = "open"
+
+
+PASSES: Final = Fate(ALL, ALL)
+QUIET: Final = Fate(ALL, [2, 3])
+"""All reaches the broker, which answers all but the first: that had acks=0."""
+
+
+class Row(NamedTuple):
+    """A fault's settings, and what becomes of three messages."""
+
+    settings: str
+    unacknowledged: Fate = QUIET
+    """It is done to a Produce request with acks=0, behind which two Heartbeats follow."""
+    request: Fate = PASSES
+    """It is done to the first of three Heartbeat requests."""
+    response: Fate = PASSES
+    """It is done to the first of three Heartbeat responses."""
+
+
+class Examples(NamedTuple):
+    """What a fault's test file, as `EXAMPLES`, tells those that go over all faults."""
+
+    settings: dict[str, Any]
+    rows: Sequence[Row] = ()
+    """What becomes of three messages; if it stands nowhere, all pass."""
+    live: Sequence[str] = ()
+    """Settings that suit a live run; if there are none, `settings`."""
+    subject: Message | None = None
+    """What it can be done to, if not to a Heartbeat."""
+    about: tuple[str, str] = ("Heartbeat", "")
+    """The same for a live run: API and direction, which may be any."""
 
 
 # playbooks

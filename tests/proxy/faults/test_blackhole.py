@@ -1,7 +1,20 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import ALL, NONE, Examples, Fate, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[
+        Row(
+            "{at_most: 1s}",
+            Fate(NONE, NONE, "closed"),
+            Fate(NONE, NONE, "closed"),
+            Fate(ALL, NONE, "closed"),
+        )
+    ],
+    live=["{at_most: 20ms}"],
+)
 
 
 @slicings

@@ -6,7 +6,15 @@ from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.clamp import Clamp, clamp
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs import api
-from tests.proxy.faults.given import message
+from tests.proxy.faults.given import Examples, Row, message
+
+EXAMPLES = Examples(
+    {"versions": {"Fetch": 11}},
+    rows=[Row("{versions: {Heartbeat: 1}}")],
+    live=["{versions: {Heartbeat: 1}}"],
+    subject=message("ApiVersions", "response", 0),
+    about=("ApiVersions", "response"),
+)
 
 OFFERED = [
     {"api_key": key, "min_version": low, "max_version": high}

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, produce, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{count: 2}")],
+    live=["{count: 2, at_most: 5ms}"],
+)
 
 
 @slicings

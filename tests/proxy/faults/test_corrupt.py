@@ -9,17 +9,22 @@ from hypothesis import strategies as st
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.corrupt import Corrupt, corrupt
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
-from barnabas.proxy.matching.seeded_random import Dice
+from barnabas.proxy.matching.seeded_random import SeededRandom
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
-from tests.proxy.faults.given import ask, message, produce, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{path: 'PATH'}")],
+)
 
 RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 
 
 def become(settings: dict[str, Any], subject: Message, seed: int = 7) -> Become:
-    roll = Dice(seed).roll("r", ())
+    roll = SeededRandom(seed).roll("r", ())
     (effect,) = corrupt(Corrupt.model_validate(settings), subject, roll)
     assert isinstance(effect, Become)
     return effect

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from barnabas.proxy.faults.delay import TAIL, Delay, delay
-from barnabas.proxy.matching.seeded_random import Dice
-from tests.proxy.faults.given import only
+from barnabas.proxy.matching.seeded_random import SeededRandom
+from tests.proxy.faults.given import Examples, Row, ask, only, stage
+
+EXAMPLES = Examples(
+    {"by": "1s", "jitter": "900ms"},
+    rows=[Row("1s")],
+    live=["1ms"],
+)
 
 MS = 1_000_000
 CHANCES = st.floats(0, 1, exclude_max=True)
@@ -53,9 +59,21 @@ def test_a_distribution_without_jitter_is_refused_and_what_jitter_is_said(how: s
         Delay.model_validate({"by": "1s", "distribution": how})
 
 
+@pytest.mark.parametrize("how", DISTRIBUTIONS)
+def test_what_is_said_is_the_delay_that_was_drawn(how: str) -> None:
+    actor = stage(f"{{delay: {{by: 100ms, jitter: 20ms, distribution: {how}}}}}")
+    for number in range(5):
+        actor.ask(ask(number))
+        actor.stage.wait(10_000)
+    left = [at % 10_000 for at, _ in actor.times["request"]]
+    said = [float(word.split()[1]) for cut in actor.cuts for word in cut["what"]]
+    assert len(set(left)) == 5
+    assert said == pytest.approx(left, abs=0.5)
+
+
 def sample(how: str) -> list[float]:
     wanted = config(1000 * MS, 100 * MS, how)
-    return [only(delay, wanted, Dice(7).roll("r", (n,))).ns / MS for n in range(4000)]
+    return [only(delay, wanted, SeededRandom(7).roll("r", (n,))).ns / MS for n in range(4000)]
 
 
 def test_uniform_uses_all_of_its_range() -> None:

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.faults.given import ALL, Examples, Fate, Row, ask, beat, produce, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{}", Fate([1, *ALL], [2, 3]), Fate([1, *ALL], ALL), Fate(ALL, [1, *ALL]))],
+)
 
 
 @slicings

@@ -9,8 +9,15 @@ from barnabas.proxy.faults.edit import Edit, edit
 from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.specs import api
-from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, message, produce, slicings, stage
 from tests.proxy.playbook import Chunks, request, response
+
+EXAMPLES = Examples(
+    {"set": {"group_id": "other"}},
+    rows=[Row("{set: {'PATH': NEW}}")],
+    live=["{set: {throttle_time_ms: 5}}"],
+    about=("Heartbeat", "response"),
+)
 
 JOIN: dict[str, Any] = {
     "group_id": "g",

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import ALL, NONE, Examples, Fate, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{}", Fate([1], NONE, "lost"), Fate([1], [1], "lost"), Fate(ALL, [1], "lost"))],
+)
 
 
 @slicings

@@ -5,8 +5,37 @@ import pytest
 from barnabas.proxy.effects import Aside
 from barnabas.proxy.faults.hold import Hold, hold
 from barnabas.proxy.matching.match import Same, Until
-from tests.proxy.faults.given import ask, beat, only, produce, slicings, stage
+from tests.proxy.faults.given import (
+    ALL,
+    Examples,
+    Fate,
+    Row,
+    ask,
+    beat,
+    only,
+    produce,
+    slicings,
+    stage,
+)
 from tests.proxy.playbook import Chunks, Stage, request
+
+EXAMPLES = Examples(
+    {"until": {"api": "JoinGroup"}},
+    rows=[
+        Row(settings, Fate([2, 1, 3], [2, 3]), Fate([2, 1, 3], ALL), Fate(ALL, [2, 1, 3]))
+        for settings in ("{messages: 1}", "{messages: 1, same: client}")
+    ]
+    + [
+        Row(settings, Fate([2, 3, 1], [2, 3]), Fate([2, 3, 1], ALL), Fate(ALL, [2, 3, 1]))
+        for settings in ("{time: 1s}", "{control: true}", "{until: {api: JoinGroup}}")
+    ],
+    live=[
+        "{until: {api: Produce, direction: request}, at_most: 5ms}",
+        "{messages: 2, same: any, at_most: 5ms}",
+        "{time: 3ms}",
+        "{control: true, at_most: 5ms}",
+    ],
+)
 
 S = 1_000_000_000
 

@@ -3,8 +3,26 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import ScenarioError
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import ALL, Examples, Fate, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks, request, response
+
+EXAMPLES = Examples(
+    {"api": "Heartbeat", "version": 0},
+    rows=[
+        Row(
+            "{api: Heartbeat, version: 1}",
+            Fate([1, *ALL], [2, 3]),
+            Fate([1, *ALL], ALL),
+            Fate(ALL, [1, *ALL]),
+        ),
+        Row(
+            "{api: Heartbeat, version: 1, direction: response}",
+            Fate(ALL, ALL),
+            Fate(ALL, [1, *ALL]),
+            Fate(ALL, [1, *ALL]),
+        ),
+    ],
+)
 
 LEAVE = "{api: LeaveGroup, version: 0, body: {group_id: g, member_id: m}}"
 

@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.faults.given import ask, beat, slicings
+from tests.proxy.faults.given import Examples, Row, ask, beat, slicings
 from tests.proxy.playbook import Chunks, Stage, request
+
+EXAMPLES = Examples(
+    {"lasts": "1s"},
+    rows=[Row("{lasts: 1s}")],
+    live=["{lasts: 5ms}"],
+)
 
 RULE = """
 version: 1

@@ -2,8 +2,26 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.faults.given import (
+    ALL,
+    NONE,
+    Examples,
+    Fate,
+    Row,
+    ask,
+    beat,
+    produce,
+    slicings,
+    stage,
+)
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[
+        Row("{}", Fate([1], NONE, "closed"), Fate(ALL, NONE, "closed"), Fate(ALL, NONE, "closed"))
+    ],
+)
 
 
 @slicings

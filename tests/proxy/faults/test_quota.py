@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, message, slicings, stage
 from tests.proxy.playbook import Chunks, response
+
+EXAMPLES = Examples(
+    {"throttle": "1s"},
+    rows=[Row("1s")],
+    live=["5ms"],
+    subject=message("Heartbeat", "response", 1),
+    about=("Heartbeat", "response"),
+)
 
 
 @slicings

@@ -8,9 +8,13 @@ import pytest
 from barnabas.loop import run
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import ScenarioError, loads
-from tests.proxy.faults.given import ask, stage
+from tests.proxy.faults.given import Examples, ask, stage
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+
+EXAMPLES = Examples(
+    {},
+)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,40 @@ from barnabas.proxy.effects import Aside, Shuffle
 from barnabas.proxy.faults.reorder import Reorder, reorder
 from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.message import Unable
-from barnabas.proxy.matching.seeded_random import Dice
-from tests.proxy.faults.given import ask, beat, message, only, slicings
+from barnabas.proxy.matching.seeded_random import SeededRandom
+from tests.proxy.faults.given import ALL, Examples, Fate, Row, ask, beat, message, only, slicings
 from tests.proxy.playbook import Actor, Chunks, Stage, request
+
+EXAMPLES = Examples(
+    {"shuffle": 9},
+    rows=[
+        Row(settings, Fate([2, 1, 3], [2, 3]), Fate([2, 1, 3], ALL), Fate(ALL, [2, 1, 3]))
+        for settings in ("{swap: 1}", "{swap: 1, same: any}")
+    ]
+    + [
+        Row(
+            "{swap: 1, restore: false}",
+            Fate([2, 1, 3], [2, 3]),
+            Fate([2, 1, 3], [2, 1, 3]),
+            Fate(ALL, [2, 1, 3]),
+        ),
+        # nothing else is in the window, and its time comes when the others have passed
+        Row("{reverse: 2}", Fate([2, 3, 1], [2, 3]), Fate([2, 3, 1], ALL), Fate(ALL, [2, 3, 1])),
+        Row(
+            "{shuffle: 2, same: client}",
+            Fate([2, 3, 1], [2, 3]),
+            Fate([2, 3, 1], ALL),
+            Fate(ALL, [2, 3, 1]),
+        ),
+    ],
+    live=[
+        "{swap: 1, at_most: 5ms}",
+        "{swap: 1, same: client, at_most: 5ms}",
+        "{shuffle: 3, same: any, at_most: 5ms}",
+        "{shuffle: 2, at_most: 5ms}",
+        "{reverse: 2, at_most: 5ms, restore: false}",
+    ],
+)
 
 
 def test_swap_lets_the_next_ones_pass() -> None:
@@ -29,7 +60,7 @@ def test_settings_are_handed_on() -> None:
 @given(st.integers(2, 1000), st.integers())
 def test_shuffle_is_a_permutation(size: int, seed: int) -> None:
     config = Reorder(shuffle=size)
-    one, two = (only(reorder, config, Dice(seed).roll("r", ())) for _ in range(2))
+    one, two = (only(reorder, config, SeededRandom(seed).roll("r", ())) for _ in range(2))
     assert one == two
     assert isinstance(one, Shuffle)
     assert sorted(one.order) == list(range(size))
@@ -38,7 +69,7 @@ def test_shuffle_is_a_permutation(size: int, seed: int) -> None:
 def test_all_orders_come_about_equally_often() -> None:
     found: dict[tuple[int, ...], int] = {}
     for n in range(1200):
-        effect = only(reorder, Reorder(shuffle=3), Dice(7).roll("r", (n,)))
+        effect = only(reorder, Reorder(shuffle=3), SeededRandom(7).roll("r", (n,)))
         assert isinstance(effect, Shuffle)
         found[effect.order] = found.get(effect.order, 0) + 1
     assert len(found) == 6

@@ -1,8 +1,15 @@
 from __future__ import annotations
 
 from barnabas.proxy.connection.actions import Abort
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import ALL, NONE, Examples, Fate, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[
+        Row("{}", Fate(NONE, NONE, "closed"), Fate(NONE, NONE, "closed"), Fate(ALL, NONE, "closed"))
+    ],
+)
 
 
 @slicings

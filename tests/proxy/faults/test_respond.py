@@ -9,8 +9,26 @@ from barnabas.proxy.faults.respond import Respond, respond
 from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.specs import api
-from tests.proxy.faults.given import ask, beat, message, produce, slicings, stage
+from tests.proxy.faults.given import (
+    ALL,
+    Examples,
+    Fate,
+    Row,
+    ask,
+    beat,
+    message,
+    produce,
+    slicings,
+    stage,
+)
 from tests.proxy.playbook import Chunks, Stage, request, response
+
+EXAMPLES = Examples(
+    {"error": "NOT_COORDINATOR"},
+    rows=[Row("{body: {throttle_time_ms: 5}}", Fate([2, 3], [2, 3]), Fate([2, 3], ALL))],
+    live=["{error: 27}"],
+    about=("Heartbeat", "request"),
+)
 
 
 @slicings

@@ -9,7 +9,15 @@ from barnabas.proxy.faults.skew import Skew, skew
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
-from tests.proxy.faults.given import message
+from tests.proxy.faults.given import Examples, Row, message
+
+EXAMPLES = Examples(
+    {"by": "-1h"},
+    rows=[Row("{by: 1s}")],
+    live=["{by: 1s}"],
+    subject=message("ListOffsets", "request", 1, topics=[{"partitions": [{"timestamp": 5}]}]),
+    about=("Produce", "request"),
+)
 
 HOUR = 3_600_000
 GIVEN = [Record(0, 10 * HOUR, b"k", b"v"), Record(1, 10 * HOUR + 7, None, b"w")]

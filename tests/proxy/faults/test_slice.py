@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[Row("{size: 8B}")],
+    live=["{size: 8B, every: 1ms}"],
+)
 
 
 @slicings

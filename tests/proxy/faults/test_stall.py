@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.proxy.faults.given import ask, beat, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {"time": "1s"},
+    rows=[Row("{time: 1s, side: both}")],
+    live=["{time: 5ms, side: both}"],
+)
 
 
 @slicings

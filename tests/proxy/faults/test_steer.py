@@ -9,7 +9,16 @@ from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.steer import Steer, steer
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.specs import api
-from tests.proxy.faults.given import message
+from tests.proxy.faults.given import Examples, Row, message
+
+EXAMPLES = Examples(
+    {"leader": 2},
+    rows=[Row("{leader: 2, coordinator: 2}")],
+    subject=message(
+        "Metadata", "response", 1, topics=[{"name": "t", "partitions": [{"leader_id": 1}]}]
+    ),
+    about=("Metadata", "response"),
+)
 
 TOPICS = [
     {"name": name, "partitions": [{"partition_index": n, "leader_id": 1} for n in range(2)]}

@@ -6,8 +6,32 @@ from hypothesis import strategies as st
 
 from barnabas.proxy.effects import Break
 from barnabas.proxy.faults.truncate import Truncate, truncate
-from tests.proxy.faults.given import ask, beat, message, only, slicings, stage
+from tests.proxy.faults.given import (
+    ALL,
+    NONE,
+    Examples,
+    Fate,
+    Row,
+    ask,
+    beat,
+    message,
+    only,
+    slicings,
+    stage,
+)
 from tests.proxy.playbook import Chunks
+
+EXAMPLES = Examples(
+    {},
+    rows=[
+        Row(
+            "{keep: 6B}",
+            Fate(NONE, NONE, "closed"),
+            Fate(NONE, NONE, "closed"),
+            Fate(ALL, NONE, "closed"),
+        )
+    ],
+)
 
 
 @given(st.floats(0, 1, exclude_max=True))

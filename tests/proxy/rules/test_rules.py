@@ -8,7 +8,8 @@ import pytest
 from barnabas.proxy.effects import HangUp, Lose, Stall, Wait
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.candidates import Candidates
-from barnabas.proxy.rules.rules import Counts, Decision, Rules
+from barnabas.proxy.rules.rule import Counts
+from barnabas.proxy.rules.rules import Decision, Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from tests.bodies import reassignments

@@ -105,4 +105,4 @@ def test_defaults_have_their_units() -> None:
 
 def test_every_fault_has_its_place() -> None:
     _, entry, _ = scenario_schema()["$defs"]["RuleConfig"]["properties"]["do"]["anyOf"]
-    assert list(entry["properties"]) == [name for name, _, _ in FAULTS]
+    assert list(entry["properties"]) == [name for name, *_ in FAULTS]

@@ -19,8 +19,8 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.trouble import Trouble
+from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import ask
-from tests.proxy.faults.test_faults import MESSAGES, SETTINGS
 from tests.proxy.servers import SOON, read_frame
 from tests.proxy.test_altered import talk
 from tests.proxy.test_rehearsal import answering, live
@@ -166,15 +166,15 @@ def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("fault", [name for name, _, _ in FAULTS])
+@pytest.mark.parametrize("fault", [name for name, *_ in FAULTS])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_the_same_scenario_and_capture_print_the_same_bytes(
     fault: str, as_json: bool, talked: Path, tmp_path: Path
 ) -> None:
     scenario = tmp_path / "s.yaml"
-    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, SETTINGS[fault])
+    settings = {"edit": {"set": {"throttle_time_ms": 5}}}.get(fault, EXAMPLES[fault].settings)
     match = {"edit": {"api": "Heartbeat", "direction": "response"}}.get(fault, {})
-    when = {"probability": 1.0 if fault in MESSAGES or fault == "edit" else 0.5}
+    when = {"probability": 1.0 if EXAMPLES[fault].subject or fault == "edit" else 0.5}
     rule = {"name": "r", "match": match, "when": when, "do": {fault: settings}}
     scenario.write_text(json.dumps({"version": 1, "seed": 7, "rules": [rule]}))
     options = ["--json"] if as_json else []
@@ -187,11 +187,17 @@ def test_the_same_scenario_and_capture_print_the_same_bytes(
 OWN = """
 from pydantic import BaseModel
 from barnabas.proxy.effects import Wait
+from barnabas.proxy.faults import PerConnection
 class Late(BaseModel):
     ns: int = 1
 def late(config, message, roll):
     return (Wait(config.ns),)
 FAULTS = (("late", Late, late),)
+def later(config, message, roll, seen):
+    seen.append(config.ns)
+    return (Wait(sum(seen)),)
+KEEPS = (("later", Late, later, PerConnection(list)),)
+LEFT_OUT = (("later", Late, later, list),)
 WRONG = ("late",)
 TAKEN = (("delay", Late, late),)
 """
@@ -206,6 +212,11 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
     code, out, _ = rehearse(scenario, capture, "--faults", "own_for_test:FAULTS")
     assert code == 0
     assert "mine: delay 5 ns" in out
+    scenario.write_text("version: 1\nrules: [{name: mine, do: {later: {ns: 5}}}]\n")
+    code, out, _ = rehearse(scenario, capture, "--faults", "own_for_test:KEEPS")
+    assert code == 0
+    assert "mine: delay 5 ns" in out
+    assert "mine: delay 10 ns" in out
 
 
 @pytest.mark.parametrize(
@@ -215,6 +226,7 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
         ("no_such_module:FAULTS", "can't import no_such_module"),
         ("json:FAULTS", "has no tuple called FAULTS"),
         ("own_for_test:WRONG", "is not (name, settings model, function)"),
+        ("own_for_test:LEFT_OUT", "with PerRule(...) or PerConnection(...) behind it"),
         ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
     ],
 )

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import loads
-from barnabas.proxy.scenario.lint.costs import notes
+from barnabas.proxy.scenario.lint.notes import remarks
 
 
 def found(rule: str) -> list[str]:
-    return notes(loads(f"version: 1\nrules: [{{name: r, {rule}, do: close}}]"))
+    return remarks(loads(f"version: 1\nrules: [{{name: r, {rule}, do: close}}]"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import loads
-from barnabas.proxy.scenario.lint.dead_rules import warnings
+from barnabas.proxy.scenario.lint.notes import warnings
 
 
 def found(rule: str) -> list[str]:
@@ -32,6 +32,7 @@ def found(rule: str) -> list[str]:
             "match: {api: Fetch, direction: request, version: 3}, do: {edit: {set: {rack_id: a}}}",
             "edit: no field 'rack_id' in the body of Fetch request v3",
         ),
+        ("match: {version: 200}, do: close", "close can't be done to any message v200"),
         ("match: {direction: request}, do: {quota: 1s}", "quota can't be done to any request"),
         (
             "match: {api: Fetch}, do: {clamp: {versions: {Fetch: 1}}}",
@@ -85,27 +86,6 @@ def test_rules_that_can_not_do_anything(rule: str, reason: str) -> None:
 )
 def test_other_rules_are_fine(rule: str) -> None:
     assert found(rule) == []
-
-
-@pytest.mark.parametrize(
-    ("match", "until", "reason"),
-    [
-        ("{}", "{api: Heartbeat, topic: t}", "no topic is named in any Heartbeat message"),
-        ("{}", "{direction: request, error: 3}", "there is no error code in any request"),
-        ("{api: Fetch}", "{api: JoinGroup, same: group}", "no group is named in what is held"),
-        ("{api: JoinGroup}", "{api: Fetch, same: group}", "in what is waited for: Fetch message"),
-        ("{broker: 1}", "{broker: 2}", "no broker is both in `match` and in `until`"),
-        ("{connection: 0}", "{connection: [1, 2]}", "no connection is both in"),
-    ],
-)
-def test_holds_that_wait_in_vain(match: str, until: str, reason: str) -> None:
-    (line,) = found(f"match: {match}, do: {{hold: {{until: {until}}}}}")
-    assert line.startswith("warning: rule 'r' waits in vain, until its time is up: ")
-    assert reason in line
-
-
-def test_what_passes_elsewhere_may_be_at_another_broker() -> None:
-    assert found("match: {broker: 1}, do: {hold: {until: {broker: 2, same: client}}}") == []
 
 
 def of_rules(*rules: str) -> list[str]:

@@ -3,13 +3,12 @@ from __future__ import annotations
 import pytest
 
 from barnabas.proxy.scenario.file import loads
-from barnabas.proxy.scenario.lint.dependence import notes
 from barnabas.proxy.scenario.lint.notes import remarks
 from tests.proxy.playbook import Stage, request
 
 
 def found(rule: str) -> list[str]:
-    return notes(loads(f"version: 1\nrules: [{{name: r, {rule}}}, {{name: x, do: close}}]"))
+    return remarks(loads(f"version: 1\nrules: [{{name: r, {rule}}}, {{name: x, do: close}}]"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is said of a scenario that is right: of faults of which clients make more than may be meant."""
+"""Faults of which clients make more than may be meant are named, with what to use instead."""
 
 from __future__ import annotations
 

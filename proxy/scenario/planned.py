@@ -1,0 +1,86 @@
+"""The faults of a rule as `do` has them: names with settings, read into what is done to messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import InitErrorDetails
+from pydantic_core.core_schema import ValidationInfo
+
+from barnabas.proxy.effects import Effects
+from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
+from barnabas.proxy.matching.settings import Loc, again, refuse, said
+from barnabas.proxy.scenario.errors import unknown
+
+
+class Planned(NamedTuple):
+    """One fault of a rule: its name, its settings, what it does, and whose state it keeps."""
+
+    name: str
+    config: BaseModel
+    act: Callable[..., Effects]
+    """(configuration, message, chance), and the state if there is one."""
+    state: PerRule | PerConnection | None = None
+
+
+def alone(model: type[BaseModel]) -> str | None:
+    """The setting whose value may stand for all: the only one that is needed, or that there is.
+
+    `close: true` would say something else than it does, so none that is true or false.
+
+    >>> from barnabas.proxy.faults.delay import Delay
+    >>> alone(Delay)  # `delay: 200ms`
+    'by'
+    """
+    fields = model.model_fields
+    names = [name for name, field in fields.items() if field.is_required()] or list(fields)
+    one = len(names) == 1 and fields[names[0]].annotation is not bool
+    return names[0] if one else None
+
+
+def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
+    """The faults of a `do`, for pydantic. Raises ValidationError with all that is wrong."""
+    faults: tuple[Fault, ...] = (info.context or {}).get("faults", FAULTS)
+    known = {name: (model, does) for name, model, *does in faults}
+    planned: list[Planned] = []
+    problems: list[InitErrorDetails] = []
+    for loc, name, settings in _entries(value, problems):
+        if name not in known:
+            what = "key" if loc[-1:] == (name,) else "fault"
+            problems.append(said(loc, unknown(what, name, tuple(known), "do")))
+            continue
+        model, does = known[name]
+        short = alone(model)
+        if settings is None:
+            settings = {}
+        elif not isinstance(settings, dict) and short is not None:
+            settings = {short: settings}  # delay: 200ms
+        try:
+            config = model.model_validate(settings, context=info.context)
+            planned.append(Planned(name, config, *does))
+        except ValidationError as error:
+            prefix = loc if loc[-1:] == (name,) else (*loc, name)
+            problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
+    if problems:
+        refuse(problems)
+    return tuple(planned)
+
+
+def _entries(value: Any, problems: list[InitErrorDetails]) -> list[tuple[Loc, str, Any]]:
+    """The faults of a `do`, in the order written: (place, name, settings)."""
+    found: list[tuple[Loc, str, Any]] = []
+    listed = isinstance(value, tuple | list)
+    for place, entry in enumerate(value if listed else (value,)):
+        loc: Loc = (place,) if listed else ()
+        match entry:
+            case str():
+                found.append((loc, entry, None))
+            case dict() if entry:
+                found += [((*loc, name), name, settings) for name, settings in entry.items()]
+            case _:
+                problems.append(said(loc, "do: must name a fault, or several, with settings"))
+    if not found and not problems:
+        problems.append(said((), "do: must not be empty"))
+    return found

@@ -1,0 +1,28 @@
+"""The examples of all faults, each from its own test file."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Final
+
+from barnabas.proxy.faults import CONNECTIONS, FAULTS
+from tests.proxy.faults.given import Examples, Row
+
+EXAMPLES: Final[dict[str, Examples]] = {
+    name: importlib.import_module(f"tests.proxy.faults.test_{name}").EXAMPLES for name, *_ in FAULTS
+}
+
+ABOUT_MESSAGES: Final = {
+    name: EXAMPLES[name] for name, model, *_ in FAULTS if model not in CONNECTIONS
+}
+
+
+def rows(examples: Examples) -> list[Row]:
+    """What becomes of messages, for each of some settings."""
+    return [*examples.rows] or [Row(json.dumps(examples.settings))]
+
+
+def live(examples: Examples) -> list[str]:
+    """Settings for a live run."""
+    return [*examples.live] or [json.dumps(examples.settings)]
