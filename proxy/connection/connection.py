@@ -20,17 +20,17 @@ from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Hide
-from barnabas.proxy.connection.draft_handler import Way
-from barnabas.proxy.connection.egress import Departures
+from barnabas.proxy.connection.draft_handler import DraftHandler
+from barnabas.proxy.connection.egress import Egress
 from barnabas.proxy.connection.ingress import foreign
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD, Requests
 from barnabas.proxy.connection.responses import Responses
 from barnabas.proxy.connection.send_queue import Item
-from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Limits, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
-from barnabas.proxy.fastpath.header_walk import skim_requests, skim_responses
+from barnabas.proxy.fastpath.header_walk import walk_requests, walk_responses
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.addresses import Resolve, leaks
 from barnabas.specs.frames import Direction, Short
@@ -44,9 +44,9 @@ SEVERAL: Final = 1000
 
 DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
-Skim = Callable[[State, memoryview, int], int]
+Walk = Callable[[State, memoryview, int], int]
 
-_SKIM: Final[dict[Direction, Skim]] = {"request": skim_requests, "response": skim_responses}
+_WALK: Final[dict[Direction, Walk]] = {"request": walk_requests, "response": walk_responses}
 
 _SIZE = struct.Struct(">i")
 
@@ -61,7 +61,7 @@ class Connection:
         client: str,
         broker: int | None,
         plan: Plan,
-        crossing: Crossing,
+        shared: SharedState,
         tally: Tally,
         totals: Totals,
         resolve: Resolve,
@@ -75,7 +75,7 @@ class Connection:
             client=client,
             broker=broker,
             plan=plan,
-            crossing=crossing,
+            shared=shared,
             tally=tally,
             totals=totals,
             resolve=resolve,
@@ -84,18 +84,18 @@ class Connection:
             rehearses=rehearses,
             limits=limits,
         )
-        self.departures = Departures(self.state)
-        self.requests: Requests | Way
-        self.responses: Responses | Way
+        self.egress = Egress(self.state)
+        self.requests: Requests | DraftHandler
+        self.responses: Responses | DraftHandler
         if plan.dialect is None:
-            self.requests = Requests(self.state, self.departures)
-            self.responses = Responses(self.state, self.departures, self.requests)
+            self.requests = Requests(self.state, self.egress)
+            self.responses = Responses(self.state, self.egress, self.requests)
         else:
             talk = Talk(plan.dialect)
-            self.requests = Way(self.state, self.departures, "request", talk)
-            self.responses = Way(self.state, self.departures, "response", talk)
+            self.requests = DraftHandler(self.state, self.egress, "request", talk)
+            self.responses = DraftHandler(self.state, self.egress, "response", talk)
         self.wake: int | None = None
-        self._skim: dict[Direction, Skim | None] = dict.fromkeys(DIRECTIONS)
+        self._walk: dict[Direction, Walk | None] = dict.fromkeys(DIRECTIONS)
         self._unread = 0
         """Bytes of the last chunk that were not looked at, since the connection ended before them."""
 
@@ -105,9 +105,9 @@ class Connection:
         Slices of `data` may be in the actions: carry them out before its buffer is used again.
         """
         start = 0
-        skim = self._skim[direction]
-        if skim is not None:
-            start = skim(self.state, data, now)
+        walk = self._walk[direction]
+        if walk is not None:
+            start = walk(self.state, data, now)
             if start == len(data):
                 return PASS
         elif self.state.over or self.state.silent:
@@ -123,15 +123,15 @@ class Connection:
         if self.state.over or self.state.silent:
             return NOTHING
         self.state.begin()
-        inbound, outlet = self.state.inbound[direction], self.state.outlet[direction]
+        ingress, outlet = self.state.ingress[direction], self.state.outlet[direction]
         self._cut_off(direction)
-        rest = bytes(inbound.start) or (bytes(inbound.frame) if inbound.need else b"")
+        rest = bytes(ingress.start) or (bytes(ingress.frame) if ingress.need else b"")
         if rest and not outlet.lost:
-            outlet.append(Item(rest, inbound.frames, now))
-        inbound.start = bytearray()
-        inbound.frame = bytearray()
-        inbound.need = inbound.passing = 0
-        self.departures.ending(direction, now)
+            outlet.append(Item(rest, ingress.frames, now))
+        ingress.start = bytearray()
+        ingress.frame = bytearray()
+        ingress.need = ingress.passing = 0
+        self.egress.ending(direction, now)
         return self._settle(now)
 
     def tick(self, now: int) -> Actions:
@@ -157,7 +157,7 @@ class Connection:
         state.begin()
         kept = plan.rules.shared(old)
         state.adopt(plan, kept)
-        self.departures.keep(kept)
+        self.egress.keep(kept)
         return self._settle(now)
 
     def release(self, rule: str, now: int) -> Actions:
@@ -166,7 +166,7 @@ class Connection:
         if state.over:
             return NOTHING
         state.begin()
-        state.crossing.windows.release(rule)
+        state.shared.windows.release(rule)
         for outlet in state.outlet.values():
             outlet.release(rule, now)
         return self._settle(now)
@@ -177,10 +177,10 @@ class Connection:
         state.begin()
         state.over = True
         self.wake = None
-        self._skim = dict.fromkeys(DIRECTIONS)
+        self._walk = dict.fromkeys(DIRECTIONS)
         self._cut_off("response")
-        stuck = self.departures.abandon()
-        state.crossing.forget(state)
+        stuck = self.egress.abandon()
+        state.shared.forget(state)
         if stuck:
             state.say(f"closed with {plural(stuck, 'frame')} not sent on")
         for pending in state.pairing.unanswered():
@@ -199,30 +199,30 @@ class Connection:
             len(state.pairing.waiting) >= most
             or state.kept > limits.queued
             # the response that these wait for must still be read, but no more is to be asked
-            or self.departures.early > limits.queued
+            or self.egress.early > limits.queued
         )
 
     def missing(self, direction: Direction) -> int:
         """Bytes up to the end of the frame under way, as far as is known: 4 between frames."""
-        inbound = self.state.inbound[direction]
-        rest = inbound.passing or inbound.need
+        ingress = self.state.ingress[direction]
+        rest = ingress.passing or ingress.need
         if rest:
             return rest
-        begun = len(inbound.start)
+        begun = len(ingress.start)
         if begun < 4:
             return 4 - begun
-        return 4 + int(_SIZE.unpack_from(inbound.start)[0]) - begun
+        return 4 + int(_SIZE.unpack_from(ingress.start)[0]) - begun
 
     def undecided(self, direction: Direction) -> int:
         """Bytes that came of a frame of which it is not known yet what it is, or that is to be
         masked and not whole: the capture must not have them."""
-        inbound = self.state.inbound[direction]
+        ingress = self.state.ingress[direction]
         if self.state.plan.hides is None:
             return 0
         if self.state.over or self.state.silent:  # nobody looks into what came behind
             return self._unread
-        collected = len(inbound.frame) if inbound.hidden is not None and inbound.need else 0
-        return len(inbound.start) + collected
+        collected = len(ingress.frame) if ingress.hidden is not None and ingress.need else 0
+        return len(ingress.start) + collected
 
     @property
     def idle(self) -> bool:
@@ -230,29 +230,29 @@ class Connection:
         state = self.state
         return (
             not state.pairing.waiting
-            and state.inbound["response"].between
+            and state.ingress["response"].between
             and all(outlet.idle for outlet in state.outlet.values())
         )
 
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
-        inbound, end = self.state.inbound[direction], len(data)
+        ingress, end = self.state.ingress[direction], len(data)
         while at < end and not (self.state.over or self.state.silent):
-            if inbound.passing:
-                taken = min(inbound.passing, end - at)
+            if ingress.passing:
+                taken = min(ingress.passing, end - at)
                 self.state.send_piece(direction, data, at, at + taken)
-                if inbound.copy is not None:
-                    inbound.copy += data[at : at + taken]
-                inbound.passing -= taken
+                if ingress.copy is not None:
+                    ingress.copy += data[at : at + taken]
+                ingress.passing -= taken
                 at += taken
-                if not inbound.passing:
+                if not ingress.passing:
                     self._passed(direction, now)
-            elif inbound.need:
-                taken = min(inbound.need, end - at)
-                inbound.frame += data[at : at + taken]
-                inbound.need -= taken
+            elif ingress.need:
+                taken = min(ingress.need, end - at)
+                ingress.frame += data[at : at + taken]
+                ingress.need -= taken
                 at += taken
-                if not inbound.need:
+                if not ingress.need:
                     self._whole(direction, now, at)
             else:
                 at = self._begin(direction, data, at, now)
@@ -263,23 +263,23 @@ class Connection:
 
         Returns the offset behind the bytes that were taken.
         """
-        state, inbound = self.state, self.state.inbound[direction]
-        before = len(inbound.start)
+        state, ingress = self.state, self.state.ingress[direction]
+        before = len(ingress.start)
         view: memoryview | bytes = data[at:]
         if before:
-            inbound.start += data[at : at + HEAD]
-            if len(inbound.start) < inbound.enough:
+            ingress.start += data[at : at + HEAD]
+            if len(ingress.start) < ingress.enough:
                 return min(len(data), at + HEAD)
-            view = bytes(inbound.start)
+            view = bytes(ingress.start)
         if len(view) < 4:
-            inbound.start, inbound.enough = bytearray(view), 4
+            ingress.start, ingress.enough = bytearray(view), 4
             return at + len(view) - before
         size: int = _SIZE.unpack_from(view)[0]
         if not 0 <= size <= state.limits.frame:
             self._refuse(direction, bytes(view[:4]), size)
             return at
-        inbound.size = size
-        inbound.hidden = None
+        ingress.size = size
+        ingress.hidden = None
         have = min(len(view), 4 + size)
         collect = False
         try:
@@ -287,9 +287,9 @@ class Connection:
             collect = handler.begin(view, have, now, at)
         except Short:
             if have < HEAD:
-                inbound.start = bytearray(view[:have])
+                ingress.start = bytearray(view[:have])
                 # a header may come in tiny pieces, and is read from its beginning each time
-                inbound.enough = min(have + 1 + have // 4, 4 + size, HEAD)
+                ingress.enough = min(have + 1 + have // 4, 4 + size, HEAD)
                 return at + have - before
             reason = "a header of over 64 KiB"
             collect = self._unreadable(direction, bytes(view[4:6]), now, at, reason)
@@ -297,23 +297,23 @@ class Connection:
             collect = self._unreadable(direction, bytes(view[4:6]), now, at, state.why(problem))
         if state.over:
             return at
-        inbound.start = bytearray()
-        inbound.frames += 1
+        ingress.start = bytearray()
+        ingress.frames += 1
         at += have - before
         missing = 4 + size - have
         if collect:
-            inbound.frame = bytearray(view[:have])
-            inbound.need = missing
+            ingress.frame = bytearray(view[:have])
+            ingress.need = missing
             if not missing:
                 self._whole(direction, now, at)
             return at
         if state.observed and size <= state.limits.copy:
-            inbound.copy = bytearray(view[:have])
+            ingress.copy = bytearray(view[:have])
         if before:
             state.send(direction, bytes(view[:have]))
         else:
             state.send_piece(direction, data, at - have, at)
-        inbound.passing = missing
+        ingress.passing = missing
         if not missing:
             self._passed(direction, now)
         return at
@@ -323,19 +323,19 @@ class Connection:
     ) -> bool:
         """A frame whose header can't be read: whether it must wait for others, or be whole."""
         state = self.state
-        state.flag(direction, state.inbound[direction].frames, at, reason)
+        state.flag(direction, state.ingress[direction].frames, at, reason)
         if direction == "request":
             key = int.from_bytes(first[:2], signed=True)
-            hides = state.inbound[direction].size > 1 and leaks(key)
+            hides = state.ingress[direction].size > 1 and leaks(key)
             return self.requests.headless(now, key, ADDRESSES if hides else UNREAD)
         return state.outlet[direction].busy
 
     def _cut_off(self, direction: Direction) -> None:
         """No more will come: a response that has begun will never be complete."""
-        inbound = self.state.inbound[direction]
-        cut = inbound.passing or inbound.need
-        if cut and direction == "response" and inbound.pending is not None:
-            self.state.done(inbound.pending, note="response cut off")
+        ingress = self.state.ingress[direction]
+        cut = ingress.passing or ingress.need
+        if cut and direction == "response" and ingress.pending is not None:
+            self.state.done(ingress.pending, note="response cut off")
 
     def _refuse(self, direction: Direction, first: bytes, size: int) -> None:
         state = self.state
@@ -352,68 +352,68 @@ class Connection:
 
     def _passed(self, direction: Direction, now: int) -> None:
         """A frame that passed as it came is through."""
-        inbound = self.state.inbound[direction]
-        frame = None if inbound.copy is None else bytes(inbound.copy)
-        inbound.copy = None
+        ingress = self.state.ingress[direction]
+        frame = None if ingress.copy is None else bytes(ingress.copy)
+        ingress.copy = None
         handler = self.requests if direction == "request" else self.responses
         handler.passed(frame, now)
-        self.departures.pump(direction, now)
+        self.egress.pump(direction, now)
 
     def _whole(self, direction: Direction, now: int, at: int) -> None:
         """A frame that was collected is complete."""
-        inbound = self.state.inbound[direction]
-        frame = bytes(inbound.frame)
-        inbound.frame = bytearray()
-        if inbound.hidden is not None:
-            what = Hidden(at, len(frame), inbound.frames - 1, *inbound.hidden)
+        ingress = self.state.ingress[direction]
+        frame = bytes(ingress.frame)
+        ingress.frame = bytearray()
+        if ingress.hidden is not None:
+            what = Hidden(at, len(frame), ingress.frames - 1, *ingress.hidden)
             self.state.actions.append(Hide(direction, what))
         handler = self.requests if direction == "request" else self.responses
         handler.whole(frame, now, at)
-        self.departures.pump(direction, now)
+        self.egress.pump(direction, now)
 
     def _settle(self, now: int) -> Actions:
         """At the end of every call: send what is due, see when to wake up and what may be skimmed."""
         state = self.state
-        self.departures.pump("request", now)
+        self.egress.pump("request", now)
         self.responses.own_replies(now)
-        self.departures.pump("response", now)
-        state.crossing.windows.advance()
+        self.egress.pump("response", now)
+        state.shared.windows.advance()
         if self.requests.refused and self.idle and not state.over:
             state.give_up(f"{self.requests.refused} is not offered")
         times = [
             outlet.wake()
             for direction, outlet in state.outlet.items()
             # while a frame passes in pieces, nothing else can leave: its end sets off the rest
-            if not (outlet.idle or state.inbound[direction].passing)
+            if not (outlet.idle or state.ingress[direction].passing)
         ]
-        state.apart = state.crossing.isolated(state.client_id, state.broker, now)
+        state.apart = state.shared.isolated(state.client_id, state.broker, now)
         times += [state.until, *state.stalled.values(), *state.apart.values()]
         due = min((time for time in times if time is not None), default=None)
         self.wake = None if state.over else due
-        self.departures.reordering &= bool(self.departures.expected)
+        self.egress.reordering &= bool(self.egress.expected)
         free = self.requests.met and not (
             state.observed
             or state.over
             or state.silent
-            or state.crossing.partitions
-            or self.departures.expected
-            or self.departures.marked
+            or state.shared.partitions
+            or self.egress.expected
+            or self.egress.marked
             or self.requests.replies
             or self.requests.raw_tokens
             or self.requests.refused
         )
         for direction in DIRECTIONS:
-            outlet, inbound = state.outlet[direction], state.inbound[direction]
+            outlet, ingress = state.outlet[direction], state.ingress[direction]
             skimming = (
                 free
                 and outlet.idle
-                and not (outlet.lost or outlet.ending or inbound.start or inbound.need)
+                and not (outlet.lost or outlet.ending or ingress.start or ingress.need)
             )
             if skimming:
-                if inbound.passing:
+                if ingress.passing:
                     # the rest of this frame will be skimmed: count it now
                     handler = self.requests if direction == "request" else self.responses
                     handler.passed(None, now)
-                inbound.head = inbound.pending = inbound.copy = None  # what is skimmed has none
-            self._skim[direction] = _SKIM[direction] if skimming else None
+                ingress.head = ingress.pending = ingress.copy = None  # what is skimmed has none
+            self._walk[direction] = _WALK[direction] if skimming else None
         return state.actions

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from barnabas.captures.kafka.draft_pairing import Answer, Asked, Talk
 from barnabas.captures.kafka.exchange import Pending
-from barnabas.proxy.connection.egress import Departures
+from barnabas.proxy.connection.egress import Egress
 from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import HangUp, Lose
@@ -21,7 +21,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 
 
-class Way:
+class DraftHandler:
     """What a connection does with the frames of one direction; both share one talk."""
 
     met = False
@@ -31,9 +31,9 @@ class Way:
     refused = ""
     """... nothing is refused for its version, ..."""
 
-    def __init__(self, state: State, departures: Departures, direction: Direction, talk: Talk):
+    def __init__(self, state: State, egress: Egress, direction: Direction, talk: Talk):
         self.state = state
-        self.departures = departures
+        self.egress = egress
         self.direction = direction
         self.talk = talk
         self.replies: dict[Pending, bytes] = {}
@@ -41,7 +41,7 @@ class Way:
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a frame: it must be whole before it leaves."""
-        self.state.inbound[self.direction].pending = None
+        self.state.ingress[self.direction].pending = None
         return True
 
     def headless(self, now: int, key: int, note: str = "") -> bool:
@@ -56,16 +56,16 @@ class Way:
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A frame is complete. What can't be read passes as it came."""
-        ordinal = self.state.inbound[self.direction].frames - 1
+        ordinal = self.state.ingress[self.direction].frames - 1
         try:
             found = self.talk.frame(self.direction, frame[4:])
         except (Malformed, LookupError) as problem:
             self.state.flag(self.direction, ordinal, at, self.state.why(problem))
-            self.departures.dispose(self.direction, Item(frame, ordinal, now), [], now, at)
+            self.egress.dispose(self.direction, Item(frame, ordinal, now), [], now, at)
             return
         if self.state.client_id != self.talk.client:
             self.state.client_id = self.talk.client
-            self.state.ordinal = self.state.crossing.ordinal(self.talk.client, self.state.broker)
+            self.state.ordinal = self.state.shared.ordinal(self.talk.client, self.state.broker)
             self.state.look_again()
         if isinstance(found, Asked):
             self._asked(found, frame, ordinal, now, at)
@@ -87,7 +87,7 @@ class Way:
         item = Item(frame, ordinal, now)
         decisions = self._decided("request", item, pending, asked.body)
         pending.rules = tuple(decision.rule for decision in decisions)
-        self.departures.dispose(self.direction, item, decisions, now, at)
+        self.egress.dispose(self.direction, item, decisions, now, at)
         if _is_lost(decisions):
             self.talk.forget(asked)
             self.state.done(pending, note="request not sent on: by a rule")
@@ -106,7 +106,7 @@ class Way:
             return
         decisions = self._decided("response", item, pending, body)
         rules = tuple(decision.rule for decision in decisions)
-        self.departures.dispose(self.direction, item, decisions, now, at)
+        self.egress.dispose(self.direction, item, decisions, now, at)
         lost = _is_lost(decisions)
         pending.note = answer.error
         note = "response not sent on: by a rule" if lost else ""

@@ -25,7 +25,7 @@ from barnabas.specs.frames import Direction, request_head
 UNANSWERED: Final = "no response (acks=0)"
 
 
-class Departures:
+class Egress:
     """The ways out of one connection."""
 
     def __init__(self, state: State) -> None:
@@ -115,14 +115,14 @@ class Departures:
         for stall in found.stalls:
             state.stalled[stall.direction] = now + stall.ns
         for partition in found.partitions:
-            state.crossing.isolate(partition, now)
+            state.shared.isolate(partition, now)
         if found.silence is not None:
             state.fall_silent(now + found.silence.at_most)
         if found.reply_lost_by and item.pending is not None:
             self.marked[item.pending] = found.reply_lost_by
         item.copies, item.pieces, item.half_close = found.copies, found.pieces, found.half_close
         chosen, hang_up, keep = found.chosen, found.hang_up, found.keep
-        apart = self.state.crossing.isolated(self.state.client_id, self.state.broker, now)
+        apart = self.state.shared.isolated(self.state.client_id, self.state.broker, now)
         item.at = max(item.at, apart.get(direction, 0))
         note = ""
         if self.state.silent:
@@ -160,14 +160,14 @@ class Departures:
         if isinstance(chosen, Shuffle) and chosen.scope:
             held = Held(item, Aside(chosen.at_most), found.by, now + chosen.at_most)
             outlet.stand(held)
-            state.crossing.windows.gather(direction, chosen, state, held, now)
+            state.shared.windows.gather(direction, chosen, state, held, now)
         elif isinstance(chosen, Shuffle):
             outlet.gather(found.by, Window(chosen.order, now + chosen.at_most), item)
         elif isinstance(chosen, Aside):
             held = Held(item, chosen, found.by, now + chosen.at_most, chosen.passing or 0)
             outlet.stand(held)
             if chosen.until is not None:
-                self.state.crossing.wait(self.state, held)
+                self.state.shared.wait(self.state, held)
         elif found.gather is not None:
             outlet.batch(found.gathered_by, found.gather, item, now)
         else:
@@ -202,17 +202,17 @@ class Departures:
     def pump(self, direction: Direction, now: int) -> None:
         """Send what is due, unless a frame that passes in pieces is under way."""
         state = self.state
-        outlet, inbound = state.outlet[direction], state.inbound[direction]
+        outlet, ingress = state.outlet[direction], state.ingress[direction]
         if outlet.idle and not outlet.ending:
             return
-        state.crossing.windows.expire(now)
+        state.shared.windows.expire(now)
         while not state.over:
             for held in outlet.expire(now):
                 rule = state.plan.rules.rule(held.rule)
                 met = held.due or held.aside.timed
                 rule.released += met
                 rule.expired += not met
-            item = None if inbound.passing else outlet.next(now)
+            item = None if ingress.passing else outlet.next(now)
             if item is None:
                 break
             self._leave(direction, item, now)
@@ -255,7 +255,7 @@ class Departures:
             and item.data
             and state.plan.watched(message.direction, message.key, message.version)
         ):
-            state.crossing.passed(message)
+            state.shared.passed(message)
         if item.copies and item.data:
             self._again(direction, item, now)
         if item.half_close:

@@ -9,7 +9,7 @@ from barnabas.specs.frames import RequestHead
 
 
 @dataclass(slots=True)
-class Inbound:
+class Ingress:
     """The frame under way in one direction. At most one of its four ways of being is on."""
 
     frames: int = 0

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE, Pending
-from barnabas.proxy.connection.egress import Departures, decided
+from barnabas.proxy.connection.egress import Egress, decided
 from barnabas.proxy.connection.sasl import heard
 from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State
@@ -31,10 +31,10 @@ ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 class Requests:
     """What one connection does with requests."""
 
-    def __init__(self, state: State, departures: Departures) -> None:
+    def __init__(self, state: State, egress: Egress) -> None:
         self.state = state
-        self.departures = departures
-        self.inbound = state.inbound["request"]
+        self.egress = egress
+        self.ingress = state.ingress["request"]
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
         self.several = False
@@ -52,14 +52,14 @@ class Requests:
 
         Raises Short if its header is not complete, Malformed if it can't be read.
         """
-        state, inbound = self.state, self.inbound
-        inbound.pending = None
-        if inbound.frames == 0 and have > 4 and view[4] == GSSAPI_START:
+        state, ingress = self.state, self.ingress
+        ingress.pending = None
+        if ingress.frames == 0 and have > 4 and view[4] == GSSAPI_START:
             self.raw_tokens = True
         try:
             head = request_head(view, 4, have)
         except Short:
-            if have < 4 + inbound.size:
+            if have < 4 + ingress.size:
                 raise
             head = None
         except Malformed:
@@ -70,19 +70,19 @@ class Requests:
             return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
-        inbound.head = head
+        ingress.head = head
         self._meet(head)
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
-            state.flag("request", inbound.frames, at, reason)
+            state.flag("request", ingress.frames, at, reason)
         if state.hide("request", head.key, head.version) or self._needs_all(head, view, have):
             return True
-        if state.outlet["request"].busy or state.crossing.partitions:
+        if state.outlet["request"].busy or state.shared.partitions:
             return True
         if head.acks != 0:
-            inbound.pending = self._pending(head, now)
-            self._enter(inbound.pending)
+            ingress.pending = self._pending(head, now)
+            self._enter(ingress.pending)
         return False
 
     def headless(self, now: int, key: int, note: str = "") -> bool:
@@ -91,21 +91,21 @@ class Requests:
         `key` is that of its API, as far as can be told, or SASL_TOKEN. No rule is about it, but it
         keeps its place: True if it can't leave yet.
         """
-        inbound, client_id = self.inbound, self.state.client_id
+        ingress, client_id = self.ingress, self.state.client_id
         stands_for = SASL_TOKEN if key == SASL_TOKEN else UNREADABLE
-        inbound.head = None
-        inbound.pending = Pending(
-            0, stands_for, 0, client_id, inbound.size, now, now, opaque=True, note=note
+        ingress.head = None
+        ingress.pending = Pending(
+            0, stands_for, 0, client_id, ingress.size, now, now, opaque=True, note=note
         )
         hidden = self.state.hide("request", key if key in NAMES else stands_for, -1)
         if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
             return True
-        self._enter(inbound.pending)
+        self._enter(ingress.pending)
         return False
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A request that passed as it came is through; `frame` is its copy, if one was made."""
-        head, pending = self.inbound.head, self.inbound.pending
+        head, pending = self.ingress.head, self.ingress.pending
         if head is None:
             return
         body = None if frame is None else frame[4 + head.body :]
@@ -118,16 +118,16 @@ class Requests:
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A request that was collected: put it to the rules."""
-        state, head, pending = self.state, self.inbound.head, self.inbound.pending
-        ordinal = self.inbound.frames - 1
+        state, head, pending = self.state, self.ingress.head, self.ingress.pending
+        ordinal = self.ingress.frames - 1
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
             if not pending.note:  # a token, and not a header that can't be read
                 state.keep(pending, frame[4:])
                 self._sasl(pending, frame[4:], ordinal, at)
-            self.departures.expect(pending)
+            self.egress.expect(pending)
             item = Item(frame, ordinal, now, pending=pending)
-            self.departures.dispose("request", item, [], now, at)
+            self.egress.dispose("request", item, [], now, at)
             return
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
@@ -186,11 +186,11 @@ class Requests:
     ) -> None:
         """The request goes its way; its response, if there will be one, has its place in the order."""
         restores = _restores(decisions)
-        if not self.departures.reordering and _steps_aside(decisions) and restores:
-            self.departures.expect_all()
+        if not self.egress.reordering and _steps_aside(decisions) and restores:
+            self.egress.expect_all()
         if answered and restores:
-            self.departures.expect(pending)
-        self.departures.dispose("request", item, decisions, now, at)
+            self.egress.expect(pending)
+        self.egress.dispose("request", item, decisions, now, at)
 
     def _answer(
         self,
@@ -222,7 +222,7 @@ class Requests:
         state = self.state
         if not self.met or state.client_id != head.client_id:
             state.client_id = head.client_id
-            state.ordinal = state.crossing.ordinal(head.client_id, state.broker)
+            state.ordinal = state.shared.ordinal(head.client_id, state.broker)
             state.look_again()
             self.several |= self.met
             self.met = True
@@ -230,7 +230,7 @@ class Requests:
 
     def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
         """Whether a request must be whole before it leaves; if not, those like it are familiar."""
-        state, size, kind = self.state, self.inbound.size, (head.key, head.version)
+        state, size, kind = self.state, self.ingress.size, (head.key, head.version)
         seen = state.familiar.get(code(*kind))
         if seen is not None and seen.resembles(view, size):
             return False
@@ -252,13 +252,13 @@ class Requests:
         return bool(asked) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
-        size = self.inbound.size
+        size = self.ingress.size
         client_id = self.state.client_id  # the one in the header, see `_meet`: kept once for all
         return Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
 
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)
-        self.departures.expect(pending)
+        self.egress.expect(pending)
 
 
 def _is_lost(decisions: list[Decision]) -> bool:

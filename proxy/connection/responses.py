@@ -6,7 +6,7 @@ import struct
 
 from barnabas.captures.kafka.conversation import PASSED_OVER, UNASKED
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending, body_version
-from barnabas.proxy.connection.egress import Departures
+from barnabas.proxy.connection.egress import Egress
 from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREAD, Requests
 from barnabas.proxy.connection.sasl import answered
 from barnabas.proxy.connection.send_queue import Item
@@ -32,57 +32,57 @@ _RESPONSE = struct.Struct(">ii")
 class Responses:
     """What one connection does with responses."""
 
-    def __init__(self, state: State, departures: Departures, requests: Requests) -> None:
+    def __init__(self, state: State, egress: Egress, requests: Requests) -> None:
         self.state = state
-        self.departures = departures
+        self.egress = egress
         self.requests = requests
-        self.inbound = state.inbound["response"]
+        self.ingress = state.ingress["response"]
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a response: whether it must be whole before it leaves.
 
         Raises Short if its header is not complete, Malformed if it can't be read.
         """
-        state, inbound = self.state, self.inbound
-        busy = state.outlet["response"].busy or bool(state.crossing.partitions)
+        state, ingress = self.state, self.ingress
+        busy = state.outlet["response"].busy or bool(state.shared.partitions)
         waiting = state.pairing.waiting
-        inbound.pending = None
+        ingress.pending = None
         correlation_id = None
-        if inbound.size >= 4:
+        if ingress.size >= 4:
             if have < 8:
                 raise Short
             correlation_id = _RESPONSE.unpack_from(view)[1]
             for unanswered in state.pairing.passed_over(correlation_id):
                 state.done(unanswered, note=PASSED_OVER)
-                self.departures.turn(unanswered, now)
+                self.egress.turn(unanswered, now)
         elif not (waiting and waiting[0].opaque):
-            raise Malformed("header", 0, f"a response of {inbound.size} bytes")
+            raise Malformed("header", 0, f"a response of {ingress.size} bytes")
         opaque = bool(waiting) and waiting[0].opaque
-        inbound.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
-        pending = inbound.pending
+        ingress.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
+        pending = ingress.pending
         if pending is not None and (
             leaks(pending.key, pending.version) or pending.note == ADDRESSES
         ):
             reason = f"addresses in the answer to {_told(pending)} can't be replaced"
-            state.unread("response", inbound.frames, at, reason)
-            state.withhold(pending, inbound.frames, at, inbound.size, reason, now)
+            state.unread("response", ingress.frames, at, reason)
+            state.withhold(pending, ingress.frames, at, ingress.size, reason, now)
             return True
         if pending is None:
             # it may be of any API: a real address may not leave
             reason = f"nobody waits for correlation id {correlation_id}"
             if state.rehearses:
-                state.flag("response", inbound.frames, at, reason)
+                state.flag("response", ingress.frames, at, reason)
                 return busy
-            state.unread("response", inbound.frames, at, reason)
+            state.unread("response", ingress.frames, at, reason)
             reason += "; addresses in such a response can't be replaced"
-            state.withhold(None, inbound.frames, at, inbound.size, reason, now)
+            state.withhold(None, ingress.frames, at, ingress.size, reason, now)
             return True
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
-            state.flag("response", inbound.frames, at, reason)
+            state.flag("response", ingress.frames, at, reason)
         hidden = state.hide("response", pending.key, pending.version)
-        marked = pending in self.departures.marked
-        if hidden or busy or marked or self.departures.must_wait(pending):
+        marked = pending in self.egress.marked
+        if hidden or busy or marked or self.egress.must_wait(pending):
             return True
         if pending.opaque:
             return not pending.note
@@ -90,30 +90,30 @@ class Responses:
         if state.plan.whole("response", *kind):
             return True
         rules = state.candidates.of("response", *kind, pending.client_id)
-        if any(inbound.size in rule.sizes for rule in rules):
+        if any(ingress.size in rule.sizes for rule in rules):
             return True
         if skimmable(*kind) and not self.requests.several:
-            state.quiet[code(*kind)] = unasked(rules, inbound.size, state.limits.frame)
+            state.quiet[code(*kind)] = unasked(rules, ingress.size, state.limits.frame)
         return False
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A response that passed as it came is through; `frame` is its copy, if one was made."""
-        pending = self.inbound.pending
+        pending = self.ingress.pending
         if pending is None:
             return
         self.state.pairing.came(pending, now)
         body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
-        self.state.done(pending, self.inbound.size, body, came=now, left=now)
-        self.departures.turn(pending, now)
+        self.state.done(pending, self.ingress.size, body, came=now, left=now)
+        self.egress.turn(pending, now)
         self.own_replies(now)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
-        pending, ordinal = self.inbound.pending, self.inbound.frames - 1
+        pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         if pending is None:  # it can't be read, but keeps its place
-            self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
-        elif self.departures.marked.get(pending) == "":
-            del self.departures.marked[pending]  # the client has not asked for this one
+            self.egress.dispose("response", Item(frame, ordinal, now), [], now, at)
+        elif self.egress.marked.get(pending) == "":
+            del self.egress.marked[pending]  # the client has not asked for this one
             self.state.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
         else:
             self.state.pairing.came(pending, now)
@@ -153,7 +153,7 @@ class Responses:
                 if state.over:
                     return
             if teaches(pending.key, pending.version):
-                state.crossing.topics.hear(pending.key, pending.version, item.response_body)
+                state.shared.topics.hear(pending.key, pending.version, item.response_body)
             message = state.message(
                 "response",
                 pending,
@@ -171,11 +171,11 @@ class Responses:
                 if message.changed:
                     item.data, item.response_body = message.frame, message.body
                     item.changed += message.changed
-            loser = self.departures.marked.pop(pending, None)
+            loser = self.egress.marked.pop(pending, None)
             if loser is not None:
                 item.rules = (*item.rules, loser)
                 decisions = [*decisions, Decision(loser, (HangUp(),), ("the reply is lost",))]
-        self.departures.dispose_in_turn(item, decisions, now, at)
+        self.egress.dispose_in_turn(item, decisions, now, at)
 
     def _edit(self, item: Item, offset: int, unread: Malformed | None, at: int) -> None:
         """Replace addresses and version ranges; the item's bytes and body change with them.

@@ -86,7 +86,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class Outlet:
+class SendQueue:
     """What waits to leave in one direction."""
 
     queue: deque[Item] = field(default_factory=deque)

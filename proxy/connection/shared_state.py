@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.connection.send_queue import Held
-from barnabas.proxy.connection.shared_windows import Windows
+from barnabas.proxy.connection.shared_windows import SharedWindows
 from barnabas.proxy.effects import Partition
 from barnabas.proxy.matching.message import Message, Unnamed
 from barnabas.proxy.topic_names.names import TopicNames
@@ -24,7 +24,7 @@ SHORT: Final = 64
 """Characters of a client id that is kept as it is where clients are told apart."""
 
 
-class Crossing:
+class SharedState:
     """Holds of all connections of a proxy, how many connections each client made to a broker, and the
     names of topics."""
 
@@ -37,7 +37,7 @@ class Crossing:
         """What is isolated, and until when (ns)."""
         self.ready: set[State] = set()
         """Connections with frames that have become due: `tick` them."""
-        self.windows = Windows(self.ready)
+        self.windows = SharedWindows(self.ready)
         """Frames that are gathered over several connections."""
         self.topics = TopicNames() if topics is None else topics
         """Names of topics by id, of all that has passed."""

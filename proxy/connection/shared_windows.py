@@ -30,7 +30,7 @@ class Gathering:
     members: list[Member] = field(default_factory=list)
 
 
-class Windows:
+class SharedWindows:
     """Those of all connections of a proxy. `ready` gets the connections that have a frame due."""
 
     def __init__(self, ready: set[State]) -> None:

@@ -11,9 +11,9 @@ from barnabas.captures.kafka.exchange_builder import outcome
 from barnabas.captures.kafka.sasl import Sasl
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
-from barnabas.proxy.connection.ingress import Inbound
-from barnabas.proxy.connection.send_queue import Item, Outlet
-from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.ingress import Ingress
+from barnabas.proxy.connection.send_queue import Item, SendQueue
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
 from barnabas.proxy.effects import Pace
@@ -54,7 +54,7 @@ class State:
         client: str,
         broker: int | None,
         plan: Plan,
-        crossing: Crossing,
+        shared: SharedState,
         tally: Tally,
         totals: Totals,
         resolve: Resolve,
@@ -67,7 +67,7 @@ class State:
         self.client = client
         self.broker = broker
         self.plan = plan
-        self.crossing = crossing
+        self.shared = shared
         self.tally = tally
         self.totals = totals
         self.resolve = resolve
@@ -90,8 +90,8 @@ class State:
         self.pairing = Pairing(limit=1 << 31)  # reading pauses long before
         self.kept = 0
         """Bytes of bodies of requests that wait for their responses, and of the proxy's own answers."""
-        self.inbound: dict[Direction, Inbound] = {"request": Inbound(), "response": Inbound()}
-        self.outlet: dict[Direction, Outlet] = {"request": Outlet(), "response": Outlet()}
+        self.ingress: dict[Direction, Ingress] = {"request": Ingress(), "response": Ingress()}
+        self.outlet: dict[Direction, SendQueue] = {"request": SendQueue(), "response": SendQueue()}
         self.over = False
         self.silent = False
         """No byte passes any longer, and nobody is told."""
@@ -103,7 +103,7 @@ class State:
         """When a silent connection is closed."""
         self.actions: list[Action] = []
         self._open: tuple[int, int, int] | None = None
-        crossing.states.add(self)
+        shared.states.add(self)
 
     def adopt(self, plan: Plan, kept: Collection[str]) -> None:
         """Go on under other rules; `kept` names those that are still the same.
@@ -113,13 +113,13 @@ class State:
         """
         self.plan = plan
         self.look_again()
-        self.crossing.forget(self)  # and wait again for those that stay aside
-        self.crossing.states.add(self)
+        self.shared.forget(self)  # and wait again for those that stay aside
+        self.shared.states.add(self)
         for direction, outlet in self.outlet.items():
             _let_go(outlet, direction, kept)
             for held in outlet.aside:
                 if held.aside.until is not None:
-                    self.crossing.wait(self, held)
+                    self.shared.wait(self, held)
 
     def look_again(self) -> None:
         """Forget which messages pass unread: the rules or the client are others."""
@@ -162,7 +162,7 @@ class State:
             acks=acks,
             arrived=arrived,
             listener=self.find,
-            topics=self.crossing.topics,
+            topics=self.shared.topics,
             quotes=self.plan.quotes,
         )
 
@@ -170,7 +170,7 @@ class State:
         """Put a message to rules; what could not be done to it is said, the first times."""
         decisions = self.plan.rules.decide(candidates, message, self.counts) if candidates else []
         if message.wanted:
-            self.crossing.questions.want(message.wanted, message.arrived)
+            self.shared.questions.want(message.wanted, message.arrived)
         for rule in candidates:
             if why := rule.news():
                 self.say(f"rule {rule.name!r} could not be decided: {why}; no match, and counted")
@@ -189,7 +189,7 @@ class State:
         hides = self.plan.hides
         if hides is None or not hides(direction, key):
             return False
-        self.inbound[direction].hidden = (key, version)
+        self.ingress[direction].hidden = (key, version)
         return True
 
     # actions
@@ -320,7 +320,7 @@ class State:
         self.actions.append(Done(exchange))
 
 
-def _let_go(outlet: Outlet, direction: Direction, kept: Collection[str]) -> None:
+def _let_go(outlet: SendQueue, direction: Direction, kept: Collection[str]) -> None:
     """Queue what other rules than these hold back, before all that arrived after it.
 
     A frame that was delayed keeps its time as long as one of the rules that fired on it is kept.

@@ -22,16 +22,16 @@ from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.read_buffers import BUFFER, Buffers
-from barnabas.proxy.network.reaper import Standstill
-from barnabas.proxy.network.relay import Link, clock
+from barnabas.proxy.network.read_buffers import BUFFER, ReadBuffers
+from barnabas.proxy.network.reaper import Reaper
+from barnabas.proxy.network.relay import Relay, clock
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of, turn_away
 from barnabas.proxy.network.topic_name_client import topic_names
 from barnabas.proxy.rules.rules import Rules
@@ -93,9 +93,9 @@ class Proxy:
         self._done = done
         self._say = say
         self._plan = self._planned()
-        self._crossing = Crossing(topics)
-        self._buffers = Buffers()
-        self._links: dict[State, Link] = {}
+        self._shared = SharedState(topics)
+        self._buffers = ReadBuffers()
+        self._relays: dict[State, Relay] = {}
         self._listeners: list[socket.socket] = []
         self._unsaid = 0
         """How often no connection could be accepted, and nothing was said of it."""
@@ -119,7 +119,7 @@ class Proxy:
         self._serve(listener, node)
         if self.capture is not None:
             self._watch_capture()
-        self._watch_standstill(Standstill(self.options.linger))
+        self._reap(Reaper(self.options.linger))
 
     def explain(self) -> list[str]:
         """A line for each thing that it does without a rule, and for what bounds its memory."""
@@ -163,23 +163,23 @@ class Proxy:
         """Listen no more, let what is under way finish for a while, close everything."""
         self.refuse()
         self.draining = True
-        for link in self._links.values():
-            link.resume()
+        for relay in self._relays.values():
+            relay.resume()
         self._until = self._loop.time() + self.options.drain
         while self._loop.time() < self._until:
-            if all(link.connection.idle for link in self._links.values()):
+            if all(relay.connection.idle for relay in self._relays.values()):
                 break
             await asyncio.sleep(0.01)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        links = list(self._links.values())
-        for link in links:
-            link.close()
-        while any(link.open for link in links) and self._loop.time() < self._until + FLUSH:  # noqa: ASYNC110
+        relays = list(self._relays.values())
+        for relay in relays:
+            relay.close()
+        while any(relay.open for relay in relays) and self._loop.time() < self._until + FLUSH:  # noqa: ASYNC110
             await asyncio.sleep(0.01)  # what was written is still on its way
-        for link in links:
-            link.abort()
+        for relay in relays:
+            relay.abort()
         if self.capture is not None:
             self.capture.close()
             self._look_at_segments()
@@ -191,30 +191,30 @@ class Proxy:
     @property
     def connections(self) -> int:
         """How many are open."""
-        return len(self._links)
+        return len(self._relays)
 
     @property
-    def links(self) -> Collection[Link]:
+    def relays(self) -> Collection[Relay]:
         """The connections that are open."""
-        return self._links.values()
+        return self._relays.values()
 
     @property
     def topics(self) -> TopicNames:
         """The names of topics, by id."""
-        return self._crossing.topics
+        return self._shared.topics
 
     @property
     def questions(self) -> Questions:
         """Which of them rules lack, and why."""
-        return self._crossing.questions
+        return self._shared.questions
 
     def observe(self, wanted: bool) -> None:
         """Hand every exchange to `done` from now on, or (if the log is off) none; then most frames
         pass unread."""
         self.observed = wanted or self.options.observed
-        for link in list(self._links.values()):
-            link.connection.state.observed = self.observed
-            link.tick()
+        for relay in list(self._relays.values()):
+            relay.connection.state.observed = self.observed
+            relay.tick()
 
     def replace(self, scenario: Scenario, by: str) -> None:
         """Put all connections under other rules, between two events: no message meets both.
@@ -230,8 +230,8 @@ class Proxy:
             if rule.name not in same:
                 self.past.update({fault.name: rule.fired for fault in rule.faults})
         self.questions.forget()  # what the others want they will say
-        for link in list(self._links.values()):
-            link.replace(self._plan)
+        for relay in list(self._relays.values()):
+            relay.replace(self._plan)
         facts = f"{plural(len(self.rules.rules), 'rule')}, {len(same)} of them as before"
         self._say(f"scenario: {_change(before, self.rules, same)} by {by}: {facts}")
         for line in remarks(scenario):
@@ -247,8 +247,8 @@ class Proxy:
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
         self.rules.rule(rule)
         self._note({"barnabas": "release", "rule": rule})
-        for link in list(self._links.values()):
-            link.release(rule)
+        for relay in list(self._relays.values()):
+            relay.release(rule)
 
     def _note(self, comment: dict[str, Any], now: int | None = None) -> None:
         """For the capture, if there is one: what happened to no connection alone."""
@@ -327,8 +327,8 @@ class Proxy:
         self.totals.connections += 1
         number = self.totals.connections
         name = f"connection {number} ({endpoint_text(peer)})"
-        with contextlib.ExitStack() as unless_linked:
-            unless_linked.callback(client.close)
+        with contextlib.ExitStack() as unless_relayed:
+            unless_relayed.callback(client.close)
             reject = self.rules.connecting(node.id, self._attempts[node.id], clock())
             self._attempts[node.id] += 1
             if reject is not None:
@@ -345,18 +345,18 @@ class Proxy:
                     f"{reason_of(problem)}; closed"
                 )
                 return
-            unless_linked.callback(broker.close)
+            unless_relayed.callback(broker.close)
             try:
-                link = self._link(number, client, broker, peer, node)
+                relay = self._relay(number, client, broker, peer, node)
                 # cancelled, uvloop closes a side and tells nobody
-                unless_linked.callback(link.close)
-                await link.attach(client, broker, *self._contexts(node, host, client))
+                unless_relayed.callback(relay.close)
+                await relay.attach(client, broker, *self._contexts(node, host, client))
             except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
                 # mostly TLS failed, or the client is gone already
                 why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
                 self._say(f"{name}: {why}; closed")
                 return
-            unless_linked.pop_all()
+            unless_relayed.pop_all()
 
     def _contexts(
         self, node: Node, host: str, sock: socket.socket
@@ -371,9 +371,9 @@ class Proxy:
             client = tls.client(tuple(name for name in names if name))
         return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
 
-    def _link(
+    def _relay(
         self, number: int, client: socket.socket, broker: socket.socket, peer: Address, node: Node
-    ) -> Link:
+    ) -> Relay:
         """The two sockets of a connection, and the protocol logic between them."""
         here = address_of(client.getsockname())
         connection = Connection(
@@ -381,7 +381,7 @@ class Proxy:
             client=endpoint_text(peer),
             broker=node.id,
             plan=self._plan,
-            crossing=self._crossing,
+            shared=self._shared,
             tally=self.tally,
             totals=self.totals,
             resolve=self.topology.resolver(here[0], self.options.advertise),
@@ -395,7 +395,7 @@ class Proxy:
             arrived = self.capture.open(number, peer, here, clock(), comment)
             flow = MaskedFlow(arrived, self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
-        link = Link(
+        relay = Relay(
             connection,
             loop=self._loop,
             buffers=self._buffers,
@@ -405,8 +405,8 @@ class Proxy:
             ready=self._wake_others,
             over=self._ended,
         )
-        self._links[connection.state] = link
-        return link
+        self._relays[connection.state] = relay
+        return relay
 
     def _addresses(self, node: Node | None) -> list[Address]:
         """Where a node may be reached, in turn.
@@ -445,12 +445,12 @@ class Proxy:
 
     def _wake_others(self) -> None:
         """Frames of other connections may have waited for a message that has just passed."""
-        ready = self._crossing.ready
+        ready = self._shared.ready
         while ready:
-            link = self._links.get(ready.pop())
-            if link is not None:
-                self._loop.call_soon(link.tick)
-        if self._crossing.questions and self._asking is None and not self.draining:
+            relay = self._relays.get(ready.pop())
+            if relay is not None:
+                self._loop.call_soon(relay.tick)
+        if self._shared.questions and self._asking is None and not self.draining:
             self._asking = self._loop.create_task(self._ask())
             self._tasks.add(self._asking)
             self._asking.add_done_callback(self._asked)
@@ -468,7 +468,7 @@ class Proxy:
             if not ids:
                 continue
             try:
-                if any(state.sasl.mechanism for state in self._crossing.states):
+                if any(state.sasl.mechanism for state in self._shared.states):
                     raise OSError("they want SASL, and only their clients can say who they are")
                 tls = self.options.tls
                 names = await topic_names(
@@ -512,18 +512,18 @@ class Proxy:
             for path in self.capture.look(clock()):
                 self._say(f"capture: {path} is closed")
 
-    def _watch_standstill(self, standstill: Standstill) -> None:
+    def _reap(self, reaper: Reaper) -> None:
         """Close what would stay for ever; looked at now and then."""
-        for link in list(standstill.find(self._links.values(), self._loop.time())):
-            name = link.connection.state.name
+        for relay in list(reaper.find(self._relays.values(), self._loop.time())):
+            name = relay.connection.state.name
             self._say(f"{name}: the client has gone, and the broker stands still; closed")
-            link.close()
-            link.abort()
-        self._loop.call_later(self.options.linger / 4, self._watch_standstill, standstill)
+            relay.close()
+            relay.abort()
+        self._loop.call_later(self.options.linger / 4, self._reap, reaper)
 
-    def _ended(self, link: Link) -> None:
-        self._links.pop(link.connection.state, None)
-        for place, count in enumerate(link.received()):
+    def _ended(self, relay: Relay) -> None:
+        self._relays.pop(relay.connection.state, None)
+        for place, count in enumerate(relay.received()):
             self.received[place] += count
 
 

@@ -22,7 +22,7 @@ from barnabas.proxy.connection.actions import (
     Send,
 )
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.fastpath.plan import Plan
@@ -95,7 +95,7 @@ class Stage:
     def __init__(self, scenario: str = "", *, observed: bool = True, **limits: int) -> None:
         self.rules = Rules(loads(scenario) if scenario else None)
         self.plan = Plan(self.rules)
-        self.crossing = Crossing()
+        self.shared = SharedState()
         self.tally = Tally()
         self.totals = Totals()
         self.observed = observed
@@ -149,8 +149,8 @@ class Stage:
 
     def wake_ready(self) -> None:
         """Frames elsewhere have become due by what has just passed."""
-        while self.crossing.ready:
-            state = self.crossing.ready.pop()
+        while self.shared.ready:
+            state = self.shared.ready.pop()
             for actor in self.actors:
                 if actor.connection.state is state:
                     actor.perform(actor.connection.tick(self.now))
@@ -175,7 +175,7 @@ class Actor:
             client=f"client:{number}",
             broker=broker,
             plan=stage.plan,
-            crossing=stage.crossing,
+            shared=stage.shared,
             tally=stage.tally,
             totals=stage.totals,
             resolve=stage.resolve,

@@ -174,9 +174,9 @@ def settled(actor: Actor) -> None:
     """Nothing is left of what was in flight."""
     connection = actor.connection
     assert not connection.state.pairing.waiting
-    assert not connection.departures.expected
-    assert not connection.departures.marked
-    assert not connection.departures.early
+    assert not connection.egress.expected
+    assert not connection.egress.marked
+    assert not connection.egress.early
     assert not connection.requests.replies
 
 

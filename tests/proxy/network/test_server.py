@@ -19,7 +19,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.edits.topology import Node
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import Side
+from barnabas.proxy.network.relay import Endpoint
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from tests.proxy.playbook import raw, request, response
@@ -245,20 +245,20 @@ def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
 ) -> None:
     """Stopping may find one whose sockets are made, while its task has not heard of it yet: nothing
     that comes for it later may meet the socket that is gone."""
-    made = Side.connection_made
+    made = Endpoint.connection_made
 
     async def main() -> None:
         async with running(echo_metadata) as it:
             given_up: list[asyncio.Task[None]] = []
 
-            def give_up(side: Side, transport: asyncio.BaseTransport) -> None:
+            def give_up(side: Endpoint, transport: asyncio.BaseTransport) -> None:
                 made(side, transport)
                 if side.direction == "request":
                     given_up.extend(it.proxy._tasks)
                     for task in given_up:
                         task.cancel()
 
-            monkeypatch.setattr(Side, "connection_made", give_up)
+            monkeypatch.setattr(Endpoint, "connection_made", give_up)
             reader, writer = await it.connect()
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             await asyncio.wait(given_up)
