@@ -19,7 +19,6 @@ from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
-from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -164,8 +163,7 @@ class Rehearsal:
     def _wake_others(self, now: int) -> None:
         """Frames elsewhere have become due by what has just passed."""
         while self._shared.ready:
-            state: State = self._shared.ready.pop()
-            connection = self._connections.get(state.number)
+            connection = self._connections.get(self._shared.ready.pop())
             if connection is not None:
                 self._note(connection, connection.tick(now))
 

@@ -4,7 +4,7 @@
     connection.receive_eof("request", now)   -> actions
     connection.tick(now)                     -> actions     (at `connection.wake`, in ns)
 
-Frames of which nobody wants more than the header pass as they come (`barnabas.proxy.fastpath.header_walk`).
+Frames of which nobody wants more than the header pass as they come (`barnabas.proxy.connection.header_walk`).
 Those that a rule may touch, or in which an address may stand, are collected whole: at most `Limits.frame`
 bytes of one frame, and `Limits.queued` bytes of frames that wait; then reading pauses (`full`).
 """
@@ -22,6 +22,7 @@ from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Hide
 from barnabas.proxy.connection.draft_handler import DraftHandler
 from barnabas.proxy.connection.egress import Egress
+from barnabas.proxy.connection.header_walk import walk_requests, walk_responses
 from barnabas.proxy.connection.ingress import foreign
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD, Requests
 from barnabas.proxy.connection.responses import Responses
@@ -30,7 +31,6 @@ from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Limits, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
-from barnabas.proxy.fastpath.header_walk import walk_requests, walk_responses
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.addresses import Resolve, leaks
 from barnabas.specs.frames import Direction, Short
@@ -180,7 +180,7 @@ class Connection:
         self._walk = dict.fromkeys(DIRECTIONS)
         self._cut_off("response")
         stuck = self.egress.abandon()
-        state.shared.forget(state)
+        state.shared.forget(state.number)
         if stuck:
             state.say(f"closed with {plural(stuck, 'frame')} not sent on")
         for pending in state.pairing.unanswered():

@@ -160,14 +160,14 @@ class Egress:
         if isinstance(chosen, Shuffle) and chosen.scope:
             held = Held(item, Aside(chosen.at_most), found.by, now + chosen.at_most)
             outlet.stand(held)
-            state.shared.windows.gather(direction, chosen, state, held, now)
+            state.shared.windows.gather(direction, chosen, state.number, held, now)
         elif isinstance(chosen, Shuffle):
             outlet.gather(found.by, Window(chosen.order, now + chosen.at_most), item)
         elif isinstance(chosen, Aside):
             held = Held(item, chosen, found.by, now + chosen.at_most, chosen.passing or 0)
             outlet.stand(held)
             if chosen.until is not None:
-                self.state.shared.wait(self.state, held)
+                self.state.shared.wait(self.state.number, held)
         elif found.gather is not None:
             outlet.batch(found.gathered_by, found.gather, item, now)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.expression import Unclear
@@ -16,26 +16,21 @@ from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.proxy.topic_names.questions import Questions
 from barnabas.specs.frames import Direction
 
-if TYPE_CHECKING:
-    from barnabas.proxy.connection.state import State
-
-
 SHORT: Final = 64
 """Characters of a client id that is kept as it is where clients are told apart."""
 
 
 class SharedState:
-    """Holds of all connections of a proxy, how many connections each client made to a broker, and the
-    names of topics."""
+    """Frames that wait on any connection of a proxy, how many connections each client made to a broker,
+    and the names of topics. A connection is known here by its number."""
 
     def __init__(self, topics: TopicNames | None = None) -> None:
-        self._waiting: list[tuple[State, Held]] = []
+        self._waiting: list[tuple[int, Held]] = []
         self._ordinals: Memory[tuple[str | bytes | None, int | None], int] = Memory()
-        self.states: set[State] = set()
-        """All connections."""
+        self._open: set[int] = set()
         self.partitions: list[tuple[int, Partition]] = []
         """What is isolated, and until when (ns)."""
-        self.ready: set[State] = set()
+        self.ready: set[int] = set()
         """Connections with frames that have become due: `tick` them."""
         self.windows = SharedWindows(self.ready)
         """Frames that are gathered over several connections."""
@@ -55,7 +50,11 @@ class SharedState:
         self._ordinals[who] = number + 1
         return number
 
-    def wait(self, connection: State, held: Held) -> None:
+    def join(self, connection: int) -> None:
+        """A connection begins, or goes on under other rules."""
+        self._open.add(connection)
+
+    def wait(self, connection: int, held: Held) -> None:
         """A frame stands aside until some message passes."""
         self._waiting.append((connection, held))
 
@@ -88,7 +87,7 @@ class SharedState:
     def isolate(self, partition: Partition, now: int) -> None:
         """No byte passes between some clients and brokers for a time."""
         self.partitions.append((now + partition.ns, partition))
-        self.ready |= self.states
+        self.ready |= self._open
 
     def isolated(self, client_id: str | None, broker: int | None, now: int) -> dict[Direction, int]:
         """Until when no byte may pass between these, for each direction in which none may."""
@@ -102,11 +101,11 @@ class SharedState:
                     found[way] = max(found.get(way, 0), until)
         return found
 
-    def forget(self, connection: State) -> None:
+    def forget(self, connection: int) -> None:
         """A connection is over."""
-        self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
+        self._waiting = [entry for entry in self._waiting if entry[0] != connection]
         self.ready.discard(connection)
-        self.states.discard(connection)
+        self._open.discard(connection)
         self.windows.forget()
 
 

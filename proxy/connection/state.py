@@ -103,7 +103,7 @@ class State:
         """When a silent connection is closed."""
         self.actions: list[Action] = []
         self._open: tuple[int, int, int] | None = None
-        shared.states.add(self)
+        shared.join(number)
 
     def adopt(self, plan: Plan, kept: Collection[str]) -> None:
         """Go on under other rules; `kept` names those that are still the same.
@@ -113,13 +113,13 @@ class State:
         """
         self.plan = plan
         self.look_again()
-        self.shared.forget(self)  # and wait again for those that stay aside
-        self.shared.states.add(self)
+        self.shared.forget(self.number)  # and wait again for those that stay aside
+        self.shared.join(self.number)
         for direction, outlet in self.outlet.items():
             _let_go(outlet, direction, kept)
             for held in outlet.aside:
                 if held.aside.until is not None:
-                    self.shared.wait(self, held)
+                    self.shared.wait(self.number, held)
 
     def look_again(self) -> None:
         """Forget which messages pass unread: the rules or the client are others."""

@@ -23,7 +23,6 @@ from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
-from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
@@ -95,7 +94,7 @@ class Proxy:
         self._plan = self._planned()
         self._shared = SharedState(topics)
         self._buffers = ReadBuffers()
-        self._relays: dict[State, Relay] = {}
+        self._relays: dict[int, Relay] = {}
         self._listeners: list[socket.socket] = []
         self._unsaid = 0
         """How often no connection could be accepted, and nothing was said of it."""
@@ -405,7 +404,7 @@ class Proxy:
             ready=self._wake_others,
             over=self._ended,
         )
-        self._relays[connection.state] = relay
+        self._relays[number] = relay
         return relay
 
     def _addresses(self, node: Node | None) -> list[Address]:
@@ -468,7 +467,7 @@ class Proxy:
             if not ids:
                 continue
             try:
-                if any(state.sasl.mechanism for state in self._shared.states):
+                if any(x.connection.state.sasl.mechanism for x in self._relays.values()):
                     raise OSError("they want SASL, and only their clients can say who they are")
                 tls = self.options.tls
                 names = await topic_names(
@@ -522,7 +521,7 @@ class Proxy:
         self._loop.call_later(self.options.linger / 4, self._reap, reaper)
 
     def _ended(self, relay: Relay) -> None:
-        self._relays.pop(relay.connection.state, None)
+        self._relays.pop(relay.connection.state.number, None)
         for place, count in enumerate(relay.received()):
             self.received[place] += count
 

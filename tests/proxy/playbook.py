@@ -150,9 +150,9 @@ class Stage:
     def wake_ready(self) -> None:
         """Frames elsewhere have become due by what has just passed."""
         while self.shared.ready:
-            state = self.shared.ready.pop()
+            number = self.shared.ready.pop()
             for actor in self.actors:
-                if actor.connection.state is state:
+                if actor.connection.state.number == number:
                     actor.perform(actor.connection.tick(self.now))
 
     def resolve(self, kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:

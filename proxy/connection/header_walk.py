@@ -9,12 +9,9 @@ waits.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
 from barnabas.captures.kafka.exchange import Pending
-
-if TYPE_CHECKING:
-    from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.state import State
 
 _REQUEST = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number, see `plan.code`; the correlation id."""
