@@ -22,11 +22,11 @@ def walk_requests(state: State, data: memoryview, now: int) -> int:
     """Pass requests; each that expects a response is entered among those that wait."""
     ingress = state.ingress["request"]
     end = len(data)
-    at = ingress.passing
+    at = ingress.missing
     if at >= end:
-        ingress.passing = at - end
+        ingress.missing = at - end
         return end
-    ingress.passing = 0
+    ingress.missing = 0
     find = state.familiar.get
     waiting = state.pairing.waiting
     room = state.limits.waiting - len(waiting)
@@ -46,7 +46,7 @@ def walk_requests(state: State, data: memoryview, now: int) -> int:
         ingress.frames += 1
         at += 4 + size
         if at >= end:
-            ingress.passing = at - end
+            ingress.missing = at - end
             return end
     return at
 
@@ -55,11 +55,11 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
     """Pass responses that come in the order of their requests."""
     ingress = state.ingress["response"]
     end = len(data)
-    at = ingress.passing
+    at = ingress.missing
     if at >= end:
-        ingress.passing = at - end
+        ingress.missing = at - end
         return end
-    ingress.passing = 0
+    ingress.missing = 0
     find = state.quiet.get
     waiting = state.pairing.waiting
     key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
@@ -80,7 +80,7 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
         at += 4 + size
         ingress.frames += 1
         if at >= end:
-            ingress.passing = at - end
+            ingress.missing = at - end
             at = end
             break
     if count:

@@ -6,17 +6,21 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE, Pending
-from barnabas.proxy.connection.egress import Egress, decided
+from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.capture_comments import decided
+from barnabas.proxy.connection.decisions import decide, message_of
+from barnabas.proxy.connection.dispatch import Dispatch, effects, is_lost
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame, Reply
 from barnabas.proxy.connection.sasl import heard
-from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import refusal
-from barnabas.proxy.effects import Answer, Aside, Lose, Shuffle
+from barnabas.proxy.effects import Answer
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import LONG, familiar, glance, unasked
 from barnabas.proxy.matching.message import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import NAMES
+from barnabas.specs.addresses import leaks
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
@@ -31,9 +35,10 @@ ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 class Requests:
     """What one connection does with requests."""
 
-    def __init__(self, state: State, egress: Egress) -> None:
+    def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
-        self.egress = egress
+        self.actions = actions
+        self.dispatch = dispatch
         self.ingress = state.ingress["request"]
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
@@ -75,10 +80,10 @@ class Requests:
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
-            state.flag("request", ingress.frames, at, reason)
+            self.actions.flag("request", ingress.frames, at, reason)
         if state.hide("request", head.key, head.version) or self._needs_all(head, view, have):
             return True
-        if state.outlet["request"].busy or state.shared.partitions:
+        if state.queues["request"].busy or state.shared.partitions:
             return True
         if head.acks != 0:
             ingress.pending = self._pending(head, now)
@@ -98,10 +103,16 @@ class Requests:
             0, stands_for, 0, client_id, ingress.size, now, now, opaque=True, note=note
         )
         hidden = self.state.hide("request", key if key in NAMES else stands_for, -1)
-        if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
+        if hidden or key == SASL_TOKEN or self.state.queues["request"].busy:
             return True
         self._enter(ingress.pending)
         return False
+
+    def unreadable(self, view: memoryview | bytes, now: int) -> bool:
+        """A request whose header can't be read: whether it can't leave yet."""
+        key = int.from_bytes(bytes(view[4:6]), signed=True)
+        hides = self.ingress.size > 1 and leaks(key)
+        return self.headless(now, key, ADDRESSES if hides else UNREAD)
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A request that passed as it came is through; `frame` is its copy, if one was made."""
@@ -114,7 +125,7 @@ class Requests:
         else:
             pending = self._pending(head, now)
             self.state.keep(pending, body)
-            self.state.done(pending, note="no response (acks=0)")
+            self.actions.done(pending, note="no response (acks=0)")
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A request that was collected: put it to the rules."""
@@ -125,29 +136,30 @@ class Requests:
             if not pending.note:  # a token, and not a header that can't be read
                 state.keep(pending, frame[4:])
                 self._sasl(pending, frame[4:], ordinal, at)
-            self.egress.expect(pending)
-            item = Item(frame, ordinal, now, pending=pending)
-            self.egress.dispose("request", item, [], now, at)
+            self.dispatch.order.expect(pending)
+            outgoing = OutgoingFrame(frame, ordinal, now, pending)
+            self.dispatch.frame("request", outgoing, [], now, at)
             return
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
         state.keep(pending, body)
-        if state.plan.offer.refuses(head.key, head.version) and not state.outlet["request"].lost:
+        if state.plan.offer.refuses(head.key, head.version) and not state.queues["request"].lost:
             self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
-            state.outlet["request"].lost = True
-            state.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
-            state.done(pending, note=REFUSED)
+            state.queues["request"].lost = True
+            self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            self.actions.done(pending, note=REFUSED)
             return
         if head.key in SASL:
             self._sasl(pending, body, ordinal, at)
-        if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
-            item = Item(b"", ordinal, now, pending=pending)
-            self._answer(item, pending, refusal(state.plan.offer), [], now, at)
+        if state.plan.answers(head.key, head.version) and not state.queues["request"].lost:
+            outgoing = OutgoingFrame(b"", ordinal, now, pending)
+            self._answer(outgoing, pending, refusal(state.plan.offer), [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
             pending.group = group_of(head.key, head.version, body)
-        message = state.message(
+        message = message_of(
+            state,
             "request",
             pending,
             len(frame) - 4,
@@ -156,45 +168,28 @@ class Requests:
             acks=head.acks,
             arrived=now,
         )
-        candidates = state.candidates.of("request", head.key, head.version, head.client_id)
-        decisions = state.decide(candidates, message)
+        decisions = decide(state, self.actions, message)
         pending.rules = tuple(decision.rule for decision in decisions)
-        for decision in decisions:
-            for effect in decision.effects:
-                if isinstance(effect, Answer):
-                    answer = Item(b"", ordinal, now, pending=pending, message=message)
-                    answer.unanswered = head.acks == 0
-                    self._answer(answer, pending, effect.body, decisions, now, at)
-                    return
-        item = Item(frame, ordinal, now, pending=pending, message=message)
+        outgoing = OutgoingFrame(frame, ordinal, now, pending, message=message)
+        answer = next((each for each in effects(decisions) if isinstance(each, Answer)), None)
+        if answer is not None:
+            outgoing.data = b""
+            if head.acks == 0:
+                outgoing.reply = Reply.NONE
+            self._answer(outgoing, pending, answer.body, decisions, now, at)
+            return
         if message.changed:
-            item.data, item.changed = message.frame, message.changed
-        item.unanswered = message.acks == 0
-        item.unasked = head.acks == 0 and not item.unanswered
-        answered = not (head.acks == 0 or item.unanswered or _is_lost(decisions))
-        self._depart(item, pending, decisions, now, at, answered=answered)
-
-    def _depart(
-        self,
-        item: Item,
-        pending: Pending,
-        decisions: list[Decision],
-        now: int,
-        at: int | None,
-        *,
-        answered: bool,
-    ) -> None:
-        """The request goes its way; its response, if there will be one, has its place in the order."""
-        restores = _restores(decisions)
-        if not self.egress.reordering and _steps_aside(decisions) and restores:
-            self.egress.expect_all()
-        if answered and restores:
-            self.egress.expect(pending)
-        self.egress.dispose("request", item, decisions, now, at)
+            outgoing.data, outgoing.changed = message.frame, message.changed
+        if message.acks == 0:
+            outgoing.reply = Reply.NONE
+        elif head.acks == 0:
+            outgoing.reply = Reply.UNWANTED
+        answered = not (head.acks == 0 or message.acks == 0 or is_lost(decisions))
+        self.dispatch.request(outgoing, pending, decisions, now, at, answered=answered)
 
     def _answer(
         self,
-        item: Item,
+        frame: OutgoingFrame,
         pending: Pending,
         body: bytes,
         decisions: list[Decision],
@@ -203,27 +198,26 @@ class Requests:
     ) -> None:
         """The request has its turn among the others, whatever it waits for, but nothing of it leaves:
         we answer it then."""
-        comment: dict[str, Any] = {"frame": item.ordinal, "left": "never", "note": ANSWERED}
-        self.state.cut("request", at, comment | decided(decisions))
-        if item.unanswered:
+        comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
+        self.actions.cut("request", at, comment | decided(decisions))
+        wanted = frame.reply is Reply.WANTED
+        if not wanted:
             pending.note = "taken out by a rule"
         else:
             self.replies[pending] = body
             self.state.kept += len(body)
-        self._depart(item, pending, decisions, now, None, answered=not item.unanswered)
+        self.dispatch.request(frame, pending, decisions, now, None, answered=wanted)
 
     def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""
         heard(self.state.sasl, pending, body)
         if pending.sasl:
-            self.state.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
+            self.actions.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
     def _meet(self, head: RequestHead) -> None:
         state = self.state
         if not self.met or state.client_id != head.client_id:
-            state.client_id = head.client_id
-            state.ordinal = state.shared.ordinal(head.client_id, state.broker)
-            state.look_again()
+            state.meet(head.client_id)
             self.several |= self.met
             self.met = True
         self.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
@@ -258,25 +252,4 @@ class Requests:
 
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)
-        self.egress.expect(pending)
-
-
-def _is_lost(decisions: list[Decision]) -> bool:
-    return any(isinstance(effect, Lose) for decision in decisions for effect in decision.effects)
-
-
-def _steps_aside(decisions: list[Decision]) -> bool:
-    """Whether others may leave before it."""
-    return any(
-        isinstance(effect, Aside | Shuffle) for decision in decisions for effect in decision.effects
-    )
-
-
-def _restores(decisions: list[Decision]) -> bool:
-    """Whether responses shall come in the client's order whatever is done to the requests."""
-    return all(
-        effect.restore
-        for decision in decisions
-        for effect in decision.effects
-        if isinstance(effect, Aside | Shuffle)
-    )
+        self.dispatch.order.expect(pending)

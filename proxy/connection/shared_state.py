@@ -67,8 +67,8 @@ class SharedState:
             if not self._meets(held, message):
                 still.append((connection, held))
                 continue
-            held.left = max(held.left - 1, 0)
-            if held.left:
+            held.remaining = max(held.remaining - 1, 0)
+            if held.remaining:
                 still.append((connection, held))
             else:
                 held.due = True
@@ -130,7 +130,7 @@ def _between(partition: Partition, client_id: str | None, broker: int | None) ->
 
 def _awaits(held: Held, message: Message) -> bool:
     """Whether a message is what a frame waits for, and passes where it waits for it."""
-    own = held.item.message
+    own = held.frame.message
     assert own is not None  # noqa: S101
     if message is own or held.aside.until is None or not held.aside.until.matches(message):
         return False

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from barnabas.proxy.connection.connection import Connection
+from barnabas.proxy.connection.ingress import Mode
 from barnabas.specs.frames import Direction
 
 MOST: Final = 1000
@@ -40,9 +41,9 @@ def _next(connection: Connection, direction: Direction, kept: int) -> list[int] 
     ingress = state.ingress[direction]
     if ingress.between:
         return [ingress.frames, 0]
-    counted = 0 if ingress.start else 1
+    counted = ingress.mode is not Mode.HEADER
     if kept:  # what is kept back begins with a frame
         return [ingress.frames - counted, 0]
-    if 0 < len(ingress.start) < _SIZE:
+    if not counted and len(ingress.buffer) < _SIZE:
         return None
     return [ingress.frames - counted + 1, connection.missing(direction)]

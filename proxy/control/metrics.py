@@ -128,10 +128,10 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
     for relay in relays:
         requests, responses = relay.received()
         received.update(request=requests, response=responses)
-        for direction, outlet in relay.connection.state.outlet.items():
-            queued_bytes[direction] += outlet.bytes
-            queued[direction] += len(outlet.queue) + len(outlet.aside)
-            queued[direction] += sum(len(window.items) for window in outlet.windows.values())
+        for direction, queue in relay.connection.state.queues.items():
+            queued_bytes[direction] += queue.bytes
+            queued[direction] += len(queue.in_order) + len(queue.aside)
+            queued[direction] += sum(len(window.frames) for window in queue.windows.values())
     yield _counter(
         "received_bytes",
         "Bytes that came in, as Linux counts them: an end of stream is one; with TLS, as they came.",

@@ -88,13 +88,13 @@ def connection(relay: Relay) -> dict[str, Any]:
             direction: {
                 "received_bytes": count,
                 "frames": state.ingress[direction].frames,
-                "queued": len(outlet.queue),
-                "held": len(outlet.aside)
-                + sum(len(window.items) for window in outlet.windows.values()),
-                "queued_bytes": outlet.bytes,
-                "lost": outlet.lost,
+                "queued": len(queue.in_order),
+                "held": len(queue.aside)
+                + sum(len(window.frames) for window in queue.windows.values()),
+                "queued_bytes": queue.bytes,
+                "lost": queue.lost,
             }
-            for (direction, outlet), count in zip(state.outlet.items(), received, strict=True)
+            for (direction, queue), count in zip(state.queues.items(), received, strict=True)
         },
     }
 

@@ -43,7 +43,7 @@ class OneFrame:
         self._connection = connection
         self._direction: Direction = direction
         ingress = connection.state.ingress[direction]
-        counted = bool(ingress.passing or ingress.need)
+        counted = bool(ingress.missing)
         self._frames = ingress.frames + (not counted)
 
     @property

@@ -44,7 +44,7 @@ def _deserted(relay: Relay) -> bool:
     client, broker = relay.client, relay.broker
     if not client.open or not broker.open or relay.paused:
         return False
-    if any(not outlet.idle for outlet in relay.connection.state.outlet.values()):
+    if any(not queue.idle for queue in relay.connection.state.queues.values()):
         return False
     # where the end may come it will be seen, and passed on, so only the others are looked at closely
     unread = client.ended or not client.transport.is_reading()

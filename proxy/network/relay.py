@@ -277,7 +277,7 @@ class Relay:
         """After anything that may change it: who may be read from, and when to wake up."""
         if self._closed:
             return
-        self.connection.state.begin()  # or it would keep what has left
+        self.connection.actions.begin()  # or it would keep what has left
         self.throttled = self.paused
         for endpoint in (self.client, self.broker):
             if not endpoint.open:

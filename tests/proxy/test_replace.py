@@ -51,7 +51,7 @@ def test_held_frames_leave_in_order_before_those_that_follow(chunks: Chunks) -> 
     stage.replace(EMPTY)
     actor.ask(heartbeat(4), chunks)
     assert actor.ids("request") == [2, 1, 3, 4]
-    assert actor.connection.state.outlet["request"].bytes == 0
+    assert actor.connection.state.queues["request"].bytes == 0
 
 
 def test_delayed_frames_leave_at_once_and_in_order() -> None:
@@ -73,7 +73,7 @@ def test_a_window_that_was_filling_is_opened_in_the_order_of_arrival() -> None:
     assert actor.ids("request") == []
     stage.replace(EMPTY)
     assert actor.ids("request") == [1, 2]
-    assert actor.connection.state.outlet["request"].bytes == 0
+    assert actor.connection.state.queues["request"].bytes == 0
 
 
 def test_frames_of_all_kinds_of_rules_leave_in_the_order_of_arrival() -> None:
@@ -242,7 +242,7 @@ def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_g
         actor.answer(response("LeaveGroup", 2, error_code=0) if number == 2 else beat(number))
     assert actor.ids("response") == [1, 2, 3, 4]
     assert not actor.stage.totals.undecoded
-    assert not actor.connection.egress.expected
+    assert not actor.connection.dispatch.order.expected
 
 
 def test_requests_under_way_are_answered_first_when_a_rule_begins_to_mix() -> None:
@@ -295,7 +295,7 @@ def test_a_request_that_is_expected_already_is_not_expected_twice() -> None:
     stage.replace(scenario(SHUFFLE))
     actor.answer(beat(1))
     assert actor.ids("response") == [1]
-    assert not actor.connection.egress.expected
+    assert not actor.connection.dispatch.order.expected
 
 
 # reading only as much as is needed

@@ -249,7 +249,7 @@ def test_a_rule_that_goes_lets_them_leave_and_one_that_stays_goes_on() -> None:
     two.ask(ask(5))
     found.replace("version: 1\nrules: []\n")
     assert order[3:] == [(1, 4), (2, 5)]
-    assert all(actor.connection.state.outlet["request"].bytes == 0 for actor in found.actors)
+    assert all(actor.connection.state.queues["request"].bytes == 0 for actor in found.actors)
 
 
 @slicings
