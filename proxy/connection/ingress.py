@@ -48,12 +48,12 @@ class Ingress:
     @property
     def between(self) -> bool:
         """Whether the next byte begins a frame."""
-        return self.mode is Mode.PASSING and not self.missing
+        return not (self.missing or self.buffer)
 
     @property
     def passing(self) -> bool:
         """Whether a frame that passes as it comes is under way: nothing may come in between."""
-        return self.mode is Mode.PASSING and self.missing > 0
+        return self.missing > 0 and self.mode is Mode.PASSING
 
     @property
     def to_end(self) -> int:
