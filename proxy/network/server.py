@@ -27,10 +27,11 @@ from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
 from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import BUFFER, ReadBuffers
 from barnabas.proxy.network.reaper import Reaper
-from barnabas.proxy.network.relay import Relay, clock
+from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of, turn_away
 from barnabas.proxy.network.topic_name_client import topic_names
 from barnabas.proxy.rules.rules import Rules

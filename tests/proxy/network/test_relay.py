@@ -17,7 +17,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
 from barnabas.proxy.connection.actions import Done, Finish, Left, Send
 from barnabas.proxy.connection.state import Limits
-from barnabas.proxy.network.relay import Endpoint, Relay
+from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.relay import Relay
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close, running
 

@@ -18,8 +18,8 @@ import pytest
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.edits.topology import Node
+from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import Endpoint
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from tests.proxy.playbook import raw, request, response
