@@ -12,8 +12,9 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.kafka.exchange import Exchange
@@ -27,13 +28,16 @@ from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
 from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.network.acceptor import Acceptor
+from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
+from barnabas.proxy.network.draining import Draining
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import BUFFER, ReadBuffers
 from barnabas.proxy.network.reaper import Reaper
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of, turn_away
-from barnabas.proxy.network.topic_name_client import topic_names
+from barnabas.proxy.network.topic_name_lookup import look_up
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario
@@ -41,23 +45,13 @@ from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.proxy.topic_names.questions import Questions
 from barnabas.specs.codec.budget import BUDGET
 from barnabas.specs.jsonform import uuid_text
-from barnabas.specs.malformed import Malformed
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.writer import CaptureWriter
 
 
-FLUSH = 1.0
-"""Seconds that sockets get to send what was written before they are closed for good."""
-
 COPIES: Final = 4
 """How often a frame is in memory at most: collected, whole, its body, and what was made of it."""
-
-LOOK = 0.5
-"""Seconds between two looks at whether the capture still works, or connections can be accepted."""
-
-QUIET = 30.0
-"""Seconds for which it is not said again that they can't."""
 
 
 class Proxy:
@@ -84,8 +78,6 @@ class Proxy:
         self.past: Counter[str] = Counter()
         """How often each fault struck by rules that are gone."""
         self.draining = False
-        self._until = 0.0
-        """When what is under way has had its time, on the loop's clock."""
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
         self.topology = Topology(self._open)
@@ -96,29 +88,28 @@ class Proxy:
         self._shared = SharedState(topics)
         self._buffers = ReadBuffers()
         self._relays: dict[int, Relay] = {}
-        self._listeners: list[socket.socket] = []
-        self._unsaid = 0
-        """How often no connection could be accepted, and nothing was said of it."""
-        self._quiet_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._used: set[int] = set()
         self._asking: asyncio.Task[None] | None = None
         self._attempts: Counter[int | None] = Counter()
         self._turn = -1
         """Which bootstrap address the last connection began with."""
+        self._drain: Draining | None = None
         self._loop: asyncio.AbstractEventLoop
+        self._acceptor: Acceptor
 
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
         self._loop = asyncio.get_running_loop()
+        self._acceptor = Acceptor(self._loop, self._accepted, self._say)
         for line in (*self.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         listener = listen(self.options.listen)
         self.address = address_of(listener.getsockname())
         node = Node(None, None, self.options.bootstrap[0], self.address)
-        self._serve(listener, node)
+        self._acceptor.serve(listener, node)
         if self.capture is not None:
-            self._watch_capture()
+            watch(self.capture, self._loop, self._say)
         self._reap(Reaper(self.options.linger))
 
     def explain(self) -> list[str]:
@@ -152,41 +143,30 @@ class Proxy:
             quotes=self.options.masking.key is None,
         )
 
-    def refuse(self) -> None:
+    def stop_listening(self) -> None:
         """Listen no more: who comes now is refused."""
-        for listener in self._listeners:
-            self._loop.remove_reader(listener)
-            listener.close()
-        self._listeners.clear()
+        self._acceptor.close()
 
     async def stop(self) -> None:
         """Listen no more, let what is under way finish for a while, close everything."""
-        self.refuse()
+        self.stop_listening()
         self.draining = True
         for relay in self._relays.values():
             relay.resume()
-        self._until = self._loop.time() + self.options.drain
-        while self._loop.time() < self._until:
-            if all(relay.connection.idle for relay in self._relays.values()):
-                break
-            await asyncio.sleep(0.01)
+        self._drain = Draining(self.options.drain)
+        await self._drain.finish(self._relays.values())
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        relays = list(self._relays.values())
-        for relay in relays:
-            relay.close()
-        while any(relay.open for relay in relays) and self._loop.time() < self._until + FLUSH:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)  # what was written is still on its way
-        for relay in relays:
-            relay.abort()
+        await self._drain.close(list(self._relays.values()))
         if self.capture is not None:
             self.capture.close()
-            self._look_at_segments()
+            say_closed(self.capture, self._say)
 
     def hurry(self) -> None:
         """Let what is under way have no more time, while the proxy stops."""
-        self._until = min(self._until, self._loop.time())
+        if self._drain is not None:
+            self._drain.hurry()
 
     @property
     def connections(self) -> int:
@@ -272,7 +252,7 @@ class Proxy:
             address = address_of(listener.getsockname())
             self._used.add(address[1])
             node.listen = address
-            self._serve(listener, node)
+            self._acceptor.serve(listener, node)
             told = self.options.advertise or address[0]
             where = {"kind": node.kind, "node": node.id, "host": told, "port": address[1]}
             self._note({"barnabas": "listener", **where})
@@ -283,44 +263,10 @@ class Proxy:
             "widen --broker-ports"
         )
 
-    def _serve(self, listener: socket.socket, node: Node) -> None:
-        listener.setblocking(False)
-        self._listeners.append(listener)
-        self._loop.add_reader(listener, self._accept, listener, node)
-        self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
-
-    def _accept(self, listener: socket.socket, node: Node) -> None:
-        while True:
-            try:
-                client, peer = listener.accept()
-            except (BlockingIOError, InterruptedError):
-                return
-            except OSError as problem:
-                # no descriptors left, mostly: trying again at once would only spin
-                self._not_accepted(node, problem)
-                self._loop.remove_reader(listener)
-                self._loop.call_later(LOOK, self._accept_again, listener, node)
-                return
-            client.setblocking(False)
-            task = self._loop.create_task(self._connect(client, address_of(peer), node))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    def _not_accepted(self, node: Node, problem: OSError) -> None:
-        """Say it now and then only: it may go on for hours, several times a second."""
-        self._unsaid += 1
-        if self._loop.time() >= self._quiet_until:
-            self._quiet_until = self._loop.time() + QUIET
-            more = f" ({self._unsaid} times since it was last said)" if self._unsaid > 1 else ""
-            self._say(
-                f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}; "
-                f"they wait{more}"
-            )
-            self._unsaid = 0
-
-    def _accept_again(self, listener: socket.socket, node: Node) -> None:
-        if listener in self._listeners:
-            self._loop.add_reader(listener, self._accept, listener, node)
+    def _accepted(self, client: socket.socket, peer: Address, node: Node) -> None:
+        task = self._loop.create_task(self._connect(client, peer, node))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _connect(self, client: socket.socket, peer: Address, node: Node) -> None:
         """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
@@ -451,7 +397,17 @@ class Proxy:
             if relay is not None:
                 self._loop.call_soon(relay.tick)
         if self._shared.questions and self._asking is None and not self.draining:
-            self._asking = self._loop.create_task(self._ask())
+            self._asking = self._loop.create_task(
+                look_up(
+                    self.questions,
+                    self.topics,
+                    self.options,
+                    addresses=lambda: self._addresses(None),
+                    authenticated=self._authenticated,
+                    told=self._told,
+                    say=self._say,
+                )
+            )
             self._tasks.add(self._asking)
             self._asking.add_done_callback(self._asked)
 
@@ -459,58 +415,13 @@ class Proxy:
         self._tasks.discard(task)
         self._asking = None
 
-    async def _ask(self) -> None:
-        """Learn the names of topics that rules lack, from a broker, for as long as any are lacking."""
-        questions, topics = self.questions, self.topics
-        while questions:
-            await asyncio.sleep(questions.pause(clock()) / 1e9)
-            ids = questions.next(topics, clock())
-            if not ids:
-                continue
-            try:
-                if any(x.connection.state.sasl.mechanism for x in self._relays.values()):
-                    raise OSError("they want SASL, and only their clients can say who they are")
-                tls = self.options.tls
-                names = await topic_names(
-                    ids,
-                    self._addresses(None),
-                    None if tls.broker is None else (tls.broker, tls.server_name),
-                    patience=self.options.connect_timeout,
-                    largest=self.options.limits.frame,
-                )
-            except (OSError, Malformed) as problem:
-                reason = reason_of(problem) if isinstance(problem, OSError) else str(problem)
-                reason = f"the brokers can't be asked for it: {reason}"
-                if questions.failed(reason, clock()):
-                    self._say(
-                        f"a rule lacks the name of a topic id: {reason}; "
-                        "it is known when a client next asks for Metadata"
-                    )
-            else:
-                topics.update(names)
-                now = clock()
-                questions.answered(ids, names, now)
-                told = {uuid_text(topic): name for topic, name in names.items()}
-                self._note({"barnabas": "topics", "names": told}, now)
+    def _authenticated(self) -> bool:
+        return any(one.connection.state.sasl.mechanism for one in self._relays.values())
 
-    def _watch_capture(self, said: str = "") -> None:
-        """Say which segments were closed, and once if it has stopped or loses packets."""
-        assert self.capture is not None  # noqa: S101
-        self._look_at_segments()
-        stats = self.capture.stats
-        trouble = ""
-        if stats.stopped:
-            trouble = f"capture: stopped, {stats.stopped}; traffic goes on, the loss is counted"
-        elif stats.lost_packets:
-            trouble = "capture: the disk is too slow, packets are lost and counted"
-        if trouble and not said:
-            self._say(trouble)
-        self._loop.call_later(LOOK, self._watch_capture, said or trouble)
-
-    def _look_at_segments(self) -> None:
-        if self.capture is not None:
-            for path in self.capture.look(clock()):
-                self._say(f"capture: {path} is closed")
+    def _told(self, names: Mapping[uuid.UUID, str], now: int) -> None:
+        """Brokers have told the names of topics."""
+        told = {uuid_text(topic): name for topic, name in names.items()}
+        self._note({"barnabas": "topics", "names": told}, now)
 
     def _reap(self, reaper: Reaper) -> None:
         """Close what would stay for ever; looked at now and then."""

@@ -143,7 +143,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         await stop.wait()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, proxy.hurry)
-        proxy.refuse()  # before it is said
+        proxy.stop_listening()  # before it is said
         live.line(
             f"stopping: {plural(proxy.connections, 'connection')} to drain (Ctrl-C again stops at once)"
         )

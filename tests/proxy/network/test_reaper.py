@@ -213,7 +213,7 @@ def test_a_byte_that_the_broker_takes_or_sends_begins_the_time_again(who: str) -
         client=side(to_client),
         broker=side(to_broker),
         paused=False,
-        connection=Stub(state=Stub(queue={})),
+        connection=Stub(state=Stub(queues={})),
     )
     reaper = Reaper(10.0)
     with to_client, to_broker, broker:

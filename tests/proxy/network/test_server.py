@@ -86,12 +86,13 @@ def test_that_nothing_can_be_accepted_is_said_now_and_then(
     async def main() -> None:
         async with running(None) as it:
             now = it.proxy._loop.time()
-            monkeypatch.setattr(it.proxy, "_loop", clock := FakeClock(now))
+            acceptor = it.proxy._acceptor
+            monkeypatch.setattr(acceptor, "_loop", clock := FakeClock(now))
             full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
             before = len(it.said)
             for step in range(300):  # a quarter of a second each
                 clock.now = now + step * 0.25
-                it.proxy._accept(full, node)  # type: ignore[arg-type]
+                acceptor._accept(full, node)  # type: ignore[arg-type]
             monkeypatch.undo()
             said = it.said[before:]
             assert full.tries == 300
@@ -323,7 +324,7 @@ def test_stopping_does_not_cut_a_response_in_two() -> None:
             await asyncio.wait_for(half.wait(), SOON)
             assert await asyncio.wait_for(reader.readexactly(100), SOON) == frame[:100]
             stopping = asyncio.create_task(it.proxy.stop())
-            await it.until(lambda: not it.proxy._listeners)
+            await it.until(lambda: not it.proxy._acceptor._listeners)
             rest.set()
             assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
             await stopping

@@ -1,0 +1,81 @@
+"""Accepts connections: the listeners of a proxy, each in front of one node."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Final
+
+from barnabas.captures.tcp.headers import endpoint_text
+from barnabas.proxy.edits.topology import Address, Node
+from barnabas.proxy.network.sockets import address_of
+
+AGAIN: Final = 0.5
+"""Seconds until connections are accepted again, if they could not be."""
+
+QUIET: Final = 30.0
+"""Seconds for which it is not said again that they can't."""
+
+
+class Acceptor:
+    """The listeners of one proxy; `accepted` gets a client's socket, its address, and the node it wants."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        accepted: Callable[[socket.socket, Address, Node], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._loop = loop
+        self._accepted = accepted
+        self._say = say
+        self._listeners: list[socket.socket] = []
+        self._unsaid = 0
+        """How often no connection could be accepted, and nothing was said of it."""
+        self._quiet_until = 0.0
+
+    def serve(self, listener: socket.socket, node: Node) -> None:
+        """Accept whoever comes by this listener."""
+        listener.setblocking(False)
+        self._listeners.append(listener)
+        self._loop.add_reader(listener, self._accept, listener, node)
+        self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
+
+    def close(self) -> None:
+        """Listen no more."""
+        for listener in self._listeners:
+            self._loop.remove_reader(listener)
+            listener.close()
+        self._listeners.clear()
+
+    def _accept(self, listener: socket.socket, node: Node) -> None:
+        while True:
+            try:
+                client, peer = listener.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as problem:
+                # no descriptors left, mostly: trying again at once would only spin
+                self._not_accepted(node, problem)
+                self._loop.remove_reader(listener)
+                self._loop.call_later(AGAIN, self._accept_again, listener, node)
+                return
+            client.setblocking(False)
+            self._accepted(client, address_of(peer), node)
+
+    def _not_accepted(self, node: Node, problem: OSError) -> None:
+        """Say it now and then only: it may go on for hours, several times a second."""
+        self._unsaid += 1
+        if self._loop.time() >= self._quiet_until:
+            self._quiet_until = self._loop.time() + QUIET
+            more = f" ({self._unsaid} times since it was last said)" if self._unsaid > 1 else ""
+            self._say(
+                f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}; "
+                f"they wait{more}"
+            )
+            self._unsaid = 0
+
+    def _accept_again(self, listener: socket.socket, node: Node) -> None:
+        if listener in self._listeners:
+            self._loop.add_reader(listener, self._accept, listener, node)
