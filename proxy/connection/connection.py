@@ -247,8 +247,8 @@ class Connection:
         self.responses.own_replies(now)
         self.egress.pump("response", now)
         state.shared.windows.advance()
-        if self.requests.refused and self.idle and not state.over:
-            self.actions.give_up(f"{self.requests.refused} is not offered")
+        if self.requests.not_offered and self.idle and not state.over:
+            self.actions.give_up(f"{self.requests.not_offered} is not offered")
         times = [
             queue.wake()
             for direction, queue in state.queues.items()
@@ -271,7 +271,7 @@ class Connection:
             or state.reply_lost_by
             or self.requests.replies
             or self.requests.raw_tokens
-            or self.requests.refused
+            or self.requests.not_offered
         )
         for direction in DIRECTIONS:
             queue, ingress = state.queues[direction], state.ingress[direction]

@@ -28,8 +28,8 @@ class DraftHandler:
     """What the careful path of a connection asks of requests: here nothing is skimmed, ..."""
     several = False
     raw_tokens = False
-    refused = ""
-    """... nothing is refused for its version, ..."""
+    not_offered = ""
+    """... every version is offered, ..."""
 
     def __init__(
         self,

@@ -49,7 +49,7 @@ class Requests:
         GSSAPI of 0.9 begins with one."""
         self.replies: dict[Pending, bytes] = {}
         """Requests that the proxy answers itself, and the bodies of its answers."""
-        self.refused = ""
+        self.not_offered = ""
         """The first request of a version that is not offered: nothing behind it is read."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
@@ -133,18 +133,13 @@ class Requests:
         ordinal = self.ingress.frames - 1
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
-            if not pending.note:  # a token, and not a header that can't be read
-                state.keep(pending, frame[4:])
-                self._sasl(pending, frame[4:], ordinal, at)
-            self.dispatch.order.expect(pending)
-            outgoing = OutgoingFrame(frame, ordinal, now, pending)
-            self.dispatch.frame("request", outgoing, [], now, at)
+            self._whole_headless(frame, pending, ordinal, now, at)
             return
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
         state.keep(pending, body)
         if state.plan.offer.refuses(head.key, head.version) and not state.queues["request"].lost:
-            self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
+            self.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.queues["request"].lost = True
             self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
             self.actions.done(pending, note=REFUSED)
@@ -186,6 +181,16 @@ class Requests:
             outgoing.reply = Reply.UNWANTED
         answered = not (head.acks == 0 or message.acks == 0 or is_lost(decisions))
         self.dispatch.request(outgoing, pending, decisions, now, at, answered=answered)
+
+    def _whole_headless(
+        self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int
+    ) -> None:
+        if not pending.note:  # a token, and not a header that can't be read
+            self.state.keep(pending, frame[4:])
+            self._sasl(pending, frame[4:], ordinal, at)
+        self.dispatch.order.expect(pending)
+        outgoing = OutgoingFrame(frame, ordinal, now, pending)
+        self.dispatch.frame("request", outgoing, [], now, at)
 
     def _answer(
         self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from barnabas.captures.tcp.headers import endpoint_text
-from barnabas.proxy.edits.topology import Address, Node
-from barnabas.proxy.network.sockets import address_of
+from barnabas.proxy.edits.topology import Address, Node, NoPort
+from barnabas.proxy.network.sockets import address_of, listen
 
 AGAIN: Final = 0.5
 """Seconds until connections are accepted again, if they could not be."""
@@ -31,6 +31,7 @@ class Acceptor:
         self._accepted = accepted
         self._say = say
         self._listeners: list[socket.socket] = []
+        self._used: set[int] = set()
         self._unsaid = 0
         """How often no connection could be accepted, and nothing was said of it."""
         self._quiet_until = 0.0
@@ -41,6 +42,28 @@ class Acceptor:
         self._listeners.append(listener)
         self._loop.add_reader(listener, self._accept, listener, node)
         self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
+
+    def open(self, node: Node, host: str, ports: Sequence[int]) -> Address:
+        """Listen for a node on one of these ports, 0 for one that the system chooses. Raises NoPort.
+
+        The port of a node's id is taken if that is free: the first is the one of id 0.
+        """
+        preferred = [] if node.id is None or ports == (0,) else [ports[0] + node.id]
+        for port in (*preferred, *ports):
+            if port in self._used or (port and port not in ports):
+                continue
+            try:
+                listener = listen((host, port))
+            except OSError:
+                continue
+            node.listen = address_of(listener.getsockname())
+            self._used.add(node.listen[1])
+            self.serve(listener, node)
+            return node.listen
+        raise NoPort(
+            f"no port is free in {ports[0]}-{ports[-1]} for {node.name} ({node.place}): "
+            "widen --broker-ports"
+        )
 
     def close(self) -> None:
         """Listen no more."""

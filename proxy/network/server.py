@@ -15,7 +15,7 @@ import ssl
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural
@@ -25,15 +25,14 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.edits import explain
-from barnabas.proxy.edits.topology import Address, Node, NoPort, Topology
+from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.acceptor import Acceptor
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.draining import Draining
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.read_buffers import BUFFER, ReadBuffers
+from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of, turn_away
@@ -43,15 +42,10 @@ from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.proxy.topic_names.questions import Questions
-from barnabas.specs.codec.budget import BUDGET
 from barnabas.specs.jsonform import uuid_text
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.writer import CaptureWriter
-
-
-COPIES: Final = 4
-"""How often a frame is in memory at most: collected, whole, its body, and what was made of it."""
 
 
 class Proxy:
@@ -89,7 +83,6 @@ class Proxy:
         self._buffers = ReadBuffers()
         self._relays: dict[int, Relay] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._used: set[int] = set()
         self._asking: asyncio.Task[None] | None = None
         self._attempts: Counter[int | None] = Counter()
         self._turn = -1
@@ -102,7 +95,7 @@ class Proxy:
         """Listen. Raises OSError if the address can't be had."""
         self._loop = asyncio.get_running_loop()
         self._acceptor = Acceptor(self._loop, self._accepted, self._say)
-        for line in (*self.explain(), *remarks(self.rules.scenario)):
+        for line in (*self.options.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         listener = listen(self.options.listen)
         self.address = address_of(listener.getsockname())
@@ -111,28 +104,6 @@ class Proxy:
         if self.capture is not None:
             watch(self.capture, self._loop, self._say)
         self._reap(Reaper(self.options.linger))
-
-    def explain(self) -> list[str]:
-        """A line for each thing that it does without a rule, and for what bounds its memory."""
-        limits = self.options.limits
-        per_side = (COPIES * limits.frame + 2 * limits.queued) >> 20
-        return [
-            *explain(self.options.offer),
-            *self._advertised(),
-            *self.options.tls.explain(),
-            *self.options.masking.explain(),
-            f"memory: a connection keeps at most {per_side} MiB in each direction "
-            f"(one frame of {limits.frame >> 20} MiB, up to {COPIES} times while it is read and changed; "
-            f"{limits.queued >> 20} MiB that wait, and their bodies); what is decoded of a message, and "
-            f"its JSON form, take at most {2 * BUDGET >> 20} MiB: larger ones are not, and counted; "
-            f"reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
-        ]
-
-    def _advertised(self) -> list[str]:
-        host = self.options.advertise
-        return (
-            [] if host is None else [f"edit: clients are told {host} as the host of all listeners"]
-        )
 
     def _planned(self) -> Plan:
         """What each kind of message needs, under the present rules; a capture must hide some."""
@@ -239,29 +210,12 @@ class Proxy:
 
     def _open(self, node: Node) -> Address:
         """A listener for a node that was just discovered."""
-        host = self.options.listen[0]
         ports: Sequence[int] = self.options.broker_ports or (0,)
-        preferred = [] if node.id is None or ports == (0,) else [ports[0] + node.id]
-        for port in (*preferred, *ports):
-            if port in self._used or (port and port not in ports):
-                continue
-            try:
-                listener = listen((host, port))
-            except OSError:
-                continue
-            address = address_of(listener.getsockname())
-            self._used.add(address[1])
-            node.listen = address
-            self._acceptor.serve(listener, node)
-            told = self.options.advertise or address[0]
-            where = {"kind": node.kind, "node": node.id, "host": told, "port": address[1]}
-            self._note({"barnabas": "listener", **where})
-            return address
-        first, last = ports[0], ports[-1]
-        raise NoPort(
-            f"no port is free in {first}-{last} for {node.name} ({node.place}): "
-            "widen --broker-ports"
-        )
+        address = self._acceptor.open(node, self.options.listen[0], ports)
+        told = self.options.advertise or address[0]
+        where = {"kind": node.kind, "node": node.id, "host": told, "port": address[1]}
+        self._note({"barnabas": "listener", **where})
+        return address
 
     def _accepted(self, client: socket.socket, peer: Address, node: Node) -> None:
         task = self._loop.create_task(self._connect(client, peer, node))
