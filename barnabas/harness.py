@@ -20,8 +20,8 @@ from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.edits.version_ranges import Offer
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario

@@ -18,8 +18,7 @@ from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.shared_state import Crossing
-from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -77,7 +76,7 @@ class Rehearsal:
         self.rules = Rules(scenario)
         self.rules.began = began
         self._plan = Plan(self.rules)
-        self._crossing = Crossing()
+        self._shared = SharedState()
         self._tally = Tally()
         self._totals = Totals()
         self._listeners: dict[tuple[Any, Any], Address] = {}
@@ -135,7 +134,7 @@ class Rehearsal:
             client=str(event.comment.get("client", event.client)),
             broker=broker if isinstance(broker, int) else None,
             plan=self._plan,
-            crossing=self._crossing,
+            shared=self._shared,
             tally=self._tally,
             totals=self._totals,
             resolve=self._topology.resolver(reached_at),
@@ -163,9 +162,8 @@ class Rehearsal:
 
     def _wake_others(self, now: int) -> None:
         """Frames elsewhere have become due by what has just passed."""
-        while self._crossing.ready:
-            state: State = self._crossing.ready.pop()
-            connection = self._connections.get(state.number)
+        while self._shared.ready:
+            connection = self._connections.get(self._shared.ready.pop())
             if connection is not None:
                 self._note(connection, connection.tick(now))
 
@@ -183,7 +181,7 @@ class Rehearsal:
             case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
                 self._listeners[node.get("kind"), node.get("node")] = host, port
             case {"barnabas": "topics", "names": names}:
-                self._crossing.topics.update(told(names))
+                self._shared.topics.update(told(names))
             case {"barnabas": "fire", "rule": str(rule)}:
                 for found in self.rules.rules:
                     found.forced += found.name == rule

@@ -10,30 +10,38 @@ from __future__ import annotations
 
 from barnabas.captures.kafka.draft_pairing import Answer, Asked, Talk
 from barnabas.captures.kafka.exchange import Pending
-from barnabas.proxy.connection.egress import Departures
-from barnabas.proxy.connection.send_queue import Item
+from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.decisions import decide, message_of
+from barnabas.proxy.connection.dispatch import Dispatch, is_lost
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.effects import HangUp, Lose
-from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.addresses import patch
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 
 
-class Way:
+class DraftHandler:
     """What a connection does with the frames of one direction; both share one talk."""
 
     met = False
     """What the careful path of a connection asks of requests: here nothing is skimmed, ..."""
     several = False
     raw_tokens = False
-    refused = ""
-    """... nothing is refused for its version, ..."""
+    not_offered = ""
+    """... every version is offered, ..."""
 
-    def __init__(self, state: State, departures: Departures, direction: Direction, talk: Talk):
+    def __init__(
+        self,
+        state: State,
+        actions: ActionBuffer,
+        dispatch: Dispatch,
+        direction: Direction,
+        talk: Talk,
+    ) -> None:
         self.state = state
-        self.departures = departures
+        self.actions = actions
+        self.dispatch = dispatch
         self.direction = direction
         self.talk = talk
         self.replies: dict[Pending, bytes] = {}
@@ -41,11 +49,11 @@ class Way:
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a frame: it must be whole before it leaves."""
-        self.state.inbound[self.direction].pending = None
+        self.state.ingress[self.direction].pending = None
         return True
 
-    def headless(self, now: int, key: int, note: str = "") -> bool:
-        """A frame whose header is too long to be one: it is read like any other."""
+    def unreadable(self, view: memoryview | bytes, now: int) -> bool:
+        """No header is read before the frame is whole."""
         return True
 
     def passed(self, frame: bytes | None, now: int) -> None:
@@ -56,17 +64,15 @@ class Way:
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A frame is complete. What can't be read passes as it came."""
-        ordinal = self.state.inbound[self.direction].frames - 1
+        ordinal = self.state.ingress[self.direction].frames - 1
         try:
             found = self.talk.frame(self.direction, frame[4:])
         except (Malformed, LookupError) as problem:
-            self.state.flag(self.direction, ordinal, at, self.state.why(problem))
-            self.departures.dispose(self.direction, Item(frame, ordinal, now), [], now, at)
+            self.actions.flag(self.direction, ordinal, at, self.state.why(problem))
+            self.dispatch.frame(self.direction, OutgoingFrame(frame, ordinal, now), [], now, at)
             return
         if self.state.client_id != self.talk.client:
-            self.state.client_id = self.talk.client
-            self.state.ordinal = self.state.crossing.ordinal(self.talk.client, self.state.broker)
-            self.state.look_again()
+            self.state.meet(self.talk.client)
         if isinstance(found, Asked):
             self._asked(found, frame, ordinal, now, at)
         else:
@@ -84,13 +90,13 @@ class Way:
         )
         self.state.keep(pending, asked.body)
         asked.reason = pending
-        item = Item(frame, ordinal, now)
-        decisions = self._decided("request", item, pending, asked.body)
+        outgoing = OutgoingFrame(frame, ordinal, now)
+        decisions = self._decided("request", outgoing, pending, asked.body)
         pending.rules = tuple(decision.rule for decision in decisions)
-        self.departures.dispose(self.direction, item, decisions, now, at)
-        if _is_lost(decisions):
+        self.dispatch.frame(self.direction, outgoing, decisions, now, at)
+        if is_lost(decisions):
             self.talk.forget(asked)
-            self.state.done(pending, note="request not sent on: by a rule")
+            self.actions.done(pending, note="request not sent on: by a rule")
         elif not self.state.over:
             self.state.pairing.sent(pending)
 
@@ -99,22 +105,22 @@ class Way:
         if pending in self.state.pairing.waiting:
             self.state.pairing.waiting.remove(pending)
         self.state.pairing.came(pending, now)
-        item = Item(frame, ordinal, now)
-        body = self._addressed(item, answer)
+        outgoing = OutgoingFrame(frame, ordinal, now)
+        body = self._addressed(outgoing, answer)
         if isinstance(body, str):
-            self.state.withhold(pending, ordinal, at, len(frame) - 4, body, now)
+            self.actions.withhold(pending, ordinal, at, len(frame) - 4, body, now)
             return
-        decisions = self._decided("response", item, pending, body)
+        decisions = self._decided("response", outgoing, pending, body)
         rules = tuple(decision.rule for decision in decisions)
-        self.departures.dispose(self.direction, item, decisions, now, at)
-        lost = _is_lost(decisions)
+        self.dispatch.frame(self.direction, outgoing, decisions, now, at)
+        lost = is_lost(decisions)
         pending.note = answer.error
         note = "response not sent on: by a rule" if lost else ""
-        left = None if lost else max(now, item.at)
+        left = None if lost else max(now, outgoing.delivery.not_before)
         size = len(frame) - 4
-        self.state.done(pending, size, body, came=now, left=left, rules=rules, note=note)
+        self.actions.done(pending, size, body, came=now, left=left, rules=rules, note=note)
 
-    def _addressed(self, item: Item, answer: Answer) -> bytes | str:
+    def _addressed(self, outgoing: OutgoingFrame, answer: Answer) -> bytes | str:
         """An answer's body, with the brokers' addresses replaced; why not, if they can't be."""
         asked, body = answer.asked, answer.body
         if answer.error:
@@ -127,35 +133,25 @@ class Way:
             return str(problem)
         if changed is None:
             return body
-        head = item.data[4 : len(item.data) - len(body)]
-        item.data = (len(head) + len(changed)).to_bytes(4) + head + changed
-        item.changed = ("addresses",)
+        head = outgoing.data[4 : len(outgoing.data) - len(body)]
+        outgoing.data = (len(head) + len(changed)).to_bytes(4) + head + changed
+        outgoing.changed = ("addresses",)
         return changed
 
     def _decided(
-        self, role: Direction, item: Item, pending: Pending, body: bytes
+        self, role: Direction, outgoing: OutgoingFrame, pending: Pending, body: bytes
     ) -> list[Decision]:
-        """What the rules want; the item becomes what they made of it."""
+        """What the rules want; the outgoing becomes what they made of it."""
         state = self.state
-        head = item.data[4 : len(item.data) - len(body)]
-        message: Message = state.message(
-            role, pending, len(item.data) - 4, body, head=head, arrived=item.arrived
+        head = outgoing.data[4 : len(outgoing.data) - len(body)]
+        message = message_of(
+            state, role, pending, len(outgoing.data) - 4, body, head=head, arrived=outgoing.arrived
         )
-        item.message = message
+        outgoing.message = message
         if state.over:
             return []
-        candidates = state.candidates.of(role, pending.key, pending.version, pending.client_id)
-        decisions = state.decide(candidates, message)
-        item.rules = tuple(decision.rule for decision in decisions)
+        decisions = decide(state, self.actions, message)
+        outgoing.rules = tuple(decision.rule for decision in decisions)
         if message.changed:
-            item.data, item.changed = message.frame, (*item.changed, *message.changed)
+            outgoing.data, outgoing.changed = message.frame, (*outgoing.changed, *message.changed)
         return decisions
-
-
-def _is_lost(decisions: list[Decision]) -> bool:
-    """Whether a frame does not get to the other side."""
-    return any(
-        isinstance(effect, Lose) or (isinstance(effect, HangUp) and not effect.forward)
-        for decision in decisions
-        for effect in decision.effects
-    )

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
+from enum import Enum
 
 from barnabas.captures.kafka.exchange import Pending
 from barnabas.specs.frames import RequestHead
 
+_SIZE = struct.Struct(">i")
+
+
+class Mode(Enum):
+    """What is done with the bytes of the present frame."""
+
+    PASSING = "passing"
+    """They pass as they come. Between two frames none are missing."""
+    HEADER = "header"
+    """They wait until there are enough of them to read the header."""
+    COLLECTING = "collecting"
+    """They wait until the frame is whole."""
+
 
 @dataclass(slots=True)
-class Inbound:
-    """The frame under way in one direction. At most one of its four ways of being is on."""
+class Ingress:
+    """The frame under way in one direction."""
 
+    mode: Mode = Mode.PASSING
+    missing: int = 0
+    """Bytes of the present frame that are still to come, passing or collecting."""
+    buffer: bytearray = field(default_factory=bytearray)
+    """Its bytes so far, if they wait."""
+    enough: int = 0
+    """With how many of them its header is looked at again."""
     frames: int = 0
     """Frames begun so far; the ordinal of the next one."""
-    passing: int = 0
-    """Bytes of the present frame that are still to be passed on as they come."""
-    start: bytearray = field(default_factory=bytearray)
-    """The first bytes of a frame whose head is not complete."""
-    enough: int = 0
-    """With how many of them it is looked at again."""
-    frame: bytearray = field(default_factory=bytearray)
-    """A frame that is collected whole ..."""
-    need: int = 0
-    """... and how many of its bytes are missing."""
     copy: bytearray | None = None
     """A copy of the passing frame, for the log."""
     size: int = 0
@@ -36,19 +48,39 @@ class Inbound:
     @property
     def between(self) -> bool:
         """Whether the next byte begins a frame."""
-        return not (self.passing or self.need or self.start)
+        return not (self.missing or self.buffer)
 
+    @property
+    def passing(self) -> bool:
+        """Whether a frame that passes as it comes is under way: nothing may come in between."""
+        return self.missing > 0 and self.mode is Mode.PASSING
 
-def foreign(first: bytes) -> str | None:
-    """What another protocol's first bytes are, where they would be the size of a frame.
+    @property
+    def to_end(self) -> int:
+        """Bytes up to the end of the frame under way, as far as is known: 4 between frames."""
+        if self.missing:
+            return self.missing
+        begun = len(self.buffer)
+        if begun < 4:
+            return 4 - begun
+        return 4 + int(_SIZE.unpack_from(self.buffer)[0]) - begun
 
-    >>> foreign(b"GET "), foreign(bytes.fromhex("16030100")), foreign(bytes(4))
-    ('HTTP', 'TLS', None)
-    """
-    if first[:2] == b"\x16\x03":
-        return "TLS"
-    if first[:2] == b"\x15\x03":
-        return "a TLS alert"
-    if first[:4] in (b"GET ", b"POST", b"PUT ", b"HEAD", b"OPTI", b"DELE", b"PATC", b"HTTP"):
-        return "HTTP"
-    return None
+    @property
+    def unknown(self) -> int:
+        """Bytes that came of a frame of which it is not known yet what it is, or that is to be masked and
+        not whole."""
+        return 0 if self.mode is Mode.COLLECTING and self.hidden is None else len(self.buffer)
+
+    def wait(self, mode: Mode, begun: memoryview | bytes, missing: int = 0) -> None:
+        """Keep the first bytes of a frame until more have come."""
+        self.mode, self.buffer, self.missing = mode, bytearray(begun), missing
+
+    def pass_on(self, missing: int) -> None:
+        """Let the rest of the frame pass as it comes."""
+        self.mode, self.buffer, self.missing = Mode.PASSING, bytearray(), missing
+
+    def take(self) -> bytes:
+        """The bytes that wait, taken out; the next byte begins a frame."""
+        taken = bytes(self.buffer)
+        self.pass_on(0)
+        return taken

@@ -6,17 +6,21 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE, Pending
-from barnabas.proxy.connection.egress import Departures, decided
+from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.capture_comments import decided
+from barnabas.proxy.connection.decisions import decide, message_of
+from barnabas.proxy.connection.dispatch import Dispatch, effects, is_lost
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame, Reply
 from barnabas.proxy.connection.sasl import heard
-from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import refusal
-from barnabas.proxy.effects import Answer, Aside, Lose, Shuffle
+from barnabas.proxy.effects import Answer
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import LONG, familiar, glance, unasked
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import NAMES
+from barnabas.specs.addresses import leaks
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
@@ -31,10 +35,11 @@ ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 class Requests:
     """What one connection does with requests."""
 
-    def __init__(self, state: State, departures: Departures) -> None:
+    def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
-        self.departures = departures
-        self.inbound = state.inbound["request"]
+        self.actions = actions
+        self.dispatch = dispatch
+        self.ingress = state.ingress["request"]
         self.met = False
         """Whether a request has been seen, so that the client id is known."""
         self.several = False
@@ -44,7 +49,7 @@ class Requests:
         GSSAPI of 0.9 begins with one."""
         self.replies: dict[Pending, bytes] = {}
         """Requests that the proxy answers itself, and the bodies of its answers."""
-        self.refused = ""
+        self.not_offered = ""
         """The first request of a version that is not offered: nothing behind it is read."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
@@ -52,14 +57,14 @@ class Requests:
 
         Raises Short if its header is not complete, Malformed if it can't be read.
         """
-        state, inbound = self.state, self.inbound
-        inbound.pending = None
-        if inbound.frames == 0 and have > 4 and view[4] == GSSAPI_START:
+        state, ingress = self.state, self.ingress
+        ingress.pending = None
+        if ingress.frames == 0 and have > 4 and view[4] == GSSAPI_START:
             self.raw_tokens = True
         try:
             head = request_head(view, 4, have)
         except Short:
-            if have < 4 + inbound.size:
+            if have < 4 + ingress.size:
                 raise
             head = None
         except Malformed:
@@ -70,19 +75,19 @@ class Requests:
             return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
-        inbound.head = head
+        ingress.head = head
         self._meet(head)
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
-            state.flag("request", inbound.frames, at, reason)
+            self.actions.flag("request", ingress.frames, at, reason)
         if state.hide("request", head.key, head.version) or self._needs_all(head, view, have):
             return True
-        if state.outlet["request"].busy or state.crossing.partitions:
+        if state.queues["request"].busy or state.shared.partitions:
             return True
         if head.acks != 0:
-            inbound.pending = self._pending(head, now)
-            self._enter(inbound.pending)
+            ingress.pending = self._pending(head, now)
+            self._enter(ingress.pending)
         return False
 
     def headless(self, now: int, key: int, note: str = "") -> bool:
@@ -91,21 +96,27 @@ class Requests:
         `key` is that of its API, as far as can be told, or SASL_TOKEN. No rule is about it, but it
         keeps its place: True if it can't leave yet.
         """
-        inbound, client_id = self.inbound, self.state.client_id
+        ingress, client_id = self.ingress, self.state.client_id
         stands_for = SASL_TOKEN if key == SASL_TOKEN else UNREADABLE
-        inbound.head = None
-        inbound.pending = Pending(
-            0, stands_for, 0, client_id, inbound.size, now, now, opaque=True, note=note
+        ingress.head = None
+        ingress.pending = Pending(
+            0, stands_for, 0, client_id, ingress.size, now, now, opaque=True, note=note
         )
         hidden = self.state.hide("request", key if key in NAMES else stands_for, -1)
-        if hidden or key == SASL_TOKEN or self.state.outlet["request"].busy:
+        if hidden or key == SASL_TOKEN or self.state.queues["request"].busy:
             return True
-        self._enter(inbound.pending)
+        self._enter(ingress.pending)
         return False
+
+    def unreadable(self, view: memoryview | bytes, now: int) -> bool:
+        """A request whose header can't be read: whether it can't leave yet."""
+        key = int.from_bytes(bytes(view[4:6]), signed=True)
+        hides = self.ingress.size > 1 and leaks(key)
+        return self.headless(now, key, ADDRESSES if hides else UNREAD)
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A request that passed as it came is through; `frame` is its copy, if one was made."""
-        head, pending = self.inbound.head, self.inbound.pending
+        head, pending = self.ingress.head, self.ingress.pending
         if head is None:
             return
         body = None if frame is None else frame[4 + head.body :]
@@ -114,40 +125,36 @@ class Requests:
         else:
             pending = self._pending(head, now)
             self.state.keep(pending, body)
-            self.state.done(pending, note="no response (acks=0)")
+            self.actions.done(pending, note="no response (acks=0)")
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A request that was collected: put it to the rules."""
-        state, head, pending = self.state, self.inbound.head, self.inbound.pending
-        ordinal = self.inbound.frames - 1
+        state, head, pending = self.state, self.ingress.head, self.ingress.pending
+        ordinal = self.ingress.frames - 1
         if head is None:
             assert pending is not None  # noqa: S101 - made by `headless`
-            if not pending.note:  # a token, and not a header that can't be read
-                state.keep(pending, frame[4:])
-                self._sasl(pending, frame[4:], ordinal, at)
-            self.departures.expect(pending)
-            item = Item(frame, ordinal, now, pending=pending)
-            self.departures.dispose("request", item, [], now, at)
+            self._whole_headless(frame, pending, ordinal, now, at)
             return
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
         state.keep(pending, body)
-        if state.plan.offer.refuses(head.key, head.version) and not state.outlet["request"].lost:
-            self.refused = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
-            state.outlet["request"].lost = True
-            state.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
-            state.done(pending, note=REFUSED)
+        if state.plan.offer.refuses(head.key, head.version) and not state.queues["request"].lost:
+            self.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
+            state.queues["request"].lost = True
+            self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            self.actions.done(pending, note=REFUSED)
             return
         if head.key in SASL:
             self._sasl(pending, body, ordinal, at)
-        if state.plan.answers(head.key, head.version) and not state.outlet["request"].lost:
-            item = Item(b"", ordinal, now, pending=pending)
-            self._answer(item, pending, refusal(state.plan.offer), [], now, at)
+        if state.plan.answers(head.key, head.version) and not state.queues["request"].lost:
+            outgoing = OutgoingFrame(b"", ordinal, now, pending)
+            self._answer(outgoing, pending, refusal(state.plan.offer), [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
             pending.group = group_of(head.key, head.version, body)
-        message = state.message(
+        message = message_of(
+            state,
             "request",
             pending,
             len(frame) - 4,
@@ -156,45 +163,38 @@ class Requests:
             acks=head.acks,
             arrived=now,
         )
-        candidates = state.candidates.of("request", head.key, head.version, head.client_id)
-        decisions = state.decide(candidates, message)
+        decisions = decide(state, self.actions, message)
         pending.rules = tuple(decision.rule for decision in decisions)
-        for decision in decisions:
-            for effect in decision.effects:
-                if isinstance(effect, Answer):
-                    answer = Item(b"", ordinal, now, pending=pending, message=message)
-                    answer.unanswered = head.acks == 0
-                    self._answer(answer, pending, effect.body, decisions, now, at)
-                    return
-        item = Item(frame, ordinal, now, pending=pending, message=message)
+        outgoing = OutgoingFrame(frame, ordinal, now, pending, message=message)
+        answer = next((each for each in effects(decisions) if isinstance(each, Answer)), None)
+        if answer is not None:
+            outgoing.data = b""
+            if head.acks == 0:
+                outgoing.reply = Reply.NONE
+            self._answer(outgoing, pending, answer.body, decisions, now, at)
+            return
         if message.changed:
-            item.data, item.changed = message.frame, message.changed
-        item.unanswered = message.acks == 0
-        item.unasked = head.acks == 0 and not item.unanswered
-        answered = not (head.acks == 0 or item.unanswered or _is_lost(decisions))
-        self._depart(item, pending, decisions, now, at, answered=answered)
+            outgoing.data, outgoing.changed = message.frame, message.changed
+        if message.acks == 0:
+            outgoing.reply = Reply.NONE
+        elif head.acks == 0:
+            outgoing.reply = Reply.UNWANTED
+        answered = not (head.acks == 0 or message.acks == 0 or is_lost(decisions))
+        self.dispatch.request(outgoing, pending, decisions, now, at, answered=answered)
 
-    def _depart(
-        self,
-        item: Item,
-        pending: Pending,
-        decisions: list[Decision],
-        now: int,
-        at: int | None,
-        *,
-        answered: bool,
+    def _whole_headless(
+        self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int
     ) -> None:
-        """The request goes its way; its response, if there will be one, has its place in the order."""
-        restores = _restores(decisions)
-        if not self.departures.reordering and _steps_aside(decisions) and restores:
-            self.departures.expect_all()
-        if answered and restores:
-            self.departures.expect(pending)
-        self.departures.dispose("request", item, decisions, now, at)
+        if not pending.note:  # a token, and not a header that can't be read
+            self.state.keep(pending, frame[4:])
+            self._sasl(pending, frame[4:], ordinal, at)
+        self.dispatch.order.expect(pending)
+        outgoing = OutgoingFrame(frame, ordinal, now, pending)
+        self.dispatch.frame("request", outgoing, [], now, at)
 
     def _answer(
         self,
-        item: Item,
+        frame: OutgoingFrame,
         pending: Pending,
         body: bytes,
         decisions: list[Decision],
@@ -203,34 +203,33 @@ class Requests:
     ) -> None:
         """The request has its turn among the others, whatever it waits for, but nothing of it leaves:
         we answer it then."""
-        comment: dict[str, Any] = {"frame": item.ordinal, "left": "never", "note": ANSWERED}
-        self.state.cut("request", at, comment | decided(decisions))
-        if item.unanswered:
+        comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
+        self.actions.cut("request", at, comment | decided(decisions))
+        wanted = frame.reply is Reply.WANTED
+        if not wanted:
             pending.note = "taken out by a rule"
         else:
             self.replies[pending] = body
             self.state.kept += len(body)
-        self._depart(item, pending, decisions, now, None, answered=not item.unanswered)
+        self.dispatch.request(frame, pending, decisions, now, None, answered=wanted)
 
     def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""
         heard(self.state.sasl, pending, body)
         if pending.sasl:
-            self.state.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
+            self.actions.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
     def _meet(self, head: RequestHead) -> None:
         state = self.state
         if not self.met or state.client_id != head.client_id:
-            state.client_id = head.client_id
-            state.ordinal = state.crossing.ordinal(head.client_id, state.broker)
-            state.look_again()
+            state.meet(head.client_id)
             self.several |= self.met
             self.met = True
         self.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
 
     def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
         """Whether a request must be whole before it leaves; if not, those like it are familiar."""
-        state, size, kind = self.state, self.inbound.size, (head.key, head.version)
+        state, size, kind = self.state, self.ingress.size, (head.key, head.version)
         seen = state.familiar.get(code(*kind))
         if seen is not None and seen.resembles(view, size):
             return False
@@ -252,31 +251,10 @@ class Requests:
         return bool(asked) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
-        size = self.inbound.size
+        size = self.ingress.size
         client_id = self.state.client_id  # the one in the header, see `_meet`: kept once for all
         return Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
 
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)
-        self.departures.expect(pending)
-
-
-def _is_lost(decisions: list[Decision]) -> bool:
-    return any(isinstance(effect, Lose) for decision in decisions for effect in decision.effects)
-
-
-def _steps_aside(decisions: list[Decision]) -> bool:
-    """Whether others may leave before it."""
-    return any(
-        isinstance(effect, Aside | Shuffle) for decision in decisions for effect in decision.effects
-    )
-
-
-def _restores(decisions: list[Decision]) -> bool:
-    """Whether responses shall come in the client's order whatever is done to the requests."""
-    return all(
-        effect.restore
-        for decision in decisions
-        for effect in decision.effects
-        if isinstance(effect, Aside | Shuffle)
-    )
+        self.dispatch.order.expect(pending)

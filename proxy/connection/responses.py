@@ -6,10 +6,12 @@ import struct
 
 from barnabas.captures.kafka.conversation import PASSED_OVER, UNASKED
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending, body_version
-from barnabas.proxy.connection.egress import Departures
+from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.decisions import decide, message_of
+from barnabas.proxy.connection.dispatch import Dispatch
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREAD, Requests
 from barnabas.proxy.connection.sasl import answered
-from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body
 from barnabas.proxy.effects import HangUp
@@ -32,57 +34,60 @@ _RESPONSE = struct.Struct(">ii")
 class Responses:
     """What one connection does with responses."""
 
-    def __init__(self, state: State, departures: Departures, requests: Requests) -> None:
+    def __init__(
+        self, state: State, actions: ActionBuffer, dispatch: Dispatch, requests: Requests
+    ) -> None:
         self.state = state
-        self.departures = departures
+        self.actions = actions
+        self.dispatch = dispatch
         self.requests = requests
-        self.inbound = state.inbound["response"]
+        self.ingress = state.ingress["response"]
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a response: whether it must be whole before it leaves.
 
         Raises Short if its header is not complete, Malformed if it can't be read.
         """
-        state, inbound = self.state, self.inbound
-        busy = state.outlet["response"].busy or bool(state.crossing.partitions)
+        state, ingress = self.state, self.ingress
+        busy = state.queues["response"].busy or bool(state.shared.partitions)
         waiting = state.pairing.waiting
-        inbound.pending = None
+        ingress.pending = None
         correlation_id = None
-        if inbound.size >= 4:
+        if ingress.size >= 4:
             if have < 8:
                 raise Short
             correlation_id = _RESPONSE.unpack_from(view)[1]
             for unanswered in state.pairing.passed_over(correlation_id):
-                state.done(unanswered, note=PASSED_OVER)
-                self.departures.turn(unanswered, now)
+                self.actions.done(unanswered, note=PASSED_OVER)
+                self.dispatch.turn(unanswered, now)
         elif not (waiting and waiting[0].opaque):
-            raise Malformed("header", 0, f"a response of {inbound.size} bytes")
+            raise Malformed("header", 0, f"a response of {ingress.size} bytes")
         opaque = bool(waiting) and waiting[0].opaque
-        inbound.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
-        pending = inbound.pending
+        ingress.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
+        pending = ingress.pending
         if pending is not None and (
             leaks(pending.key, pending.version) or pending.note == ADDRESSES
         ):
             reason = f"addresses in the answer to {_told(pending)} can't be replaced"
-            state.unread("response", inbound.frames, at, reason)
-            state.withhold(pending, inbound.frames, at, inbound.size, reason, now)
+            self.actions.unread("response", ingress.frames, at, reason)
+            self.actions.withhold(pending, ingress.frames, at, ingress.size, reason, now)
             return True
         if pending is None:
             # it may be of any API: a real address may not leave
             reason = f"nobody waits for correlation id {correlation_id}"
             if state.rehearses:
-                state.flag("response", inbound.frames, at, reason)
+                self.actions.flag("response", ingress.frames, at, reason)
                 return busy
-            state.unread("response", inbound.frames, at, reason)
+            self.actions.unread("response", ingress.frames, at, reason)
             reason += "; addresses in such a response can't be replaced"
-            state.withhold(None, inbound.frames, at, inbound.size, reason, now)
+            self.actions.withhold(None, ingress.frames, at, ingress.size, reason, now)
             return True
         if not in_order:
             reason = f"correlation id {correlation_id} came out of turn"
-            state.flag("response", inbound.frames, at, reason)
+            self.actions.flag("response", ingress.frames, at, reason)
         hidden = state.hide("response", pending.key, pending.version)
-        marked = pending in self.departures.marked
-        if hidden or busy or marked or self.departures.must_wait(pending):
+        taken_out = pending in state.unasked or pending in state.reply_lost_by
+        if hidden or busy or taken_out or self.dispatch.order.must_wait(pending):
             return True
         if pending.opaque:
             return not pending.note
@@ -90,31 +95,35 @@ class Responses:
         if state.plan.whole("response", *kind):
             return True
         rules = state.candidates.of("response", *kind, pending.client_id)
-        if any(inbound.size in rule.sizes for rule in rules):
+        if any(ingress.size in rule.sizes for rule in rules):
             return True
         if skimmable(*kind) and not self.requests.several:
-            state.quiet[code(*kind)] = unasked(rules, inbound.size, state.limits.frame)
+            state.quiet[code(*kind)] = unasked(rules, ingress.size, state.limits.frame)
         return False
+
+    def unreadable(self, view: memoryview | bytes, now: int) -> bool:
+        """A response that can't be read keeps its place: whether it must wait for others."""
+        return self.state.queues["response"].busy
 
     def passed(self, frame: bytes | None, now: int) -> None:
         """A response that passed as it came is through; `frame` is its copy, if one was made."""
-        pending = self.inbound.pending
+        pending = self.ingress.pending
         if pending is None:
             return
         self.state.pairing.came(pending, now)
         body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
-        self.state.done(pending, self.inbound.size, body, came=now, left=now)
-        self.departures.turn(pending, now)
+        self.actions.done(pending, self.ingress.size, body, came=now, left=now)
+        self.dispatch.turn(pending, now)
         self.own_replies(now)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
-        pending, ordinal = self.inbound.pending, self.inbound.frames - 1
+        pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         if pending is None:  # it can't be read, but keeps its place
-            self.departures.dispose("response", Item(frame, ordinal, now), [], now, at)
-        elif self.departures.marked.get(pending) == "":
-            del self.departures.marked[pending]  # the client has not asked for this one
-            self.state.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
+            self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
+        elif pending in self.state.unasked:
+            self.state.unasked.remove(pending)
+            self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
         else:
             self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
@@ -123,7 +132,7 @@ class Responses:
     def own_replies(self, now: int) -> None:
         """Requests that the proxy answers itself get their reply when their turn has come."""
         waiting, replies = self.state.pairing.waiting, self.requests.replies
-        while waiting and waiting[0] in replies and not self.state.outlet["response"].ending:
+        while waiting and waiting[0] in replies and not self.state.queues["response"].ending:
             pending = waiting.popleft()
             pending.note = ANSWERED
             body = replies.pop(pending)
@@ -136,53 +145,53 @@ class Responses:
     def _deliver(self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int) -> None:
         """A whole response, from the broker or (ordinal -1) our own: edit it, ask the rules."""
         state = self.state
-        item = Item(frame, ordinal, now, pending=pending)
+        outgoing = OutgoingFrame(frame, ordinal, now, pending)
         decisions: list[Decision] = []
         start, unread = _body(frame, pending)
         offset = 4 + start
         if pending.key in SASL or pending.key == SASL_TOKEN:
             outcome = answered(state.sasl, pending, frame[offset:])
             if outcome:
-                state.cut("response", at, {"frame": ordinal, "sasl": outcome})
+                self.actions.cut("response", at, {"frame": ordinal, "sasl": outcome})
         if not pending.opaque:
-            item.response_body = frame[offset:]
+            outgoing.response_body = frame[offset:]
             if ordinal < 0:
-                item.changed = (pending.note,)
+                outgoing.changed = (pending.note,)
             elif known(pending.key, pending.version):
-                self._edit(item, offset, unread, at)
+                self._edit(outgoing, offset, unread, at)
                 if state.over:
                     return
             if teaches(pending.key, pending.version):
-                state.crossing.topics.hear(pending.key, pending.version, item.response_body)
-            message = state.message(
+                state.shared.topics.hear(pending.key, pending.version, outgoing.response_body)
+            message = message_of(
+                state,
                 "response",
                 pending,
-                len(item.data) - 4,
-                item.response_body,
-                head=item.data[4:offset],
+                len(outgoing.data) - 4,
+                outgoing.response_body,
+                head=outgoing.data[4:offset],
                 arrived=now,
             )
-            item.message = message
-            kind = pending.key, pending.version
-            candidates = state.candidates.of("response", *kind, pending.client_id)
-            if candidates:
-                decisions = state.decide(candidates, message)
-                item.rules = tuple(decision.rule for decision in decisions)
-                if message.changed:
-                    item.data, item.response_body = message.frame, message.body
-                    item.changed += message.changed
-            loser = self.departures.marked.pop(pending, None)
+            outgoing.message = message
+            decisions = decide(state, self.actions, message)
+            outgoing.rules = tuple(decision.rule for decision in decisions)
+            if message.changed:
+                outgoing.data, outgoing.response_body = message.frame, message.body
+                outgoing.changed += message.changed
+            loser = state.reply_lost_by.pop(pending, None)
             if loser is not None:
-                item.rules = (*item.rules, loser)
+                outgoing.rules = (*outgoing.rules, loser)
                 decisions = [*decisions, Decision(loser, (HangUp(),), ("the reply is lost",))]
-        self.departures.dispose_in_turn(item, decisions, now, at)
+        self.dispatch.response(outgoing, decisions, now, at)
 
-    def _edit(self, item: Item, offset: int, unread: Malformed | None, at: int) -> None:
-        """Replace addresses and version ranges; the item's bytes and body change with them.
+    def _edit(
+        self, outgoing: OutgoingFrame, offset: int, unread: Malformed | None, at: int
+    ) -> None:
+        """Replace addresses and version ranges; the outgoing's bytes and body change with them.
 
         Where addresses can't be found, or the header is unread, the connection is closed.
         """
-        state, pending, body = self.state, item.pending, item.response_body
+        state, pending, body = self.state, outgoing.pending, outgoing.response_body
         assert pending is not None  # noqa: S101
         assert body is not None  # noqa: S101
         version = body_version(pending.key, pending.version, "response", body)
@@ -193,25 +202,27 @@ class Responses:
         except Malformed as problem:
             reason = f"{NAMES[pending.key]} v{pending.version}: {state.why(problem)}"
             if pending.key == API_VERSIONS:  # what is not offered is refused when it is asked for
-                state.flag("response", item.ordinal, at, reason)
+                self.actions.flag("response", outgoing.ordinal, at, reason)
             else:
                 # a real address may not leave, or the client would go past the proxy
-                state.unread("response", item.ordinal, at, reason)
-                self._withhold(item, f"{reason}; addresses in it can't be replaced", at)
+                self.actions.unread("response", outgoing.ordinal, at, reason)
+                self._withhold(outgoing, f"{reason}; addresses in it can't be replaced", at)
             return
         except OSError as problem:
-            self._withhold(item, str(problem), at)
+            self._withhold(outgoing, str(problem), at)
             return
         if changed is not None:
-            head = item.data[4:offset]
-            item.data = _SIZE.pack(len(head) + len(changed)) + head + changed
-            item.response_body = changed
-            item.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
+            head = outgoing.data[4:offset]
+            outgoing.data = _SIZE.pack(len(head) + len(changed)) + head + changed
+            outgoing.response_body = changed
+            outgoing.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
 
-    def _withhold(self, item: Item, reason: str, at: int) -> None:
-        assert item.pending is not None  # noqa: S101
-        size = len(item.data) - 4
-        self.state.withhold(item.pending, item.ordinal, at, size, reason, item.arrived)
+    def _withhold(self, outgoing: OutgoingFrame, reason: str, at: int) -> None:
+        assert outgoing.pending is not None  # noqa: S101
+        size = len(outgoing.data) - 4
+        self.actions.withhold(
+            outgoing.pending, outgoing.ordinal, at, size, reason, outgoing.arrived
+        )
 
 
 def _told(pending: Pending) -> str:

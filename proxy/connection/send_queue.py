@@ -7,69 +7,33 @@ Both are bounded by a deadline each; the bytes that wait are counted, so that re
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Final
 
-from barnabas.captures.kafka.exchange import Pending
-from barnabas.proxy.effects import Aside, Gather, HangUp, Pieces
-from barnabas.proxy.matching.message import Message
-
-OVERHEAD: Final = 1 << 10
-"""What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
-
-
-@dataclass(slots=True, eq=False)
-class Item:
-    """A whole frame that is to leave (size prefix included)."""
-
-    data: bytes
-    ordinal: int
-    """The frame's number among those that arrived in its direction; -1 if the proxy made it."""
-    arrived: int
-    at: int = 0
-    """Not before this time."""
-    pending: Pending | None = None
-    unanswered: bool = False
-    """A Produce request with acks=0: no response will come."""
-    unasked: bool = False
-    """It came with acks=0 and leaves otherwise: the client waits for no response."""
-    message: Message | None = None
-    response_body: bytes | None = None
-    changed: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    late: bool = False
-    hang_up: HangUp | None = None
-    """The connection ends with it."""
-    half_close: bool = False
-    """This direction ends with it."""
-    told: bool = False
-    """Its exchange is accounted for already."""
-    copies: int = 0
-    """How many times more it leaves."""
-    pieces: Pieces | None = None
-    gone: int = 0
-    """How many of its bytes have left, in pieces: nothing may come in between."""
-
-    @property
-    def cost(self) -> int:
-        """Bytes of memory that it takes while it waits."""
-        return OVERHEAD + len(self.data)
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
+from barnabas.proxy.effects import Aside, Gather
+from barnabas.specs.frames import Direction
 
 
 @dataclass(slots=True, eq=False)
 class Held:
     """A frame that stands aside, and what it waits for."""
 
-    item: Item
+    frame: OutgoingFrame
     aside: Aside
     rule: str
     deadline: int | None
     """When it leaves at the latest; None: in its turn, see `barnabas.proxy.connection.shared_windows`."""
-    left: int = 0
+    remaining: int = 0
     """How many messages must still pass it, where that is what it waits for."""
     due: bool = False
     over: bool = False
     """It stands aside no longer."""
+
+    @property
+    def met(self) -> bool:
+        """Whether it leaves because what it waited for came about."""
+        return self.due or self.aside.timed
 
 
 @dataclass(slots=True)
@@ -78,21 +42,21 @@ class Window:
 
     order: tuple[int, ...]
     deadline: int
-    items: list[Item] = field(default_factory=list)
+    frames: list[OutgoingFrame] = field(default_factory=list)
 
-    def shuffled(self) -> list[Item]:
+    def shuffled(self) -> list[OutgoingFrame]:
         """The frames in the window's order; one that did not fill up keeps to it as far as it goes."""
-        return [self.items[place] for place in self.order if place < len(self.items)]
+        return [self.frames[place] for place in self.order if place < len(self.frames)]
 
 
 @dataclass(slots=True)
-class Outlet:
+class SendQueue:
     """What waits to leave in one direction."""
 
-    queue: deque[Item] = field(default_factory=deque)
+    in_order: deque[OutgoingFrame] = field(default_factory=deque)
     aside: list[Held] = field(default_factory=list)
     windows: dict[str, Window] = field(default_factory=dict)
-    batches: dict[str, list[tuple[Item, int]]] = field(default_factory=dict)
+    batches: dict[str, list[tuple[OutgoingFrame, int]]] = field(default_factory=dict)
     """By rule: frames of the queue that wait for each other, with the time each would have otherwise."""
     bytes: int = 0
     ending: bool = False
@@ -103,65 +67,67 @@ class Outlet:
     @property
     def idle(self) -> bool:
         """Whether nothing waits."""
-        return not (self.queue or self.aside or self.windows)
+        return not (self.in_order or self.aside or self.windows)
 
     @property
     def busy(self) -> bool:
         """Whether a frame that comes now must not pass at once."""
         return self.lost or not self.idle
 
-    def append(self, item: Item) -> None:
+    def append(self, frame: OutgoingFrame) -> None:
         """Let a frame leave behind all that waits already, and not before its time."""
-        self.queue.append(item)
-        self.bytes += item.cost
+        self.in_order.append(frame)
+        self.bytes += frame.cost
 
-    def rejoin(self, item: Item) -> None:
+    def rejoin(self, frame: OutgoingFrame) -> None:
         """Let a frame that stood aside leave before all that came after it."""
         later = (
             at
-            for at, other in enumerate(self.queue)
-            if other.ordinal > item.ordinal and not other.gone
+            for at, other in enumerate(self.in_order)
+            if other.ordinal > frame.ordinal and not other.delivery.gone
         )
-        self.queue.insert(next(later, len(self.queue)), item)
-        self.bytes += item.cost
+        self.in_order.insert(next(later, len(self.in_order)), frame)
+        self.bytes += frame.cost
 
     def stand(self, held: Held) -> None:
         """Let a frame stand aside."""
         self.aside.append(held)
-        self.bytes += held.item.cost
+        self.bytes += held.frame.cost
 
-    def gather(self, rule: str, window: Window, item: Item) -> None:
+    def gather(self, rule: str, window: Window, frame: OutgoingFrame) -> None:
         """Put a frame into its rule's window; a full one is queued at once."""
         window = self.windows.setdefault(rule, window)
-        window.items.append(item)
-        self.bytes += item.cost
-        if len(window.items) >= len(window.order):
+        window.frames.append(frame)
+        self.bytes += frame.cost
+        if len(window.frames) >= len(window.order):
             self._open(rule)
 
-    def batch(self, rule: str, gather: Gather, item: Item, now: int) -> None:
+    def batch(self, rule: str, gather: Gather, frame: OutgoingFrame, now: int) -> None:
         """Let a frame, and all behind it, wait until so many of its rule have gathered."""
         self._forget_batches(now)
         batch = self.batches.setdefault(rule, [])
-        batch.append((item, item.at))
-        item.at = max(item.at, batch[0][0].at if len(batch) > 1 else now + gather.at_most)
-        self.append(item)
+        batch.append((frame, frame.delivery.not_before))
+        until = batch[0][0].delivery.not_before if len(batch) > 1 else now + gather.at_most
+        frame.delivery.not_before = max(frame.delivery.not_before, until)
+        self.append(frame)
         if len(batch) >= gather.size:
             self.complete(rule)
 
     def complete(self, rule: str) -> None:
         """The frames of a batch wait for no others."""
-        for item, at in self.batches.pop(rule):
-            item.at = at
+        for frame, at in self.batches.pop(rule):
+            frame.delivery.not_before = at
 
     def _forget_batches(self, now: int) -> None:
         """Those whose time is up did not become complete."""
-        for rule in [rule for rule, batch in self.batches.items() if batch[0][0].at <= now]:
-            del self.batches[rule]
+        for rule, batch in list(self.batches.items()):
+            if batch[0][0].delivery.not_before <= now:
+                del self.batches[rule]
 
     def _open(self, rule: str) -> None:
-        for item in self.windows.pop(rule).shuffled():
-            self.bytes -= item.cost
-            self.append(item)
+        for frame in self.windows.pop(rule).shuffled():
+            self.bytes -= frame.cost
+            self.append(frame)
 
     def expire(self, now: int) -> list[Held]:
         """Queue what need not stand aside any longer; those held that were released."""
@@ -175,13 +141,13 @@ class Outlet:
         ]
         for held in free:
             self.take(held)
-            (self.append if held.deadline is None else self.rejoin)(held.item)
+            (self.append if held.deadline is None else self.rejoin)(held.frame)
         return free
 
     def take(self, held: Held) -> None:
         """Let a frame stand aside no longer."""
         self.aside.remove(held)
-        self.bytes -= held.item.cost
+        self.bytes -= held.frame.cost
         held.over = True
 
     def release(self, rule: str, now: int) -> None:
@@ -191,48 +157,92 @@ class Outlet:
         if rule in self.windows:
             self.windows[rule].deadline = now
 
-    def next(self, now: int) -> Item | None:
+    def next(self, now: int) -> OutgoingFrame | None:
         """The next frame whose time has come, taken out."""
-        if self.queue and self.queue[0].at <= now:
-            item = self.queue.popleft()
-            self.bytes -= item.cost
-            return item
+        if self.in_order and self.in_order[0].delivery.not_before <= now:
+            frame = self.in_order.popleft()
+            self.bytes -= frame.cost
+            return frame
         return None
+
+    def put_back(self, frame: OutgoingFrame) -> None:
+        """Let the rest of a frame leave before anything else."""
+        self.in_order.appendleft(frame)
+        self.bytes += frame.cost
 
     def passed(self) -> None:
         """Count a message that left against those that stand aside until a number has passed."""
         for held in self.aside:
-            if held.left and held.aside.until is None:
-                held.left -= 1
-                held.due = not held.left
+            if held.remaining and held.aside.until is None:
+                held.remaining -= 1
+                held.due = not held.remaining
 
     def wake(self) -> int | None:
         """When something will be due, in ns; None if nothing waits for a time."""
         times = [held.deadline for held in self.aside if held.deadline is not None]
         times += [window.deadline for window in self.windows.values()]
-        if self.queue:
-            times.append(self.queue[0].at)
+        if self.in_order:
+            times.append(self.in_order[0].delivery.not_before)
         return min(times, default=None)
 
-    def lose(self) -> list[Item]:
+    def end(self, now: int) -> None:
+        """Nothing more will arrive in this direction: what can't come need not be waited for."""
+        self.ending = True
+        for held in self.aside:
+            waits = held.aside.until is not None or held.aside.passing is not None
+            if waits and held.aside.same == "connection":
+                held.deadline = now
+        for window in self.windows.values():
+            window.deadline = now
+        for rule in list(self.batches):
+            self.complete(rule)
+
+    def keep(self, rules: Collection[str], direction: Direction) -> None:
+        """Queue what other rules than these hold back, before all that arrived after it.
+
+        A frame that was delayed keeps its time as long as one of the rules that fired on it is kept.
+        """
+        freed: list[OutgoingFrame] = []
+        for held in [held for held in self.aside if held.rule not in rules]:
+            self.take(held)
+            freed.append(held.frame)
+        for rule in [rule for rule in self.windows if rule not in rules]:
+            gathered = self.windows.pop(rule).frames
+            self.bytes -= sum(frame.cost for frame in gathered)
+            freed += gathered
+        for rule in [rule for rule in self.batches if rule not in rules]:
+            self.complete(rule)
+        for frame in freed:
+            self.rejoin(frame)
+        waiting = [*self.in_order, *(held.frame for held in self.aside)]
+        waiting += [frame for window in self.windows.values() for frame in window.frames]
+        for frame in waiting:
+            fired = frame.rules
+            if direction == "request" and frame.pending is not None:
+                fired = frame.pending.rules
+            if fired and not any(rule in rules for rule in fired):
+                frame.delivery.not_before = 0
+                frame.delivery.hang_up = None
+
+    def lose(self) -> list[OutgoingFrame]:
         """A message is lost: what stands aside would leave behind it, and is taken out too.
 
         What is queued came before it and still leaves.
         """
         self.lost = True
-        items = [held.item for held in self.aside]
+        frames = [held.frame for held in self.aside]
         for held in list(self.aside):
             self.take(held)
         for window in self.windows.values():
-            items += window.items
-            self.bytes -= sum(item.cost for item in window.items)
+            frames += window.frames
+            self.bytes -= sum(frame.cost for frame in window.frames)
         self.windows = {}
-        return items
+        return frames
 
-    def abandon(self) -> list[Item]:
+    def abandon(self) -> list[OutgoingFrame]:
         """Everything that waits, taken out: the connection is over."""
-        items = [*self.queue, *self.lose()]
-        self.queue.clear()
+        frames = [*self.in_order, *self.lose()]
+        self.in_order.clear()
         self.batches.clear()
         self.bytes = 0
-        return items
+        return frames

@@ -4,40 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.expression import Unclear
 from barnabas.proxy.connection.send_queue import Held
-from barnabas.proxy.connection.shared_windows import Windows
+from barnabas.proxy.connection.shared_windows import SharedWindows
 from barnabas.proxy.effects import Partition
 from barnabas.proxy.matching.message import Message, Unnamed
 from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.proxy.topic_names.questions import Questions
 from barnabas.specs.frames import Direction
 
-if TYPE_CHECKING:
-    from barnabas.proxy.connection.state import State
-
-
 SHORT: Final = 64
 """Characters of a client id that is kept as it is where clients are told apart."""
 
 
-class Crossing:
-    """Holds of all connections of a proxy, how many connections each client made to a broker, and the
-    names of topics."""
+class SharedState:
+    """Frames that wait on any connection of a proxy, how many connections each client made to a broker,
+    and the names of topics. A connection is known here by its number."""
 
     def __init__(self, topics: TopicNames | None = None) -> None:
-        self._waiting: list[tuple[State, Held]] = []
+        self._waiting: list[tuple[int, Held]] = []
         self._ordinals: Memory[tuple[str | bytes | None, int | None], int] = Memory()
-        self.states: set[State] = set()
-        """All connections."""
+        self._open: set[int] = set()
         self.partitions: list[tuple[int, Partition]] = []
         """What is isolated, and until when (ns)."""
-        self.ready: set[State] = set()
+        self.ready: set[int] = set()
         """Connections with frames that have become due: `tick` them."""
-        self.windows = Windows(self.ready)
+        self.windows = SharedWindows(self.ready)
         """Frames that are gathered over several connections."""
         self.topics = TopicNames() if topics is None else topics
         """Names of topics by id, of all that has passed."""
@@ -55,7 +50,11 @@ class Crossing:
         self._ordinals[who] = number + 1
         return number
 
-    def wait(self, connection: State, held: Held) -> None:
+    def join(self, connection: int) -> None:
+        """A connection begins, or goes on under other rules."""
+        self._open.add(connection)
+
+    def wait(self, connection: int, held: Held) -> None:
         """A frame stands aside until some message passes."""
         self._waiting.append((connection, held))
 
@@ -68,8 +67,8 @@ class Crossing:
             if not self._meets(held, message):
                 still.append((connection, held))
                 continue
-            held.left = max(held.left - 1, 0)
-            if held.left:
+            held.remaining = max(held.remaining - 1, 0)
+            if held.remaining:
                 still.append((connection, held))
             else:
                 held.due = True
@@ -88,7 +87,7 @@ class Crossing:
     def isolate(self, partition: Partition, now: int) -> None:
         """No byte passes between some clients and brokers for a time."""
         self.partitions.append((now + partition.ns, partition))
-        self.ready |= self.states
+        self.ready |= self._open
 
     def isolated(self, client_id: str | None, broker: int | None, now: int) -> dict[Direction, int]:
         """Until when no byte may pass between these, for each direction in which none may."""
@@ -102,11 +101,11 @@ class Crossing:
                     found[way] = max(found.get(way, 0), until)
         return found
 
-    def forget(self, connection: State) -> None:
+    def forget(self, connection: int) -> None:
         """A connection is over."""
-        self._waiting = [entry for entry in self._waiting if entry[0] is not connection]
+        self._waiting = [entry for entry in self._waiting if entry[0] != connection]
         self.ready.discard(connection)
-        self.states.discard(connection)
+        self._open.discard(connection)
         self.windows.forget()
 
 
@@ -131,7 +130,7 @@ def _between(partition: Partition, client_id: str | None, broker: int | None) ->
 
 def _awaits(held: Held, message: Message) -> bool:
     """Whether a message is what a frame waits for, and passes where it waits for it."""
-    own = held.item.message
+    own = held.frame.message
     assert own is not None  # noqa: S101
     if message is own or held.aside.until is None or not held.aside.until.matches(message):
         return False

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from barnabas.proxy.connection.send_queue import Held
 from barnabas.proxy.effects import Shuffle
 from barnabas.specs.frames import Direction
 
-if TYPE_CHECKING:
-    from barnabas.proxy.connection.state import State
-
-Member = tuple["State", Held]
+Member = tuple[int, Held]
+"""A frame, and the number of its connection."""
 
 
 @dataclass(slots=True)
@@ -30,16 +27,16 @@ class Gathering:
     members: list[Member] = field(default_factory=list)
 
 
-class Windows:
-    """Those of all connections of a proxy. `ready` gets the connections that have a frame due."""
+class SharedWindows:
+    """Those of all connections of a proxy. `ready` gets the numbers of connections that have a frame due."""
 
-    def __init__(self, ready: set[State]) -> None:
+    def __init__(self, ready: set[int]) -> None:
         self._ready = ready
         self._filling: dict[tuple[str, str, Direction], Gathering] = {}
         self._open: list[deque[Member]] = []
 
     def gather(
-        self, direction: Direction, effect: Shuffle, state: State, held: Held, now: int
+        self, direction: Direction, effect: Shuffle, connection: int, held: Held, now: int
     ) -> None:
         """Put a frame that stands aside into its rule's window; a full one opens."""
         self.expire(now)
@@ -48,7 +45,7 @@ class Windows:
         members = [] if window is None else _present(window.members)
         if window is None or not members:
             window = self._filling[key] = Gathering(effect.order, now + effect.at_most)
-        window.members = [*members, (state, held)]
+        window.members = [*members, (connection, held)]
         held.deadline = window.deadline
         if len(window.members) == len(window.order):
             self._start(self._filling.pop(key))
@@ -82,9 +79,9 @@ class Windows:
             while members and members[0][1].over:
                 members.popleft()
             if members and not members[0][1].due:
-                state, held = members[0]
+                connection, held = members[0]
                 held.due = True
-                self._ready.add(state)
+                self._ready.add(connection)
         if self._open:
             self._open = [members for members in self._open if members]
 

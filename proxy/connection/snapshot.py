@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from barnabas.proxy.connection.connection import Connection
+from barnabas.proxy.connection.ingress import Mode
 from barnabas.specs.frames import Direction
 
 MOST: Final = 1000
@@ -15,7 +16,7 @@ _SIZE: Final = 4
 """Bytes of a frame's size."""
 
 
-def standing(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
+def snapshot(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
     """`frames` and `waiting`, as `captures.tcp.mid_stream` reads them. `kept`: bytes that came and are not
     written yet."""
     frames = {way: _next(connection, way, size) for way, size in kept.items()}
@@ -37,12 +38,12 @@ def _next(connection: Connection, direction: Direction, kept: int) -> list[int] 
     state = connection.state
     if state.over or state.silent:
         return None
-    inbound = state.inbound[direction]
-    if inbound.between:
-        return [inbound.frames, 0]
-    counted = 0 if inbound.start else 1
+    ingress = state.ingress[direction]
+    if ingress.between:
+        return [ingress.frames, 0]
+    counted = ingress.mode is not Mode.HEADER
     if kept:  # what is kept back begins with a frame
-        return [inbound.frames - counted, 0]
-    if 0 < len(inbound.start) < _SIZE:
+        return [ingress.frames - counted, 0]
+    if not counted and len(ingress.buffer) < _SIZE:
         return None
-    return [inbound.frames - counted + 1, connection.missing(direction)]
+    return [ingress.frames - counted + 1, connection.missing(direction)]

@@ -26,7 +26,7 @@ from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
 from barnabas.proxy.control.selection import selection
 from barnabas.proxy.control.stream import events
-from barnabas.proxy.network.relay import Link
+from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
@@ -101,13 +101,13 @@ class Control:
 
     async def connections(self, _: Request) -> Response:
         """Those that are open."""
-        return _json([views.connection(link) for link in self.proxy.links])
+        return _json([views.connection(relay) for relay in self.proxy.relays])
 
     async def pause(self, request: Request) -> Response:
         """Read from neither side."""
-        link = self._link(request)
-        link.pause()
-        return _json(views.connection(link))
+        relay = self._relay(request)
+        relay.pause()
+        return _json(views.connection(relay))
 
     async def step(self, request: Request) -> Response:
         """Read the next frame of one direction, now or when it comes."""
@@ -119,31 +119,31 @@ class Control:
                 direction = "response"
             case other:
                 raise HTTPException(400, f"direction is request or response, not {other!r}")
-        link = self._link(request)
-        if not link.paused:
-            number = link.connection.state.number
+        relay = self._relay(request)
+        if not relay.paused:
+            number = relay.connection.state.number
             raise HTTPException(409, f"connection {number} is not paused: pause it first")
-        link.step(direction)
-        return _json(views.connection(link))
+        relay.step(direction)
+        return _json(views.connection(relay))
 
     async def resume(self, request: Request) -> Response:
         """Read from both sides again."""
-        link = self._link(request)
-        link.resume()
-        return _json(views.connection(link))
+        relay = self._relay(request)
+        relay.resume()
+        return _json(views.connection(relay))
 
     async def close(self, request: Request) -> Response:
         """Close both sides."""
-        link = self._link(request)
-        found = views.connection(link)
-        link.close()
+        relay = self._relay(request)
+        found = views.connection(relay)
+        relay.close()
         return _json(found)
 
-    def _link(self, request: Request) -> Link:
+    def _relay(self, request: Request) -> Relay:
         number = request.path_params["number"]
-        for link in self.proxy.links:
-            if str(link.connection.state.number) == number:
-                return link
+        for relay in self.proxy.relays:
+            if str(relay.connection.state.number) == number:
+                return relay
         shown = shorten(number, 20)
         raise HTTPException(404, f"no connection {shown} is open: GET /connections lists them")
 

@@ -113,7 +113,7 @@ def _sum(buckets: dict[int, int]) -> float:
 
 
 def _connections(proxy: Proxy) -> Iterator[Metric]:
-    totals, links = proxy.totals, proxy.links
+    totals, relays = proxy.totals, proxy.relays
     yield _counter("connections", "Connections accepted.", (), [((), totals.connections)])
     yield _counter(
         "refused_connections",
@@ -121,17 +121,17 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
         (),
         [((), totals.refused)],
     )
-    yield _gauge("open_connections", "Connections that are open.", (), [((), len(links))])
+    yield _gauge("open_connections", "Connections that are open.", (), [((), len(relays))])
     received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))
     queued: Counter[str] = Counter(request=0, response=0)
     queued_bytes: Counter[str] = Counter(request=0, response=0)
-    for link in links:
-        requests, responses = link.received()
+    for relay in relays:
+        requests, responses = relay.received()
         received.update(request=requests, response=responses)
-        for direction, outlet in link.connection.state.outlet.items():
-            queued_bytes[direction] += outlet.bytes
-            queued[direction] += len(outlet.queue) + len(outlet.aside)
-            queued[direction] += sum(len(window.items) for window in outlet.windows.values())
+        for direction, queue in relay.connection.state.queues.items():
+            queued_bytes[direction] += queue.bytes
+            queued[direction] += len(queue.in_order) + len(queue.aside)
+            queued[direction] += sum(len(window.frames) for window in queue.windows.values())
     yield _counter(
         "received_bytes",
         "Bytes that came in, as Linux counts them: an end of stream is one; with TLS, as they came.",
@@ -153,7 +153,7 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
         ("direction",),
         _by_direction(queued_bytes),
     )
-    waiting = sum(len(link.connection.state.pairing.waiting) for link in links)
+    waiting = sum(len(relay.connection.state.pairing.waiting) for relay in relays)
     yield _gauge("waiting_requests", "Requests that wait for a response.", (), [((), waiting)])
 
 

@@ -11,7 +11,7 @@ from barnabas.captures.kafka.log_line import details
 from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
-from barnabas.proxy.network.relay import Link
+from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rule import Rule, causes
 from barnabas.proxy.rules.rules import Rules
@@ -67,10 +67,10 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
     }
 
 
-def connection(link: Link) -> dict[str, Any]:
+def connection(relay: Relay) -> dict[str, Any]:
     """One connection."""
-    state = link.connection.state
-    received = link.received()
+    state = relay.connection.state
+    received = relay.received()
     return {
         "connection": state.number,
         "client_address": state.client,
@@ -83,19 +83,19 @@ def connection(link: Link) -> dict[str, Any]:
         }
         if state.sasl.mechanism
         else None,
-        "paused": link.paused,
+        "paused": relay.paused,
         "waiting_requests": len(state.pairing.waiting),
         **{
             direction: {
                 "received_bytes": count,
-                "frames": state.inbound[direction].frames,
-                "queued": len(outlet.queue),
-                "held": len(outlet.aside)
-                + sum(len(window.items) for window in outlet.windows.values()),
-                "queued_bytes": outlet.bytes,
-                "lost": outlet.lost,
+                "frames": state.ingress[direction].frames,
+                "queued": len(queue.in_order),
+                "held": len(queue.aside)
+                + sum(len(window.frames) for window in queue.windows.values()),
+                "queued_bytes": queue.bytes,
+                "lost": queue.lost,
             }
-            for (direction, outlet), count in zip(state.outlet.items(), received, strict=True)
+            for (direction, queue), count in zip(state.queues.items(), received, strict=True)
         },
     }
 

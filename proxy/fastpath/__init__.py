@@ -1,1 +1,1 @@
-"""Frames that nobody wants to read pass by arithmetic on their sizes: which ones, and how."""
+"""Which frames pass unread, since nobody wants more than their header."""

@@ -2,7 +2,7 @@
 
 A condition on fields that stand in front (`acks`, `timeout_ms`, `group_id`) is decided on the first
 bytes. If it does not hold, the request passes as it comes, and so does every later one of its kind
-on the connection that begins with the same bytes: `barnabas.proxy.fastpath.header_walk` only compares them.
+on the connection that begins with the same bytes: `barnabas.proxy.connection.header_walk` only compares them.
 """
 
 from __future__ import annotations

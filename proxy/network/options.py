@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.connection.state import Limits
+from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.network.read_buffers import BUFFER
 from barnabas.proxy.network.tls import Tls
+from barnabas.specs.codec.budget import BUDGET
+
+COPIES: Final = 4
+"""How often a frame is in memory at most: collected, whole, its body, and what was made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +47,20 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     faults: tuple[Fault, ...] = FAULTS
     """The faults that scenarios may name."""
+
+    def explain(self) -> list[str]:
+        """A line for each thing that is done without a rule, and for what bounds the memory."""
+        frame, queued = self.limits.frame, self.limits.queued
+        host = self.advertise
+        told = f"edit: clients are told {host} as the host of all listeners"
+        return [
+            *explain(self.offer),
+            *([] if host is None else [told]),
+            *self.tls.explain(),
+            *self.masking.explain(),
+            f"memory: a connection keeps at most {(COPIES * frame + 2 * queued) >> 20} MiB in each "
+            f"direction (one frame of {frame >> 20} MiB, up to {COPIES} times while it is read and "
+            f"changed; {queued >> 20} MiB that wait, and their bodies); what is decoded of a message, "
+            f"and its JSON form, take at most {2 * BUDGET >> 20} MiB: larger ones are not, and "
+            f"counted; reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
+        ]

@@ -13,7 +13,7 @@ BUFFER: Final = 2 * SEGMENT
 here and back; and just two packets of a capture."""
 
 
-class Buffers:
+class ReadBuffers:
     """The read buffer that all connections share, and spare ones for when it is still in use."""
 
     def __init__(self) -> None:
@@ -38,19 +38,19 @@ class OneFrame:
     So what is behind the frame stays in the kernel, and nothing is added to the usual way.
     """
 
-    def __init__(self, shared: Buffers, connection: Connection, direction: Direction) -> None:
+    def __init__(self, shared: ReadBuffers, connection: Connection, direction: Direction) -> None:
         self._shared = shared
         self._connection = connection
         self._direction: Direction = direction
-        inbound = connection.state.inbound[direction]
-        counted = bool(inbound.passing or inbound.need)
-        self._frames = inbound.frames + (not counted)
+        ingress = connection.state.ingress[direction]
+        counted = bool(ingress.missing)
+        self._frames = ingress.frames + (not counted)
 
     @property
     def done(self) -> bool:
         """Whether the frame (if one was under way, its rest) has been read."""
-        inbound = self._connection.state.inbound[self._direction]
-        return inbound.between and inbound.frames >= self._frames
+        ingress = self._connection.state.ingress[self._direction]
+        return ingress.between and ingress.frames >= self._frames
 
     @property
     def current(self) -> memoryview:
@@ -58,7 +58,7 @@ class OneFrame:
         return self._shared.current[: self._connection.missing(self._direction)]
 
     def keep(self) -> memoryview:
-        """The present buffer is still referred to, see `Buffers`."""
+        """The present buffer is still referred to, see `ReadBuffers`."""
         return self._shared.keep()
 
     def release(self, buffer: memoryview) -> None:

@@ -13,38 +13,38 @@ from typing import TYPE_CHECKING
 from barnabas.proxy.network.tcp_info import acknowledged, ended, received
 
 if TYPE_CHECKING:
-    from barnabas.proxy.network.relay import Link
+    from barnabas.proxy.network.relay import Relay
 
 
-class Standstill:
+class Reaper:
     """Looks at connections again and again; patience in seconds."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
-        self._seen: dict[Link, tuple[int, float]] = {}
+        self._seen: dict[Relay, tuple[int, float]] = {}
         """How many bytes the broker had sent and taken, and since when it has been as many."""
 
-    def find(self, links: Iterable[Link], now: float) -> Iterator[Link]:
+    def find(self, relays: Iterable[Relay], now: float) -> Iterator[Relay]:
         """Those whose client has gone and whose broker has not moved a byte for that long."""
         seen = {}
-        for link in links:
-            if not _deserted(link):
+        for relay in relays:
+            if not _deserted(relay):
                 continue
-            broker = link.broker.transport.get_extra_info("socket")
+            broker = relay.broker.transport.get_extra_info("socket")
             moved = received(broker) + acknowledged(broker)
-            before, since = self._seen.get(link, (moved, now))
-            seen[link] = moved, since if before == moved else now
-            if now - seen[link][1] >= self._patience:
-                yield link
+            before, since = self._seen.get(relay, (moved, now))
+            seen[relay] = moved, since if before == moved else now
+            if now - seen[relay][1] >= self._patience:
+                yield relay
         self._seen = seen
 
 
-def _deserted(link: Link) -> bool:
+def _deserted(relay: Relay) -> bool:
     """Whether a client has gone, and no rule or person holds back what it has sent or asked for."""
-    client, broker = link.client, link.broker
-    if not client.open or not broker.open or link.paused:
+    client, broker = relay.client, relay.broker
+    if not client.open or not broker.open or relay.paused:
         return False
-    if any(not outlet.idle for outlet in link.connection.state.outlet.values()):
+    if any(not queue.idle for queue in relay.connection.state.queues.values()):
         return False
     # where the end may come it will be seen, and passed on, so only the others are looked at closely
     unread = client.ended or not client.transport.is_reading()

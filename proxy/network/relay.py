@@ -1,9 +1,4 @@
-"""Moves the bytes of one connection between two sockets; all decisions are the connection's.
-
-One buffer serves all connections of a loop: it is read into, handed on and reused at once. Only if a
-peer does not take everything does its transport still refer to it; then that peer's sender stops
-reading, and the loop goes on with another buffer until the first is free.
-"""
+"""Moves the bytes of one connection between two endpoints; all decisions are the connection's."""
 
 from __future__ import annotations
 
@@ -12,170 +7,41 @@ import contextlib
 import socket
 import ssl
 import struct
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from time import monotonic_ns
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.proxy.connection.actions import (
-    NOTHING,
-    PASS,
-    Abort,
-    Actions,
-    Cut,
-    Done,
-    Finish,
-    Hide,
-    Left,
-    Say,
-    Send,
-)
+from barnabas.proxy.connection.actions import Abort, Actions, Done, Finish, Left, Say, Send
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.snapshot import standing
+from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.proxy.network.read_buffers import Buffers, OneFrame
+from barnabas.proxy.network.clock import clock
+from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
 from barnabas.proxy.network.tcp_info import received
-from barnabas.proxy.network.timer import Alarm
-from barnabas.proxy.network.tls import HANDSHAKE, reason
+from barnabas.proxy.network.timer import Timer
+from barnabas.proxy.network.tls import HANDSHAKE, handshake
 from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.masked_flow import MaskedFlow
 
 
-_EPOCH: Final = time.time_ns() - monotonic_ns()
-
-
-def clock() -> int:
-    """Now, in ns since the epoch; never goes back (a clock set during a run does not show)."""
-    return _EPOCH + monotonic_ns()
-
-
-class TlsError(OSError):
-    """A TLS handshake failed: with whom and why."""
-
-
-@contextlib.contextmanager
-def _handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
-    try:
-        yield
-    except OSError as problem:
-        if context is None:
-            raise
-        raise TlsError(f"TLS {whom} failed: {reason(problem)}") from None
-
-
-class Side(asyncio.BufferedProtocol):
-    """One of the two sockets: what it sends is one direction of the connection."""
-
-    transport: asyncio.Transport
-    peer: Side
-
-    def __init__(self, link: Link, direction: Direction) -> None:
-        self.link = link
-        self.direction: Direction = direction
-        self.buffers: Buffers | OneFrame = link.buffers
-        self.clogged = False
-        """Whether this socket does not take what is written to it as fast as it comes."""
-        self.kept: memoryview | None = None
-        """The buffer that this socket's transport may still refer to."""
-        self.open = False
-        self.ended = False
-        """Whether it sends no more: it is not read from again."""
-        self.finished = False
-        """Whether nothing more will be sent to it."""
-        self.tls = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is ours: never buffer silently in the transport."""
-        self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
-        self.tls = self.transport.get_extra_info("ssl_object") is not None
-        # TLS transports pause at the limit, not above it: with 0 they would never go on
-        self.transport.set_write_buffer_limits(high=1 if self.tls else 0, low=0)
-        self.open = True
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Where to read into."""
-        return self.buffers.current
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """A chunk has come."""
-        link = self.link
-        data = self.buffers.current[:nbytes]
-        now = _EPOCH + monotonic_ns()  # `clock`, without the call
-        if link.flow is not None and link.flow.behind:
-            link.introduce(now)
-        actions = link.connection.receive(self.direction, data, now)
-        if actions is PASS:
-            if link.flow is not None:
-                link.flow.arrived(self.direction, data, now)
-            peer = self.peer
-            peer.transport.write(data)
-            if peer.clogged:
-                peer.kept = self.buffers.keep()
-                self.transport.pause_reading()
-            if link.throttled:
-                link.settle()
-            return
-        if link.flow is not None:
-            cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
-            hidden = [a.frame for a in actions if isinstance(a, Hide)]
-            if actions is NOTHING:
-                link.flow.unread(self.direction, nbytes, now)
-            else:
-                rest = link.connection.undecided(self.direction)
-                link.flow.took(self.direction, data, now, cuts, hidden, rest)
-        link.perform(actions, now)
-        if self.peer.clogged and self.peer.kept is None:
-            self.peer.kept = self.buffers.keep()
-        link.settle()
-
-    def eof_received(self) -> bool:
-        """The peer sends no more; the other direction stays open."""
-        if not self.ended:
-            self.ended = True
-            now = clock()
-            self.link.perform(self.link.connection.receive_eof(self.direction, now), now)
-            self.link.settle()
-        return not self.tls  # TLS knows no half that stays open: what it sent is all on its way
-
-    def pause_writing(self) -> None:
-        """Something written has not been taken: read no more from the other side."""
-        self.clogged = True
-
-    def resume_writing(self) -> None:
-        """All written has been taken."""
-        self.clogged = False
-        if self.kept is not None:
-            self.buffers.release(self.kept)
-            self.kept = None
-        self.link.settle()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed: so is the connection."""
-        self.open = False
-        if isinstance(exc, ssl.SSLError):
-            who = "client" if self.direction == "request" else "broker"
-            self.link.say(f"TLS: the {who} ended it: {reason(exc)}")
-        self.link.close(reset=isinstance(exc, ConnectionError))
-
-
-class Link:
-    """The two sides of a connection and its timer."""
+class Relay:
+    """The two endpoints of a connection and its timer."""
 
     def __init__(
         self,
         connection: Connection,
         *,
         loop: asyncio.AbstractEventLoop,
-        buffers: Buffers,
+        buffers: ReadBuffers,
         flow: MaskedFlow | None,
         done: Callable[[Exchange], None],
         say: Callable[[str], None],
         ready: Callable[[], None],
-        over: Callable[[Link], None],
+        over: Callable[[Relay], None],
     ) -> None:
         self.connection = connection
         self.loop = loop
@@ -185,15 +51,15 @@ class Link:
         self.say = say
         self._ready = ready
         self._over = over
-        self._alarm = Alarm(loop, clock, self.tick)
+        self._timer = Timer(loop, clock, self.tick)
         self._closed = False
         self.paused = False
         self._received = 0, 0
         self.throttled = False
-        """Whether a side is not read from because too much of what it sent waits already, or may
+        """Whether an endpoint is not read from because too much of what it sent waits already, or may
         not be because the connection is paused."""
-        self.client = Side(self, "request")
-        self.broker = Side(self, "response")
+        self.client = Endpoint(self, "request")
+        self.broker = Endpoint(self, "response")
         self.client.peer, self.broker.peer = self.broker, self.client
 
     async def attach(
@@ -212,7 +78,7 @@ class Link:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         context, name = broker_tls or (None, None)
-        with _handshake("to the broker", context):
+        with handshake("to the broker", context):
             await self.loop.create_connection(
                 lambda: self.broker,
                 sock=broker,
@@ -220,7 +86,7 @@ class Link:
                 server_hostname=name,
                 ssl_handshake_timeout=HANDSHAKE if context else None,
             )
-        with _handshake("with the client", client_tls):
+        with handshake("with the client", client_tls):
             await self.loop.connect_accepted_socket(
                 lambda: self.client,
                 client,
@@ -228,7 +94,7 @@ class Link:
                 ssl_handshake_timeout=HANDSHAKE if client_tls else None,
             )
         # a broker with too many connections closes new ones at once: perhaps before the client's
-        # side was there to be told
+        # endpoint was there to be told
         if self._closed:
             self.client.transport.abort()
         elif self.client.finished:
@@ -238,12 +104,12 @@ class Link:
 
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for; what ends a direction may end all, so it comes last."""
-        finished: list[Side] = []
+        finished: list[Endpoint] = []
         for action in actions:
             if isinstance(action, Send):
-                side = self.broker if action.direction == "request" else self.client
-                if side.open:
-                    side.transport.write(action.data)
+                endpoint = self.broker if action.direction == "request" else self.client
+                if endpoint.open:
+                    endpoint.transport.write(action.data)
             elif isinstance(action, Done):
                 action.exchange.ended = now
                 self._done(action.exchange)
@@ -257,45 +123,45 @@ class Link:
                 self.say(action.text)
             elif isinstance(action, Abort):
                 self.close(action.reset)
-        for side in finished:
-            self._half_close(side)
+        for endpoint in finished:
+            self._half_close(endpoint)
         self._ready()
 
-    def _half_close(self, side: Side) -> None:
-        """Nothing more will be sent to this side; if that holds for both, the connection is over.
+    def _half_close(self, endpoint: Endpoint) -> None:
+        """Nothing more will be sent to this endpoint; if that holds for both, the connection is over.
 
         It is over as well if nobody waits for anything: a peer that has vanished would never say so.
         """
-        side.finished = True
-        if side.peer.finished or self.connection.idle:
+        endpoint.finished = True
+        if endpoint.peer.finished or self.connection.idle:
             self.close()
-        elif side.open and side.transport.can_write_eof():  # TLS has no half-close
+        elif endpoint.open and endpoint.transport.can_write_eof():  # TLS has no half-close
             with contextlib.suppress(OSError, RuntimeError):
-                side.transport.write_eof()
+                endpoint.transport.write_eof()
 
     def settle(self) -> None:
         """After anything that may change it: who may be read from, and when to wake up."""
         if self._closed:
             return
-        self.connection.state.begin()  # or it would keep what has left
+        self.connection.actions.begin()  # or it would keep what has left
         self.throttled = self.paused
-        for side in (self.client, self.broker):
-            if not side.open:
+        for endpoint in (self.client, self.broker):
+            if not endpoint.open:
                 continue
-            full = self.connection.full(side.direction)
+            full = self.connection.full(endpoint.direction)
             self.throttled |= full
-            if side.ended:  # reading again would only find the end again
+            if endpoint.ended:  # reading again would only find the end again
                 continue
-            if side.peer.clogged or full or self._rests(side):
-                side.transport.pause_reading()
-            elif not side.transport.is_reading():
-                side.transport.resume_reading()
-        self._alarm.set(self.connection.wake)
+            if endpoint.peer.clogged or full or self._rests(endpoint):
+                endpoint.transport.pause_reading()
+            elif not endpoint.transport.is_reading():
+                endpoint.transport.resume_reading()
+        self._timer.set(self.connection.wake)
 
     def introduce(self, now: int) -> None:
         """The capture goes on in another segment, which knows nothing of this connection yet."""
         if self.flow is not None:
-            self.flow.go_on(now, partial(standing, self.connection))
+            self.flow.go_on(now, partial(snapshot, self.connection))
 
     def tick(self) -> None:
         """It is time, or a frame here has been waiting for one that passed elsewhere."""
@@ -318,14 +184,14 @@ class Link:
         self.settle()
 
     def pause(self) -> None:
-        """Read from neither side. What has been read goes its way, when a rule lets it."""
+        """Read from neither endpoint. What has been read goes its way, when a rule lets it."""
         self.paused = True
         self.settle()
 
     def step(self, direction: Direction) -> None:
         """While paused: read the next frame that goes in this direction, and no more."""
-        side = self.client if direction == "request" else self.broker
-        side.buffers = OneFrame(self.buffers, self.connection, direction)
+        endpoint = self.client if direction == "request" else self.broker
+        endpoint.buffers = OneFrame(self.buffers, self.connection, direction)
         self.settle()
 
     def resume(self) -> None:
@@ -334,14 +200,14 @@ class Link:
         self.client.buffers = self.broker.buffers = self.buffers
         self.settle()
 
-    def _rests(self, side: Side) -> bool:
-        """Whether a side is paused, and has no step to make."""
+    def _rests(self, endpoint: Endpoint) -> bool:
+        """Whether an endpoint is paused, and has no step to make."""
         if not self.paused:
             return False
-        step = side.buffers
+        step = endpoint.buffers
         if isinstance(step, OneFrame) and not step.done:
             return False
-        side.buffers = self.buffers
+        endpoint.buffers = self.buffers
         return True
 
     def received(self) -> tuple[int, int]:
@@ -349,8 +215,8 @@ class Link:
         if self._closed:
             return self._received
         client, broker = (
-            received(side.transport.get_extra_info("socket")) if side.open else 0
-            for side in (self.client, self.broker)
+            received(endpoint.transport.get_extra_info("socket")) if endpoint.open else 0
+            for endpoint in (self.client, self.broker)
         )
         return client, broker
 
@@ -360,18 +226,18 @@ class Link:
             return
         self._received = self.received()
         self._closed = True
-        self._alarm.set(None)
+        self._timer.set(None)
         now = clock()
         if self.flow is not None and self.flow.behind:
             self.introduce(now)
         self.perform(self.connection.closed(now), now)
-        for side in (self.client, self.broker):
-            if side.open:
+        for endpoint in (self.client, self.broker):
+            if endpoint.open:
                 if reset:
-                    self._reset_on_close(side)
-                    side.transport.abort()
+                    self._reset_on_close(endpoint)
+                    endpoint.transport.abort()
                 else:
-                    side.transport.close()
+                    endpoint.transport.close()
         if self.flow is not None:
             self.flow.close(now, reset=reset)
         self._over(self)
@@ -383,14 +249,14 @@ class Link:
 
     def abort(self) -> None:
         """Close what is still open, sent or not."""
-        for side in (self.client, self.broker):
-            if side.open:
-                side.transport.abort()
+        for endpoint in (self.client, self.broker):
+            if endpoint.open:
+                endpoint.transport.abort()
 
     @staticmethod
-    def _reset_on_close(side: Side) -> None:
+    def _reset_on_close(endpoint: Endpoint) -> None:
         """A reset is passed on as a reset."""
-        sock = side.transport.get_extra_info("socket")
+        sock = endpoint.transport.get_extra_info("socket")
         if sock is not None:
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

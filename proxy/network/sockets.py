@@ -111,7 +111,7 @@ def listen(address: Address) -> socket.socket:
 def address_of(name: tuple[Any, ...]) -> Address:
     """Host and port of what a socket says of itself or its peer.
 
-    IPv4 on a socket of IPv6 is IPv4. A link-local address keeps its scope, by the interface's name
+    IPv4 on a socket of IPv6 is IPv4. A relay-local address keeps its scope, by the interface's name
     where it has one: without it nobody can listen or connect there (RFC 4007, 11).
 
     >>> address_of(("::ffff:127.0.0.1", 9092, 0, 0)), address_of(("fe80::1", 9092, 0, 1))

@@ -9,7 +9,7 @@ from typing import Final
 MS: Final = 1_000_000
 
 
-class Alarm:
+class Timer:
     """Calls `ring` at a moment of `clock`.
 
     uvloop rounds to a whole ms and may fire one early, asyncio's loop up to one late. So the whole ms

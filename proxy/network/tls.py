@@ -5,8 +5,9 @@ The proxy ends one and begins another, since what is encrypted can't be read or 
 
 from __future__ import annotations
 
+import contextlib
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,3 +109,18 @@ def reason(problem: ssl.SSLError | OSError) -> str:
             else text.partition(" (_ssl.c")[0]
         )
     return problem.strerror or str(problem) or type(problem).__name__
+
+
+class TlsError(OSError):
+    """A TLS handshake failed: with whom and why."""
+
+
+@contextlib.contextmanager
+def handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
+    """Say with whom a handshake failed, if TLS is spoken."""
+    try:
+        yield
+    except OSError as problem:
+        if context is None:
+            raise
+        raise TlsError(f"TLS {whom} failed: {reason(problem)}") from None

@@ -22,7 +22,7 @@ from barnabas.proxy.connection.actions import (
     Send,
 )
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.fastpath.plan import Plan
@@ -104,7 +104,7 @@ class Stage:
         self.faults = faults
         self.rules = Rules(loads(scenario, faults=faults) if scenario else None)
         self.plan = Plan(self.rules)
-        self.crossing = Crossing()
+        self.shared = SharedState()
         self.tally = Tally()
         self.totals = Totals()
         self.observed = observed
@@ -158,10 +158,10 @@ class Stage:
 
     def wake_ready(self) -> None:
         """Frames elsewhere have become due by what has just passed."""
-        while self.crossing.ready:
-            state = self.crossing.ready.pop()
+        while self.shared.ready:
+            number = self.shared.ready.pop()
             for actor in self.actors:
-                if actor.connection.state is state:
+                if actor.connection.state.number == number:
                     actor.perform(actor.connection.tick(self.now))
 
     def resolve(self, kind: Kind, node: int, host: str, port: int) -> tuple[str, int]:
@@ -184,7 +184,7 @@ class Actor:
             client=f"client:{number}",
             broker=broker,
             plan=stage.plan,
-            crossing=stage.crossing,
+            shared=stage.shared,
             tally=stage.tally,
             totals=stage.totals,
             resolve=stage.resolve,

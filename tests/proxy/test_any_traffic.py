@@ -140,7 +140,7 @@ def test_nothing_breaks_and_nothing_stays_behind(seed: int, rules: bool, observe
                 stage.wait(50)
             assert actor.aborted or actor.finished == ["request", "response"]
         actor.close()
-        for outlet in actor.connection.state.outlet.values():
-            assert outlet.idle
-            assert outlet.bytes == 0
+        for queue in actor.connection.state.queues.values():
+            assert queue.idle
+            assert queue.bytes == 0
         assert not actor.connection.state.pairing.waiting

@@ -17,8 +17,8 @@ from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rehearsal import NONE, Rehearsal
 from barnabas.proxy.rules.rules import Rules

@@ -51,7 +51,7 @@ def test_held_frames_leave_in_order_before_those_that_follow(chunks: Chunks) -> 
     stage.replace(EMPTY)
     actor.ask(heartbeat(4), chunks)
     assert actor.ids("request") == [2, 1, 3, 4]
-    assert actor.connection.state.outlet["request"].bytes == 0
+    assert actor.connection.state.queues["request"].bytes == 0
 
 
 def test_delayed_frames_leave_at_once_and_in_order() -> None:
@@ -73,7 +73,7 @@ def test_a_window_that_was_filling_is_opened_in_the_order_of_arrival() -> None:
     assert actor.ids("request") == []
     stage.replace(EMPTY)
     assert actor.ids("request") == [1, 2]
-    assert actor.connection.state.outlet["request"].bytes == 0
+    assert actor.connection.state.queues["request"].bytes == 0
 
 
 def test_frames_of_all_kinds_of_rules_leave_in_the_order_of_arrival() -> None:
@@ -113,7 +113,7 @@ def test_a_rule_that_stays_goes_on_holding_and_is_still_woken_by_what_it_waits_f
     actor.ask(heartbeat(1))
     stage.replace(scenario(OTHER, HOLD))
     assert actor.ids("request") == []
-    assert len(stage.crossing._waiting) == 1
+    assert len(stage.shared._waiting) == 1
     actor.ask(request("JoinGroup", 2, group_id="g", protocols=[]))
     assert actor.ids("request") == [2, 1]
     assert stage.rules.rule("hold").released == 1
@@ -242,7 +242,7 @@ def test_responses_are_put_in_order_though_the_rule_that_mixed_the_requests_is_g
         actor.answer(response("LeaveGroup", 2, error_code=0) if number == 2 else beat(number))
     assert actor.ids("response") == [1, 2, 3, 4]
     assert not actor.stage.totals.undecoded
-    assert not actor.connection.departures.expected
+    assert not actor.connection.dispatch.order.expected
 
 
 def test_requests_under_way_are_answered_first_when_a_rule_begins_to_mix() -> None:
@@ -295,7 +295,7 @@ def test_a_request_that_is_expected_already_is_not_expected_twice() -> None:
     stage.replace(scenario(SHUFFLE))
     actor.answer(beat(1))
     assert actor.ids("response") == [1]
-    assert not actor.connection.departures.expected
+    assert not actor.connection.dispatch.order.expected
 
 
 # reading only as much as is needed
@@ -305,11 +305,11 @@ def test_messages_are_skimmed_again_when_the_last_rule_about_them_is_gone() -> N
     stage = Stage(scenario(HOLD), observed=False)
     actor = stage.actor()
     actor.ask(heartbeat(1) + leave(2))
-    assert not any(actor.connection._skim.values())
+    assert not any(actor.connection._walk.values())
     stage.replace(EMPTY)
     actor.answer(response("LeaveGroup", 2, error_code=0) + beat(1))  # their order was to be kept
     assert actor.ids("response") == [1, 2]
-    assert all(actor.connection._skim.values())
+    assert all(actor.connection._walk.values())
     actor.ask(leave(3))
     actor.answer(response("LeaveGroup", 3, error_code=0))
     assert [row.count for row in stage.tally.rows()] == [2, 1]
@@ -352,9 +352,9 @@ def test_no_copy_of_a_frame_is_kept_when_nobody_looks_any_longer() -> None:
     stage = Stage(EMPTY)
     actor = stage.actor()
     actor.ask(heartbeat(1) + heartbeat(2)[:20])
-    assert actor.connection.state.inbound["request"].copy
+    assert actor.connection.state.ingress["request"].copy
     stage.observe(False)
-    assert actor.connection.state.inbound["request"].copy is None
+    assert actor.connection.state.ingress["request"].copy is None
 
 
 def test_exchanges_are_reported_while_somebody_looks() -> None:

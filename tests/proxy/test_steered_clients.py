@@ -15,8 +15,8 @@ from barnabas.cli.app import app
 from barnabas.harness import Harness
 from barnabas.loop import run
 from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads

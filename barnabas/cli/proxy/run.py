@@ -25,8 +25,8 @@ from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.reload import ScenarioFile
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario
@@ -143,7 +143,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         await stop.wait()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, proxy.hurry)
-        proxy.refuse()  # before it is said
+        proxy.stop_listening()  # before it is said
         live.line(
             f"stopping: {plural(proxy.connections, 'connection')} to drain (Ctrl-C again stops at once)"
         )

@@ -57,15 +57,15 @@ def test_control_names_the_user() -> None:
             reader, writer = await it.connect()
             writer.write(request("SaslHandshake", 1, mechanism="PLAIN"))
             await asyncio.wait_for(read_frame(reader), SOON)
-            (link,) = it.proxy.links
-            assert connection(link)["sasl"] == {
+            (relay,) = it.proxy.relays
+            assert connection(relay)["sasl"] == {
                 "mechanism": "PLAIN",
                 "user": "",
                 "authenticated": 0,
             }
             writer.write(request("SaslAuthenticate", 2, auth_bytes=TOKEN))
             await asyncio.wait_for(read_frame(reader), SOON)
-            assert connection(link)["sasl"] == {
+            assert connection(relay)["sasl"] == {
                 "mechanism": "PLAIN",
                 "user": "alice",
                 "authenticated": 1,

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.captures.kafka.context.memory import MOST
 from barnabas.proxy.connection.connection import SEVERAL
-from barnabas.proxy.connection.shared_state import Crossing
+from barnabas.proxy.connection.shared_state import SharedState
 from tests.proxy.playbook import Actor, Stage, request, response
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
@@ -76,7 +76,7 @@ def test_a_connection_that_is_over_is_forgotten() -> None:
         actor.ask(request("Heartbeat", 1, **HEARTBEAT))
     gone.close()
     join(stays, "g")
-    assert not stage.crossing.ready
+    assert not stage.shared.ready
     assert gone.sent["request"] == b""
     assert stays.ids("request") == [7, 1]
 
@@ -107,31 +107,31 @@ def test_a_window_of_a_connection_that_is_over_is_let_go() -> None:
     )
     actor = stage.actor()
     actor.ask(request("Heartbeat", 1, group_id="g"))
-    assert stage.crossing.windows._filling
+    assert stage.shared.windows._filling
     actor.close()
-    assert not stage.crossing.windows._filling
+    assert not stage.shared.windows._filling
 
 
 def test_what_is_kept_of_client_ids_is_bounded_whatever_their_number_and_length() -> None:
-    crossing = Crossing()
+    shared = SharedState()
     tracemalloc.start()
     try:
         for number in range(2000):
-            assert crossing.ordinal(f"{number}".ljust(30_000), 1) == 0
+            assert shared.ordinal(f"{number}".ljust(30_000), 1) == 0
         kept = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     assert kept < 2000 * 1000
-    assert crossing.ordinal("7".ljust(30_000), 1) == 1
-    assert crossing.ordinal("7".ljust(30_001), 1) == 0
+    assert shared.ordinal("7".ljust(30_000), 1) == 1
+    assert shared.ordinal("7".ljust(30_001), 1) == 0
 
 
 def test_a_client_that_was_forgotten_begins_anew() -> None:
-    crossing = Crossing()
-    assert [crossing.ordinal("a", 1) for _ in range(3)] == [0, 1, 2]
+    shared = SharedState()
+    assert [shared.ordinal("a", 1) for _ in range(3)] == [0, 1, 2]
     for number in range(MOST):
-        crossing.ordinal(str(number), 1)
-    assert crossing.ordinal("a", 1) == 0
+        shared.ordinal(str(number), 1)
+    assert shared.ordinal("a", 1) == 0
 
 
 def test_requests_of_several_clients_on_one_connection_are_few_at_a_time() -> None:

@@ -18,7 +18,7 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.proxy.connection.snapshot import standing
+from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Chunks, Stage, request, response, trailing, whole
 from tests.proxy.test_masked_capture import PLAIN, SLOW, Recorded, pieces
@@ -50,7 +50,7 @@ class Rotated(Recorded):
                     self.writer.look(self.stage.now)
                 self.chunks += 1
                 if self.flow.behind:
-                    self.flow.go_on(self.stage.now, partial(standing, self.connection))
+                    self.flow.go_on(self.stage.now, partial(snapshot, self.connection))
                 yield chunk
 
         super().feed(direction, data, counted)

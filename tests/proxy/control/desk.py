@@ -106,15 +106,15 @@ class Desk:
     @asynccontextmanager
     async def client(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
         """A connection through the proxy; it is gone there too at the end."""
-        before = set(self.it.proxy.links)
+        before = set(self.it.proxy.relays)
         reader, writer = await self.it.connect()
-        await self.it.until(lambda: set(self.it.proxy.links) - before)
-        (mine,) = set(self.it.proxy.links) - before
+        await self.it.until(lambda: set(self.it.proxy.relays) - before)
+        (mine,) = set(self.it.proxy.relays) - before
         try:
             yield reader, writer
         finally:
             writer.close()
-            await self.it.until(lambda: mine not in self.it.proxy.links)
+            await self.it.until(lambda: mine not in self.it.proxy.relays)
 
 
 async def answered(reader: asyncio.StreamReader) -> Answer:

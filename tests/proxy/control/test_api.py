@@ -113,7 +113,7 @@ def test_a_paused_connection_goes_on_frame_by_frame_and_then_freely() -> None:
             writer.write(request("Metadata", 1) + request("Metadata", 2) + request("Metadata", 3))
             for number in (1, 2):
                 await it.ask("POST", "/connections/1/step?direction=request")
-                await it.it.until(lambda: it.it.proxy.links)
+                await it.it.until(lambda: it.it.proxy.relays)
                 await frames(it, "request", number)
             assert (await it.connection())["waiting_requests"] == 2
             await it.ask("POST", "/connections/1/step?direction=response")
@@ -159,7 +159,7 @@ def test_a_connection_is_closed_on_both_sides() -> None:
         async with desk() as it, it.client() as (reader, _):
             assert (await it.ask("POST", "/connections/1/close")).json["connection"] == 1
             assert await asyncio.wait_for(reader.read(), SOON) == b""
-            await it.it.until(lambda: not it.it.proxy.links)
+            await it.it.until(lambda: not it.it.proxy.relays)
             assert (await it.ask("POST", "/connections/1/close")).status == 404
 
     run(main())

@@ -181,13 +181,13 @@ def test_errors_undecodable_frames_waiting_requests_and_the_capture(tmp_path: Pa
     async def main() -> None:
         capture = tmp_path / "c.pcapng"
         async with desk("", broker, capture, observed=True) as it:
-            links = it.it.proxy.links
+            relays = it.it.proxy.relays
             async with it.client() as (reader, writer):
                 writer.write(request("Heartbeat", 1, group_id="g"))
                 for _ in range(2):
                     await asyncio.wait_for(read_frame(reader), SOON)
                 writer.write(request("Heartbeat", 2, group_id="g"))
-                await it.it.until(lambda: any(x.connection.state.pairing.waiting for x in links))
+                await it.it.until(lambda: any(x.connection.state.pairing.waiting for x in relays))
                 found = await scraped(it)
                 error = "REBALANCE_IN_PROGRESS"
                 assert found[f"barnabas_errors_total{{api=Heartbeat,error={error}}}"] == 1

@@ -13,7 +13,7 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.fastpath.prefix_cache import LONG
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.fastpath.test_header_walk import chunks_forwarded, in_slices
+from tests.proxy.connection.test_header_walk import chunks_forwarded, in_slices
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, request, response, whole
 
 RULES = """

@@ -81,11 +81,11 @@ def got(actor: Actor) -> list[int]:
 
 def fate(actor: Actor, reached: list[int]) -> Fate:
     connection = actor.connection
-    lost = any(outlet.lost for outlet in connection.state.outlet.values())
+    lost = any(queue.lost for queue in connection.state.queues.values())
     found = Fate(reached, got(actor), "closed" if actor.aborted else "lost" if lost else "open")
     actor.close()
     assert not connection.state.pairing.waiting
-    assert all(outlet.idle and not outlet.bytes for outlet in connection.state.outlet.values())
+    assert all(queue.idle and not queue.bytes for queue in connection.state.queues.values())
     return found
 
 
@@ -93,9 +93,10 @@ def settled(actor: Actor) -> None:
     """Nothing is left of what was in flight."""
     connection = actor.connection
     assert not connection.state.pairing.waiting
-    assert not connection.departures.expected
-    assert not connection.departures.marked
-    assert not connection.departures.early
+    assert not connection.dispatch.order.expected
+    assert not connection.state.unasked
+    assert not connection.state.reply_lost_by
+    assert not connection.dispatch.order.bytes
     assert not connection.requests.replies
 
 

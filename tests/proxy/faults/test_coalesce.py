@@ -52,4 +52,4 @@ def test_a_batch_leaves_when_its_rule_goes() -> None:
     actor.ask(ask(1) + produce(2) + ask(3))
     actor.stage.replace("version: 1\nrules: []\n")
     assert actor.ids("request") == [1, 2, 3]
-    assert not actor.connection.state.outlet["request"].batches
+    assert not actor.connection.state.queues["request"].batches

@@ -78,7 +78,7 @@ def test_until_so_many_of_its_own_connection_have_passed(chunks: Chunks) -> None
     assert actor.ids("request") == [2, 3, 1, 4]
     assert actor.stage.rules.rule("r").released == 1
     actor.ask(b"", chunks)
-    assert actor.connection.state.outlet["request"].idle
+    assert actor.connection.state.queues["request"].idle
 
 
 @slicings

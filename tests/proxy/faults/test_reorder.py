@@ -231,8 +231,8 @@ def test_an_open_window_does_not_stop_at_a_connection_that_ends() -> None:
     data = memoryview(bytearray(ask(3)))
     three.perform(three.connection.receive("request", data, found.now), "request", data)
     assert order == [(3, 3)]
-    found.crossing.ready.discard(three.connection.state)
-    assert found.crossing.ready == {two.connection.state}  # and it ends before it is its turn
+    found.shared.ready.discard(three.connection.state.number)
+    assert found.shared.ready == {two.connection.state.number}  # and it ends before it is its turn
     two.close()
     assert order == [(3, 3), (1, 1)]
 
@@ -280,7 +280,7 @@ def test_a_rule_that_goes_lets_them_leave_and_one_that_stays_goes_on() -> None:
     two.ask(ask(5))
     found.replace("version: 1\nrules: []\n")
     assert order[3:] == [(1, 4), (2, 5)]
-    assert all(actor.connection.state.outlet["request"].bytes == 0 for actor in found.actors)
+    assert all(actor.connection.state.queues["request"].bytes == 0 for actor in found.actors)
 
 
 @slicings

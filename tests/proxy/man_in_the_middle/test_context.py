@@ -171,7 +171,7 @@ def test_15_a_rule_that_is_loaded_later_knows_the_topics_that_were_named_before(
     actor.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 0)
-    assert len(stage.crossing.questions) == 0
+    assert len(stage.shared.questions) == 0
 
 
 @slicings
@@ -196,15 +196,15 @@ def test_15_a_topic_is_matched_by_its_id_in_every_api_that_has_ids_alone(
     actor.ask(request(name, 1, version=version, **body), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (0, 1)
-    assert stage.crossing.questions.next(stage.crossing.topics, stage.now) == (ORDERS,)
+    assert stage.shared.questions.next(stage.shared.topics, stage.now) == (ORDERS,)
     assert [line for line in actor.said if "could not be decided" in line] == [
         "connection 1 (me@client:1): rule 'r' could not be decided: "
         "the name of a topic id is not known yet; no match, and counted"
     ]
-    stage.crossing.topics[ORDERS] = "orders"
+    stage.shared.topics[ORDERS] = "orders"
     actor.ask(request(name, 2, version=version, **body), chunks)
     assert (rule.matched, rule.unclear) == (1, 1)
-    assert stage.crossing.questions.next(stage.crossing.topics, stage.now) == ()
+    assert stage.shared.questions.next(stage.shared.topics, stage.now) == ()
 
 
 def test_15_a_response_whose_request_passed_before_the_rule_came_is_not_decided() -> None:
@@ -234,7 +234,7 @@ def test_15_a_hold_until_a_topic_wants_its_name_to_be_known() -> None:
     actor.ask(request("Heartbeat", 1, version=3))
     other.ask(request("Fetch", 1, version=13, **fetch(0, 0, 0)))
     assert actor.ids("request") == []
-    assert stage.crossing.questions.next(stage.crossing.topics, stage.now) == (ORDERS,)
-    stage.crossing.topics[ORDERS] = "orders"
+    assert stage.shared.questions.next(stage.shared.topics, stage.now) == (ORDERS,)
+    stage.shared.topics[ORDERS] = "orders"
     other.ask(request("Fetch", 2, version=13, **fetch(0, 0, 0)))
     assert actor.ids("request") == [1]

@@ -13,8 +13,8 @@ import trustme
 
 from barnabas.loop import run
 from barnabas.proxy.network.certificate_authority import minted
-from barnabas.proxy.network.read_buffers import Buffers, OneFrame
-from barnabas.proxy.network.relay import Link
+from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
+from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
 from tests.proxy.playbook import Actor, Stage, raw, request, response
@@ -45,7 +45,7 @@ def test_a_step_ends_with_the_frame_wherever_it_begins(
     actor = Stage(scenario, observed=observed).actor()
     actor.ask(HEARTBEAT)  # the first is never skimmed
     actor.ask(HEARTBEAT[:begun])
-    step = OneFrame(Buffers(), actor.connection, "request")
+    step = OneFrame(ReadBuffers(), actor.connection, "request")
     assert [step.done] == [False]
     left = read(actor, "request", step, HEARTBEAT[begun:] + HEARTBEAT + b"behind")
     assert step.done
@@ -61,7 +61,7 @@ def test_responses_too(begun: int) -> None:
     for _ in range(3):
         actor.ask(HEARTBEAT)
     actor.answer(BEAT + BEAT[:begun])
-    step = OneFrame(Buffers(), actor.connection, "response")
+    step = OneFrame(ReadBuffers(), actor.connection, "response")
     assert read(actor, "response", step, BEAT[begun:] + BEAT) == BEAT
     assert step.done
 
@@ -69,7 +69,7 @@ def test_responses_too(begun: int) -> None:
 @pytest.mark.parametrize("frame", [raw(b""), raw(b"x"), raw(b"\0\x0c\0\1"), raw(bytes(9))])
 def test_a_frame_that_nobody_can_read_is_one_too(frame: bytes) -> None:
     actor = Stage().actor()
-    step = OneFrame(Buffers(), actor.connection, "request")
+    step = OneFrame(ReadBuffers(), actor.connection, "request")
     assert read(actor, "request", step, frame + HEARTBEAT) == HEARTBEAT
     assert step.done
     assert actor.sent["request"] == frame
@@ -77,7 +77,7 @@ def test_a_frame_that_nobody_can_read_is_one_too(frame: bytes) -> None:
 
 def test_the_room_ends_where_the_shared_buffer_does() -> None:
     actor = Stage().actor()
-    shared = Buffers()
+    shared = ReadBuffers()
     large = raw(HEARTBEAT[4:] + bytes(2 * len(shared.current)))
     step = OneFrame(shared, actor.connection, "request")
     actor.ask(large[:4])
@@ -92,15 +92,15 @@ def test_the_room_ends_where_the_shared_buffer_does() -> None:
 # between real sockets
 
 
-async def paused(it: Running) -> Link:
-    await it.until(lambda: it.proxy.links and all(link.client.open for link in it.proxy.links))
-    (link,) = it.proxy.links
-    link.pause()
-    return link
+async def paused(it: Running) -> Relay:
+    await it.until(lambda: it.proxy.relays and all(relay.client.open for relay in it.proxy.relays))
+    (relay,) = it.proxy.relays
+    relay.pause()
+    return relay
 
 
-def frames(link: Link, direction: Direction) -> int:
-    return link.connection.state.inbound[direction].frames
+def frames(relay: Relay, direction: Direction) -> int:
+    return relay.connection.state.ingress[direction].frames
 
 
 async def still() -> None:
@@ -123,22 +123,22 @@ def test_nothing_is_read_from_a_paused_connection_but_what_steps_ask_for(
         broker_tls, client_tls = (broker, trusting) if encrypted else (None, None)
         async with running(echo_metadata, observed=False, broker_tls=broker_tls, tls=tls) as it:
             reader, writer = await it.connect(client_tls)
-            link = await paused(it)
+            relay = await paused(it)
             for number in (1, 2, 3, 4):
                 writer.write(request("Metadata", number))
             await still()
-            assert frames(link, "request") == 0
+            assert frames(relay, "request") == 0
             for number in (1, 2):
-                link.step("request")
-                await it.until(lambda: frames(link, "request") == number)  # noqa: B023
+                relay.step("request")
+                await it.until(lambda: frames(relay, "request") == number)  # noqa: B023
                 await still()
-                assert frames(link, "request") == number
-            assert frames(link, "response") == 0
-            link.step("response")
+                assert frames(relay, "request") == number
+            assert frames(relay, "response") == 0
+            relay.step("response")
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
             await still()
-            assert frames(link, "response") == 1
-            link.resume()
+            assert frames(relay, "response") == 1
+            relay.resume()
             for number in (2, 3, 4):
                 assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
             writer.close()
@@ -155,17 +155,17 @@ def test_a_connection_may_be_paused_before_it_is_there() -> None:
         async with running(echo_metadata, tls=Tls(client=minted(ca))) as it:
             host, port = it.proxy.address
             with socket.create_connection((host, port)) as sock:
-                await it.until(lambda: it.proxy.links)
-                (link,) = it.proxy.links
-                link.pause()  # while it waits for the client's part of the handshake
+                await it.until(lambda: it.proxy.relays)
+                (relay,) = it.proxy.relays
+                relay.pause()  # while it waits for the client's part of the handshake
                 reader, writer = await asyncio.open_connection(
                     sock=sock.dup(), ssl=trusting, server_hostname="localhost"
                 )
             writer.write(request("Metadata", 1))
-            await it.until(lambda: link.client.open)
+            await it.until(lambda: relay.client.open)
             await still()
-            assert frames(link, "request") == 0
-            link.resume()
+            assert frames(relay, "request") == 0
+            relay.resume()
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
             writer.close()
 
@@ -176,19 +176,19 @@ def test_a_step_waits_for_a_frame_that_has_not_come_and_is_over_then() -> None:
     async def main() -> None:
         async with running(echo_metadata) as it:
             reader, writer = await it.connect()
-            link = await paused(it)
-            link.step("request")
-            link.step("request")
+            relay = await paused(it)
+            relay.step("request")
+            relay.step("request")
             await still()
             writer.write(request("Metadata", 1)[:9])
             await still()
             writer.write(request("Metadata", 1)[9:] + request("Metadata", 2))
-            await it.until(lambda: frames(link, "request") == 1)
+            await it.until(lambda: frames(relay, "request") == 1)
             await still()
-            assert frames(link, "request") == 1
-            link.step("response")
+            assert frames(relay, "request") == 1
+            relay.step("response")
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            link.resume()
+            relay.resume()
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 2
             writer.close()
 
@@ -199,14 +199,14 @@ def test_pausing_again_calls_a_step_off_no_less_than_resuming() -> None:
     async def main() -> None:
         async with running(echo_metadata) as it:
             reader, writer = await it.connect()
-            link = await paused(it)
-            link.step("request")
-            link.resume()
-            link.pause()
+            relay = await paused(it)
+            relay.step("request")
+            relay.resume()
+            relay.pause()
             writer.write(request("Metadata", 1))
             await still()
-            assert frames(link, "request") == 0
-            link.resume()
+            assert frames(relay, "request") == 0
+            relay.resume()
             assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
             writer.close()
 
@@ -217,15 +217,15 @@ def test_a_frame_much_larger_than_the_buffer_goes_through_in_one_step() -> None:
     async def main() -> None:
         async with running(echo_metadata, observed=False) as it:
             reader, writer = await it.connect()
-            link = await paused(it)
+            relay = await paused(it)
             large = raw(request("Heartbeat", 1, group_id="g")[4:] + bytes(3_000_000))
             writer.write(large + request("Metadata", 2))
-            link.step("request")
-            inbound = link.connection.state.inbound["request"]
-            await it.until(lambda: inbound.frames == 1 and inbound.between)
+            relay.step("request")
+            ingress = relay.connection.state.ingress["request"]
+            await it.until(lambda: ingress.frames == 1 and ingress.between)
             await still()
-            assert frames(link, "request") == 1
-            link.resume()
+            assert frames(relay, "request") == 1
+            relay.resume()
             for number in (1, 2):
                 assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == number
             writer.close()
@@ -239,15 +239,15 @@ def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -
     async def main() -> None:
         async with running(echo_metadata, scenario) as it:
             _, writer = await it.connect()
-            await it.until(lambda: it.proxy.links)
+            await it.until(lambda: it.proxy.relays)
             writer.write(request("Metadata", 1))
             await it.until(lambda: it.proxy.rules.rules[0].fired)
-            (link,) = it.proxy.links
-            link.pause()
-            await it.until(lambda: link.connection.state.pairing.waiting)
+            (relay,) = it.proxy.relays
+            relay.pause()
+            await it.until(lambda: relay.connection.state.pairing.waiting)
             writer.close()
             await still()
-            assert it.proxy.links, "its end is not read either"
-            link.close()
+            assert it.proxy.relays, "its end is not read either"
+            relay.close()
 
     run(main())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
-from barnabas.proxy.network.reaper import Standstill
+from barnabas.proxy.network.reaper import Reaper
 from barnabas.proxy.network.tcp_info import acknowledged
 from tests.proxy.playbook import raw, request
 from tests.proxy.servers import SOON, Running, read_frame, reset_on_close, running
@@ -49,7 +49,7 @@ class Stopped:
 async def clog(it: Running, writer: asyncio.StreamWriter) -> int:
     """Send until the broker takes no more; how many bytes. None of them waits in this process."""
     sent = 0
-    while not any(link.broker.clogged for link in it.proxy.links):
+    while not any(relay.broker.clogged for relay in it.proxy.relays):
         frame = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(50_000))
         sent += len(frame)
         writer.write(frame)
@@ -72,9 +72,9 @@ def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
                 await it.until(lambda n=number: len(broker.writers) == n)  # type: ignore[misc]
                 if clogged:
                     await clog(it, writer)
-                (link,) = it.proxy.links
+                (relay,) = it.proxy.relays
                 writer.close()
-                await it.until(lambda x=link: not x.open)  # type: ignore[misc]
+                await it.until(lambda x=relay: not x.open)  # type: ignore[misc]
                 assert not it.proxy.connections
             assert sum("the broker stands still; closed" in line for line in it.said) == 3
             broker.end()
@@ -157,12 +157,12 @@ def test_one_that_a_person_has_paused_stays() -> None:
             _, writer = await it.connect()
             writer.write(request("Metadata", 1))
             await it.until(lambda: broker.writers)
-            (link,) = it.proxy.links
-            link.pause()
+            (relay,) = it.proxy.relays
+            relay.pause()
             writer.close()
             await asyncio.sleep(3 * LINGER)
             assert it.proxy.connections == 1
-            link.resume()
+            relay.resume()
             await it.until(lambda: not it.proxy.connections)
             broker.end()
 
@@ -209,25 +209,25 @@ def side(sock: socket.socket, **attributes: Any) -> Any:
 def test_a_byte_that_the_broker_takes_or_sends_begins_the_time_again(who: str) -> None:
     to_client, client = tcp_pair()
     to_broker, broker = tcp_pair()
-    link: Any = Stub(
+    relay: Any = Stub(
         client=side(to_client),
         broker=side(to_broker),
         paused=False,
-        connection=Stub(state=Stub(outlet={})),
+        connection=Stub(state=Stub(queues={})),
     )
-    standstill = Standstill(10.0)
+    reaper = Reaper(10.0)
     with to_client, to_broker, broker:
-        assert list(standstill.find([link], 0.0)) == []
-        assert list(standstill.find([link], 20.0)) == []  # the client is there
+        assert list(reaper.find([relay], 0.0)) == []
+        assert list(reaper.find([relay], 20.0)) == []  # the client is there
         client.close()
-        assert list(standstill.find([link], 30.0)) == []
-        assert list(standstill.find([link], 39.0)) == []
+        assert list(reaper.find([relay], 30.0)) == []
+        assert list(reaper.find([relay], 39.0)) == []
         before = acknowledged(to_broker)
         sender, receiver = (to_broker, broker) if who == "takes" else (broker, to_broker)
         sender.sendall(b"x")
         assert receiver.recv(1) == b"x"
         while who == "takes" and acknowledged(to_broker) == before:
             pass  # its system may take some ms to say so
-        assert list(standstill.find([link], 41.0)) == []
-        assert list(standstill.find([link], 50.0)) == []
-        assert list(standstill.find([link], 51.0)) == [link]
+        assert list(reaper.find([relay], 41.0)) == []
+        assert list(reaper.find([relay], 50.0)) == []
+        assert list(reaper.find([relay], 51.0)) == [relay]

@@ -17,7 +17,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
 from barnabas.proxy.connection.actions import Done, Finish, Left, Send
 from barnabas.proxy.connection.state import Limits
-from barnabas.proxy.network.relay import Link, Side
+from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.relay import Relay
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close, running
 
@@ -96,9 +97,9 @@ def test_both_sockets_are_kept_alive_as_kafka_does() -> None:
         async with running(echo_metadata) as it:
             _, writer = await it.connect()
             await it.until(lambda: it.proxy.connections)
-            (link,) = it.proxy.links
-            await it.until(lambda: link.client.open)
-            for side in (link.client, link.broker):
+            (relay,) = it.proxy.relays
+            await it.until(lambda: relay.client.open)
+            for side in (relay.client, relay.broker):
                 sock = side.transport.get_extra_info("socket")
                 assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
             writer.close()
@@ -111,13 +112,13 @@ def test_the_end_of_a_direction_is_met_once(
     runner: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ends: list[str] = []
-    original = Side.eof_received
+    original = Endpoint.eof_received
 
-    def counted(side: Side) -> bool:
+    def counted(side: Endpoint) -> bool:
         ends.append(side.direction)
         return original(side)
 
-    monkeypatch.setattr(Side, "eof_received", counted)
+    monkeypatch.setattr(Endpoint, "eof_received", counted)
     answer = asyncio.Event()
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -231,7 +232,7 @@ def test_what_ends_a_direction_comes_last() -> None:
     """Or it would close the connection before what was decided with it is sent and in the capture."""
     order: list[str] = []
 
-    class Told(Link):
+    class Told(Relay):
         def __init__(self) -> None:
             transport = SimpleNamespace(write=lambda data: order.append(f"sent {data!r}"))
             self.client = self.broker = cast(Any, SimpleNamespace(open=True, transport=transport))
@@ -239,7 +240,7 @@ def test_what_ends_a_direction_comes_last() -> None:
             self._done = lambda exchange: order.append("done")
             self._ready = lambda: None
 
-        def _half_close(self, side: Side) -> None:
+        def _half_close(self, side: Endpoint) -> None:
             order.append("finished")
 
     exchange = Exchange(0, 1, "c", None, None, 3, 1, 7, 20)

@@ -18,8 +18,8 @@ import pytest
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.edits.topology import Node
+from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import Side
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from tests.proxy.playbook import raw, request, response
@@ -86,12 +86,13 @@ def test_that_nothing_can_be_accepted_is_said_now_and_then(
     async def main() -> None:
         async with running(None) as it:
             now = it.proxy._loop.time()
-            monkeypatch.setattr(it.proxy, "_loop", clock := FakeClock(now))
+            acceptor = it.proxy._acceptor
+            monkeypatch.setattr(acceptor, "_loop", clock := FakeClock(now))
             full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
             before = len(it.said)
             for step in range(300):  # a quarter of a second each
                 clock.now = now + step * 0.25
-                it.proxy._accept(full, node)  # type: ignore[arg-type]
+                acceptor._accept(full, node)  # type: ignore[arg-type]
             monkeypatch.undo()
             said = it.said[before:]
             assert full.tries == 300
@@ -245,20 +246,20 @@ def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
 ) -> None:
     """Stopping may find one whose sockets are made, while its task has not heard of it yet: nothing
     that comes for it later may meet the socket that is gone."""
-    made = Side.connection_made
+    made = Endpoint.connection_made
 
     async def main() -> None:
         async with running(echo_metadata) as it:
             given_up: list[asyncio.Task[None]] = []
 
-            def give_up(side: Side, transport: asyncio.BaseTransport) -> None:
+            def give_up(side: Endpoint, transport: asyncio.BaseTransport) -> None:
                 made(side, transport)
                 if side.direction == "request":
                     given_up.extend(it.proxy._tasks)
                     for task in given_up:
                         task.cancel()
 
-            monkeypatch.setattr(Side, "connection_made", give_up)
+            monkeypatch.setattr(Endpoint, "connection_made", give_up)
             reader, writer = await it.connect()
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             await asyncio.wait(given_up)
@@ -323,7 +324,7 @@ def test_stopping_does_not_cut_a_response_in_two() -> None:
             await asyncio.wait_for(half.wait(), SOON)
             assert await asyncio.wait_for(reader.readexactly(100), SOON) == frame[:100]
             stopping = asyncio.create_task(it.proxy.stop())
-            await it.until(lambda: not it.proxy._listeners)
+            await it.until(lambda: not it.proxy._acceptor._listeners)
             rest.set()
             assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
             await stopping

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from barnabas.proxy.network.timer import MS, Alarm
+from barnabas.proxy.network.timer import MS, Timer
 
 
 class Loop:
@@ -41,17 +41,17 @@ class Loop:
             handle._run()
 
 
-def made(loop: Loop, ring: Callable[[], None]) -> Alarm:
-    return Alarm(cast("asyncio.AbstractEventLoop", loop), lambda: loop.now, ring)
+def made(loop: Loop, ring: Callable[[], None]) -> Timer:
+    return Timer(cast("asyncio.AbstractEventLoop", loop), lambda: loop.now, ring)
 
 
 def rung(off: int, *moments: int | None) -> tuple[list[int], Loop]:
-    """When an alarm rings that is set to these moments one after the other."""
+    """When a timer rings that is set to these moments one after the other."""
     loop = Loop(off)
     found: list[int] = []
-    alarm = made(loop, lambda: found.append(loop.now))
+    timer = made(loop, lambda: found.append(loop.now))
     for moment in moments:
-        alarm.set(moment)
+        timer.set(moment)
     loop.run()
     return found, loop
 
@@ -85,9 +85,9 @@ def test_it_can_be_set_when_it_rings() -> None:
 
     def ring() -> None:
         found.append(loop.now)
-        alarm.set(None if len(found) == 3 else loop.now + MS)
+        timer.set(None if len(found) == 3 else loop.now + MS)
 
-    alarm = made(loop, ring)
-    alarm.set(MS)
+    timer = made(loop, ring)
+    timer.set(MS)
     loop.run()
     assert found == [MS, 2 * MS, 3 * MS]

@@ -7,7 +7,7 @@ import pytest
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.fastpath.test_header_walk import chunks_forwarded
+from tests.proxy.connection.test_header_walk import chunks_forwarded
 from tests.proxy.fastpath.test_prefix_cache import heartbeat
 from tests.proxy.faults.given import beat
 from tests.proxy.playbook import Actor, Stage, request, response

@@ -13,8 +13,8 @@ from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.relay import clock
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads

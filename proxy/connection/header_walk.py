@@ -9,27 +9,24 @@ waits.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
 from barnabas.captures.kafka.exchange import Pending
-
-if TYPE_CHECKING:
-    from barnabas.proxy.connection.state import State
+from barnabas.proxy.connection.state import State
 
 _REQUEST = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number, see `plan.code`; the correlation id."""
 _RESPONSE = struct.Struct(">ii").unpack_from
 
 
-def skim_requests(state: State, data: memoryview, now: int) -> int:
+def walk_requests(state: State, data: memoryview, now: int) -> int:
     """Pass requests; each that expects a response is entered among those that wait."""
-    inbound = state.inbound["request"]
+    ingress = state.ingress["request"]
     end = len(data)
-    at = inbound.passing
+    at = ingress.missing
     if at >= end:
-        inbound.passing = at - end
+        ingress.missing = at - end
         return end
-    inbound.passing = 0
+    ingress.missing = 0
     find = state.familiar.get
     waiting = state.pairing.waiting
     room = state.limits.waiting - len(waiting)
@@ -46,23 +43,23 @@ def skim_requests(state: State, data: memoryview, now: int) -> int:
             room -= 1
         else:
             state.tally.note(key, None)
-        inbound.frames += 1
+        ingress.frames += 1
         at += 4 + size
         if at >= end:
-            inbound.passing = at - end
+            ingress.missing = at - end
             return end
     return at
 
 
-def skim_responses(state: State, data: memoryview, now: int) -> int:
+def walk_responses(state: State, data: memoryview, now: int) -> int:
     """Pass responses that come in the order of their requests."""
-    inbound = state.inbound["response"]
+    ingress = state.ingress["response"]
     end = len(data)
-    at = inbound.passing
+    at = ingress.missing
     if at >= end:
-        inbound.passing = at - end
+        ingress.missing = at - end
         return end
-    inbound.passing = 0
+    ingress.missing = 0
     find = state.quiet.get
     waiting = state.pairing.waiting
     key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
@@ -81,9 +78,9 @@ def skim_responses(state: State, data: memoryview, now: int) -> int:
             key, arrived, count = pending.key, pending.arrived, 0
         count += 1
         at += 4 + size
-        inbound.frames += 1
+        ingress.frames += 1
         if at >= end:
-            inbound.passing = at - end
+            ingress.missing = at - end
             at = end
             break
     if count:

@@ -100,8 +100,8 @@ def test_both_paths_agree_on_any_traffic_in_any_slices(
         assert actor.stage.tally.rows() == runs[0].stage.tally.rows()
         assert actor.stage.totals == runs[0].stage.totals
         assert actor.connection.idle
-        for direction, inbound in actor.connection.state.inbound.items():
-            assert inbound.frames == runs[0].connection.state.inbound[direction].frames
+        for direction, ingress in actor.connection.state.ingress.items():
+            assert ingress.frames == runs[0].connection.state.ingress[direction].frames
     assert sum(row.count for row in runs[0].stage.tally.rows()) == sum(map(len, rounds))
 
 

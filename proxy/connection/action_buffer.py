@@ -1,0 +1,122 @@
+"""The actions of the present call, in order, and the account of exchanges that some of them report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.exchange_builder import outcome
+from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
+from barnabas.proxy.connection.state import State
+from barnabas.proxy.rules.rule import SAID
+from barnabas.specs.frames import Direction
+
+
+class ActionBuffer:
+    """What one connection asks for until its call returns."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.actions: list[Action] = []
+        self.append = self.actions.append
+        self._piece: tuple[int, int, int] | None = None
+        """The last piece of the chunk that is sent: its index here, its start, its end."""
+
+    def begin(self) -> None:
+        """Forget those of the last call."""
+        self.actions = []
+        self.append = self.actions.append
+        self._piece = None
+
+    def send(self, direction: Direction, data: bytes) -> None:
+        """Send bytes that are not a piece of the present chunk."""
+        self._piece = None
+        self.append(Send(direction, data))
+
+    def send_piece(self, direction: Direction, data: memoryview, start: int, end: int) -> None:
+        """Send a piece of the present chunk; pieces that touch become one action."""
+        if self._piece is not None and self._piece[2] == start:
+            index, first, _ = self._piece
+            self.actions[index] = Send(direction, data[first:end])
+            self._piece = (index, first, end)
+        else:
+            self._piece = (len(self.actions), start, end)
+            self.append(Send(direction, data[start:end]))
+
+    def cut(self, direction: Direction, at: int, comment: dict[str, Any]) -> None:
+        """A comment for the capture, behind this many bytes of the present chunk."""
+        self.append(Cut(direction, at, comment))
+
+    def say(self, text: str) -> None:
+        """A line for the person."""
+        self.append(Say(f"{self._state.name}: {text}"))
+
+    def abort(self, reason: str, *, reset: bool = False) -> None:
+        """Close both sides now."""
+        self._state.over = True
+        self._piece = None
+        self.append(Abort(reason, reset))
+
+    def give_up(self, reason: str) -> None:
+        """Close both sides now, and tell the person why."""
+        self.say(f"{reason}; connection closed")
+        self.abort(reason)
+
+    def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
+        """A frame passes that nobody could read: count it, say so in log and capture."""
+        self.unread(direction, ordinal, at, reason)
+        if self._state.totals.undecoded <= SAID:
+            self.say(f"{direction} passed on undecoded: {reason}")
+
+    def unread(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
+        """Nobody could read a frame: count it, say so in the capture."""
+        self._state.totals.undecoded += 1
+        self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
+
+    def withhold(
+        self, pending: Pending | None, ordinal: int, at: int, size: int, reason: str, now: int
+    ) -> None:
+        """A response that has come (pending: to what, if to anything) may not pass: close both sides, say
+        why in words, log and capture."""
+        note = "response not sent on: connection closed"
+        self.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
+        if pending is not None:
+            self.done(pending, size, came=now, note=note)
+        self.give_up(reason)
+
+    def done(
+        self,
+        pending: Pending,
+        response_size: int | None = None,
+        response_body: bytes | None = None,
+        *,
+        came: int | None = None,
+        left: int | None = None,
+        rules: tuple[str, ...] = (),
+        note: str = "",
+    ) -> None:
+        """An exchange is over: count it, and report it if somebody watches."""
+        state = self._state
+        state.tally.note(pending.key, None if left is None else left - pending.arrived)
+        state.kept -= len(pending.body or b"")
+        if not state.observed:
+            pending.body = None
+            return
+        exchange = outcome(
+            pending,
+            connection=state.number,
+            client_address=state.client,
+            broker=state.broker,
+            received=came,
+            answered=left,
+            response_size=response_size,
+            response_body=response_body,
+            rules=rules,
+            note=note,
+        )
+        pending.body = None
+        if exchange.request_size > state.limits.copy:
+            exchange.leave_out("request")
+        if (exchange.response_size or 0) > state.limits.copy:
+            exchange.leave_out("response")
+        self.append(Done(exchange))

@@ -1,0 +1,170 @@
+"""Takes the bytes of a direction apart into frames, and lets each pass as it comes or collects it whole."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from barnabas.captures.writing.masked_flow import Hidden
+from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.actions import Hide
+from barnabas.proxy.connection.ingress import Mode
+from barnabas.proxy.connection.state import State
+from barnabas.specs.frames import Direction, Short
+from barnabas.specs.malformed import Malformed
+
+HEAD: Final = 64 << 10
+"""A request's header is read no further than this; a client id and its tags need far less."""
+
+_SIZE = struct.Struct(">i")
+
+
+class Handler(Protocol):
+    """What becomes of the frames of a direction."""
+
+    def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
+        """The first bytes of a frame: whether it must be whole before it leaves.
+
+        Raises Short if its header is not complete, Malformed if it can't be read.
+        """
+
+    def unreadable(self, view: memoryview | bytes, now: int) -> bool:
+        """The first bytes of a frame whose header can't be read: whether it must be whole."""
+
+    def passed(self, frame: bytes | None, now: int) -> None:
+        """A frame that passed as it came is through; `frame` is its copy, if one was made."""
+
+    def whole(self, frame: bytes, now: int, at: int) -> None:
+        """A frame that was collected is complete."""
+
+
+class Framing:
+    """The frames of both directions of a connection."""
+
+    def __init__(
+        self, state: State, actions: ActionBuffer, handlers: Mapping[Direction, Handler]
+    ) -> None:
+        self.state = state
+        self.actions = actions
+        self.handlers = handlers
+
+    def take(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
+        """Take the bytes of a chunk from an offset on, up to the end of a frame at most.
+
+        Returns the offset behind them.
+        """
+        ingress = self.state.ingress[direction]
+        if not ingress.missing:
+            return self._begin(direction, data, at, now)
+        end = min(at + ingress.missing, len(data))
+        ingress.missing -= end - at
+        if ingress.mode is Mode.PASSING:
+            self.actions.send_piece(direction, data, at, end)
+            if ingress.copy is not None:
+                ingress.copy += data[at:end]
+        else:
+            ingress.buffer += data[at:end]
+        if not ingress.missing:
+            self._end(direction, now, end)
+        return end
+
+    def cut_off(self, direction: Direction) -> None:
+        """No more will come: a response that has begun will never be complete."""
+        ingress = self.state.ingress[direction]
+        if ingress.missing and direction == "response" and ingress.pending is not None:
+            self.actions.done(ingress.pending, note="response cut off")
+
+    def _begin(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
+        """The first bytes of a frame (perhaps with some from before): decide how it will travel."""
+        state, ingress = self.state, self.state.ingress[direction]
+        before = len(ingress.buffer)
+        view: memoryview | bytes = data[at:]
+        if before:
+            ingress.buffer += data[at : at + HEAD]
+            if len(ingress.buffer) < ingress.enough:
+                return min(len(data), at + HEAD)
+            view = bytes(ingress.buffer)
+        if len(view) < 4:
+            ingress.enough = 4
+            ingress.wait(Mode.HEADER, view)
+            return at + len(view) - before
+        size: int = _SIZE.unpack_from(view)[0]
+        if not 0 <= size <= state.limits.frame:
+            self._reject(direction, bytes(view[:4]), size)
+            return at
+        ingress.size = size
+        ingress.hidden = None
+        have = min(len(view), 4 + size)
+        handler = self.handlers[direction]
+        try:
+            collect = handler.begin(view, have, now, at)
+        except (Short, Malformed) as problem:
+            if isinstance(problem, Short) and have < HEAD:
+                # a header may come in tiny pieces, and is read from its beginning each time
+                ingress.enough = min(have + 1 + have // 4, 4 + size, HEAD)
+                ingress.wait(Mode.HEADER, view[:have])
+                return at + have - before
+            short = isinstance(problem, Short)
+            reason = "a header of over 64 KiB" if short else state.why(problem)
+            self.actions.flag(direction, ingress.frames, at, reason)
+            collect = handler.unreadable(view, now)
+        if state.over:
+            return at
+        ingress.frames += 1
+        at += have - before
+        missing = 4 + size - have
+        if collect:
+            ingress.wait(Mode.COLLECTING, view[:have], missing)
+        else:
+            if state.observed and size <= state.limits.copy:
+                ingress.copy = bytearray(view[:have])
+            if before:
+                self.actions.send(direction, bytes(view[:have]))
+            else:
+                self.actions.send_piece(direction, data, at - have, at)
+            ingress.pass_on(missing)
+        if not missing:
+            self._end(direction, now, at)
+        return at
+
+    def _end(self, direction: Direction, now: int, at: int) -> None:
+        """The last byte of a frame has come; `at` is the offset behind it."""
+        ingress, handler = self.state.ingress[direction], self.handlers[direction]
+        if ingress.mode is Mode.PASSING:
+            copy, ingress.copy = ingress.copy, None
+            handler.passed(None if copy is None else bytes(copy), now)
+            return
+        frame = ingress.take()
+        if ingress.hidden is not None:
+            hidden = Hidden(at, len(frame), ingress.frames - 1, *ingress.hidden)
+            self.actions.append(Hide(direction, hidden))
+        handler.whole(frame, now, at)
+
+    def _reject(self, direction: Direction, first: bytes, size: int) -> None:
+        state = self.state
+        broker = "the bootstrap broker" if state.broker is None else f"broker {state.broker}"
+        peer = f"client {state.client}" if direction == "request" else broker
+        other = foreign(first)
+        if other:
+            what = f"{peer} speaks {other}, not Kafka in plain text"
+        elif size < 0:
+            what = f"{peer} sent a frame of negative size {size}"
+        else:
+            what = f"{peer} sent a frame of {size} bytes; the most is {state.limits.frame}"
+        self.actions.give_up(what)
+
+
+def foreign(first: bytes) -> str | None:
+    """What another protocol's first bytes are, where they would be the size of a frame.
+
+    >>> foreign(b"GET "), foreign(bytes.fromhex("16030100")), foreign(bytes(4))
+    ('HTTP', 'TLS', None)
+    """
+    if first[:2] == b"\x16\x03":
+        return "TLS"
+    if first[:2] == b"\x15\x03":
+        return "a TLS alert"
+    if first[:4] in (b"GET ", b"POST", b"PUT ", b"HEAD", b"OPTI", b"DELE", b"PATC", b"HTTP"):
+        return "HTTP"
+    return None

@@ -1,0 +1,76 @@
+"""A whole frame that is to leave: what it is, and how it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.writing.masking import UNSOLICITED
+from barnabas.proxy.effects import HangUp, Pieces
+from barnabas.proxy.matching.message import Message
+
+OVERHEAD: Final = 1 << 10
+"""What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
+
+
+class Reply(Enum):
+    """What comes back for a request."""
+
+    WANTED = "wanted"
+    NONE = "none"
+    """Nothing: it leaves as a Produce with acks=0."""
+    UNWANTED = "unwanted"
+    """A response that the client does not wait for: the request came with acks=0 and leaves otherwise."""
+
+
+@dataclass(slots=True)
+class Delivery:
+    """How a frame leaves, and how far that has come."""
+
+    not_before: int = 0
+    late: bool = False
+    accounted: bool = False
+    """Its exchange is accounted for already."""
+    copies: int = 0
+    """How many times more it leaves."""
+    pieces: Pieces | None = None
+    gone: int = 0
+    """How many of its bytes have left, in pieces: nothing may come in between."""
+    half_close: bool = False
+    """This direction ends with it."""
+    hang_up: HangUp | None = None
+    """The connection ends with it."""
+
+
+@dataclass(slots=True, eq=False)
+class OutgoingFrame:
+    """A frame with its size prefix, and the exchange that it belongs to."""
+
+    data: bytes
+    ordinal: int
+    """The frame's number among those that arrived in its direction; -1 if the proxy made it."""
+    arrived: int
+    pending: Pending | None = None
+    reply: Reply = Reply.WANTED
+    message: Message | None = None
+    response_body: bytes | None = None
+    changed: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    delivery: Delivery = field(default_factory=Delivery)
+
+    @property
+    def cost(self) -> int:
+        """Bytes of memory that it takes while it waits."""
+        return OVERHEAD + len(self.data)
+
+    @property
+    def kind(self) -> tuple[int, int]:
+        """Key and version of what is in it, as `barnabas.captures.writing.masking` has them."""
+        pending, message = self.pending, self.message
+        if pending is None and message is not None:  # of a dialect
+            return message.key, message.version
+        if pending is None:
+            return UNSOLICITED, -1
+        return pending.key, pending.version

@@ -1,0 +1,104 @@
+"""Accepts connections: the listeners of a proxy, each in front of one node."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from barnabas.captures.tcp.headers import endpoint_text
+from barnabas.proxy.edits.topology import Address, Node, NoPort
+from barnabas.proxy.network.sockets import address_of, listen
+
+AGAIN: Final = 0.5
+"""Seconds until connections are accepted again, if they could not be."""
+
+QUIET: Final = 30.0
+"""Seconds for which it is not said again that they can't."""
+
+
+class Acceptor:
+    """The listeners of one proxy; `accepted` gets a client's socket, its address, and the node it wants."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        accepted: Callable[[socket.socket, Address, Node], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._loop = loop
+        self._accepted = accepted
+        self._say = say
+        self._listeners: list[socket.socket] = []
+        self._used: set[int] = set()
+        self._unsaid = 0
+        """How often no connection could be accepted, and nothing was said of it."""
+        self._quiet_until = 0.0
+
+    def serve(self, listener: socket.socket, node: Node) -> None:
+        """Accept whoever comes by this listener."""
+        listener.setblocking(False)
+        self._listeners.append(listener)
+        self._loop.add_reader(listener, self._accept, listener, node)
+        self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
+
+    def open(self, node: Node, host: str, ports: Sequence[int]) -> Address:
+        """Listen for a node on one of these ports, 0 for one that the system chooses. Raises NoPort.
+
+        The port of a node's id is taken if that is free: the first is the one of id 0.
+        """
+        preferred = [] if node.id is None or ports == (0,) else [ports[0] + node.id]
+        for port in (*preferred, *ports):
+            if port in self._used or (port and port not in ports):
+                continue
+            try:
+                listener = listen((host, port))
+            except OSError:
+                continue
+            node.listen = address_of(listener.getsockname())
+            self._used.add(node.listen[1])
+            self.serve(listener, node)
+            return node.listen
+        raise NoPort(
+            f"no port is free in {ports[0]}-{ports[-1]} for {node.name} ({node.place}): "
+            "widen --broker-ports"
+        )
+
+    def close(self) -> None:
+        """Listen no more."""
+        for listener in self._listeners:
+            self._loop.remove_reader(listener)
+            listener.close()
+        self._listeners.clear()
+
+    def _accept(self, listener: socket.socket, node: Node) -> None:
+        while True:
+            try:
+                client, peer = listener.accept()
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError as problem:
+                # no descriptors left, mostly: trying again at once would only spin
+                self._not_accepted(node, problem)
+                self._loop.remove_reader(listener)
+                self._loop.call_later(AGAIN, self._accept_again, listener, node)
+                return
+            client.setblocking(False)
+            self._accepted(client, address_of(peer), node)
+
+    def _not_accepted(self, node: Node, problem: OSError) -> None:
+        """Say it now and then only: it may go on for hours, several times a second."""
+        self._unsaid += 1
+        if self._loop.time() >= self._quiet_until:
+            self._quiet_until = self._loop.time() + QUIET
+            more = f" ({self._unsaid} times since it was last said)" if self._unsaid > 1 else ""
+            self._say(
+                f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}; "
+                f"they wait{more}"
+            )
+            self._unsaid = 0
+
+    def _accept_again(self, listener: socket.socket, node: Node) -> None:
+        if listener in self._listeners:
+            self._loop.add_reader(listener, self._accept, listener, node)
