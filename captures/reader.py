@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import (
@@ -36,7 +37,6 @@ from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked,
 from barnabas.captures.tcp.fast_headers import Usual, usual
 from barnabas.captures.tcp.flow import Data, Gap
 from barnabas.captures.tcp.headers import Segment as TcpSegment
-from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.captures.tcp.mid_stream import Rests, introduction
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler

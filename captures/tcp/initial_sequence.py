@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.tcp.flow import GRACE, MODULUS, signed_distance
-from barnabas.captures.tcp.headers import ACK, SYN, Endpoint, Segment
+from barnabas.captures.tcp.headers import ACK, SYN, Segment
 
 WAIT_NS: Final = 1_000_000_000
 """So long, by the capture's clock, the SYNs are waited for: the next segment behind it ends the wait."""

@@ -9,12 +9,13 @@ import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp.bytes_needed import UNHEARD, Demands
 from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.fast_reassembly import Lane, skim
 from barnabas.captures.tcp.flow import MODULUS, Data, Flow, Gap
-from barnabas.captures.tcp.headers import ACK, SYN, Endpoint, Segment
+from barnabas.captures.tcp.headers import ACK, SYN, Segment
 from barnabas.captures.tcp.initial_sequence import Beginning, Held
 
 PATIENCE: Final = 1 << 20
