@@ -31,7 +31,7 @@ from barnabas.captures.files.pcapng import (
     Truncated,
     each,
 )
-from barnabas.captures.kafka.protocol_detection import Kind, Recognition
+from barnabas.captures.kafka.framing.protocol_detection import Kind, Recognition
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Note, Opened
 from barnabas.captures.tcp.fast_headers import Usual, usual

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.captures.kafka.conversation import NOT_CAPTURED
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
+from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
 from barnabas.specs.keys import PRODUCE
 
 HOLDS: Final = (

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from barnabas.captures.kafka.conversation import facts_of
-from barnabas.captures.kafka.draft_pairing import Asked, Talk
-from barnabas.captures.kafka.exchange import Exchange, Pending
-from barnabas.captures.kafka.exchange_builder import outcome
-from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of
+from barnabas.captures.kafka.pairing.draft_pairing import Asked, Talk
+from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.specs.drafts import Draft
 from barnabas.specs.drafts.keys import of_key
@@ -187,7 +187,7 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
 
 def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
     opened = known.opened
-    return outcome(
+    return build_exchange(
         pending,
         connection=opened.connection,
         client_address=opened.comment.get("client", opened.client),

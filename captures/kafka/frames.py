@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.captures.kafka.conversation import facts_of, head_of
-from barnabas.captures.kafka.exchange import LIMIT, iso
-from barnabas.captures.kafka.frame_resync import Asked, Search
-from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.framing.frame_resync import Asked, Search
+from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of, head_of
+from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.mid_stream import first_frames
 from barnabas.specs.frames import Direction

@@ -28,7 +28,7 @@ from barnabas.captures.files.pcapng import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.protocol_detection import Kind
+from barnabas.captures.kafka.framing.protocol_detection import Kind
 from barnabas.captures.reader import Join, document, meta_of
 from barnabas.captures.tcp.events import Closed, Event, Lost, Opened
 from barnabas.captures.tcp.packets import Packets

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.captures.kafka.draft_pairing import Talk
+from barnabas.captures.kafka.pairing.draft_pairing import Talk
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.writing.masked_flow import Hidden

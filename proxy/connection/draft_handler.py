@@ -2,14 +2,14 @@
 
 It takes the place of `barnabas.proxy.connection.requests` and `barnabas.proxy.connection.responses` on such a
 connection. A way is a direction of bytes; whether a frame in it is a request or an answer,
-`barnabas.captures.kafka.draft_pairing` says: in central coordination what the client has connected to asks,
-too, and rules see that as a request.
+`barnabas.captures.kafka.pairing.draft_pairing` says: in central coordination what the client has connected
+to asks, too, and rules see that as a request.
 """
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.draft_pairing import Answer, Asked, Talk
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, Talk
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.egress import Departures
 from barnabas.proxy.connection.send_queue import Item
 from barnabas.proxy.connection.state import State

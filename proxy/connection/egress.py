@@ -11,8 +11,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
-from barnabas.captures.kafka.conversation import CUT_OFF
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.conversation import CUT_OFF
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.writing.masking import UNSOLICITED
 from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.send_queue import Held, Item, Window

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.effects import Aside, Gather, HangUp, Pieces
 from barnabas.proxy.matching.message import Message
 

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.captures.kafka.exchange import Pairing, Pending
-from barnabas.captures.kafka.exchange_builder import outcome
+from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
@@ -300,7 +300,7 @@ class State:
         if not self.observed:
             pending.body = None
             return
-        exchange = outcome(
+        exchange = build_exchange(
             pending,
             connection=self.number,
             client_address=self.client,

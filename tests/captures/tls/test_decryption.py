@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.protocol_detection import Recognition
+from barnabas.captures.kafka.framing.protocol_detection import Recognition
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.headers import Segment

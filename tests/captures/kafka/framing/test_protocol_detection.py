@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.protocol_detection import HELD, HELD_IN_ALL, Recognition
+from barnabas.captures.kafka.framing.protocol_detection import HELD, HELD_IN_ALL, Recognition
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.captures.tcp.headers import Segment

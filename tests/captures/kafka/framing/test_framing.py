@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.framing.frame_resync import Search
+from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing
 from tests.captures.traffic import request
 
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka import inference
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import Framing
-from barnabas.captures.kafka.inference import Inferred, inferred
+from barnabas.captures.kafka.framing import inference
+from barnabas.captures.kafka.framing.frame_resync import Search
+from barnabas.captures.kafka.framing.framing import Framing
+from barnabas.captures.kafka.framing.inference import Inferred, inferred
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
 from tests.captures.traffic import (

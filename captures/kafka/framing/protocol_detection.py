@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.frame_resync import Search
+from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import OPPOSITE, Direction
 from barnabas.specs.registry import NAMES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.frame_resync import LONGEST, Place, Search
+from barnabas.captures.kafka.framing.frame_resync import LONGEST, Place, Search
 from tests.captures.traffic import produce, request, response
 
 ASK = request(7, 3, 1, topics=[{"name": "orders"}])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.kafka.draft_pairing import Answer, Asked, Talk
+from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, Talk
 from barnabas.peers.central_coordination import wire as central
 from barnabas.peers.consumer_rewrite import wire as rewrite
 from barnabas.specs.drafts import draft
