@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.captures.kafka.pairing.draft_pairing import Talk
+from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.writing.masked_flow import Hidden
@@ -91,7 +91,7 @@ class Connection:
             self.requests = Requests(self.state, self.departures)
             self.responses = Responses(self.state, self.departures, self.requests)
         else:
-            talk = Talk(plan.dialect)
+            talk = DraftPairing(plan.dialect)
             self.requests = Way(self.state, self.departures, "request", talk)
             self.responses = Way(self.state, self.departures, "response", talk)
         self.wake: int | None = None

@@ -8,7 +8,7 @@ to asks, too, and rules see that as a request.
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, Talk
+from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, DraftPairing
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.egress import Departures
 from barnabas.proxy.connection.send_queue import Item
@@ -31,7 +31,9 @@ class Way:
     refused = ""
     """... nothing is refused for its version, ..."""
 
-    def __init__(self, state: State, departures: Departures, direction: Direction, talk: Talk):
+    def __init__(
+        self, state: State, departures: Departures, direction: Direction, talk: DraftPairing
+    ):
         self.state = state
         self.departures = departures
         self.direction = direction

@@ -15,7 +15,7 @@ from barnabas.captures.checks.drafts.reading import central_step
 from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory, weight
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
 
 HOLDS: Final = "the draft central-coordination; groups all of whose RegisterConsumer were seen"

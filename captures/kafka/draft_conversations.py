@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of
-from barnabas.captures.kafka.pairing.draft_pairing import Asked, Talk
+from barnabas.captures.kafka.pairing.draft_pairing import Asked, DraftPairing
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
@@ -79,14 +79,14 @@ class _Conversation:
     """One connection."""
 
     opened: Opened
-    talk: Talk
+    pairing: DraftPairing
     framings: dict[Direction, Framing] = field(
         default_factory=lambda: {"request": Framing(), "response": Framing()}
     )
 
 
 @dataclass(slots=True)
-class Dialects:
+class DraftConversations:
     """All connections of a capture, read as of one draft. Memory is bounded by what is under way."""
 
     draft: Draft
@@ -111,7 +111,7 @@ class Dialects:
 
     def _event(self, event: Event) -> Iterator[Exchange]:
         if isinstance(event, Opened):
-            self._open[event.connection] = _Conversation(event, Talk(self.draft))
+            self._open[event.connection] = _Conversation(event, DraftPairing(self.draft))
         elif event.connection not in self._open:
             return
         elif isinstance(event, Closed):
@@ -128,28 +128,28 @@ class Dialects:
 
 
 def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
-    for waiting in known.talk.waiting.values():
+    for waiting in known.pairing.waiting.values():
         for asked in waiting:
             yield _over(known, asked.reason, note=f"no response: {how}")
 
 
 def _frame(known: _Conversation, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
     """The exchange that is over with a frame. Raises Malformed, LookupError."""
-    facts, found = facts_of(frame), known.talk.frame(direction, frame.data)
+    facts, found = facts_of(frame), known.pairing.frame(direction, frame.data)
     never, note = facts.get("left") == "never", facts.get("note", "")
     rules = tuple(facts.get("rules", ()))
     if isinstance(found, Asked):
         found.reason = _begun(known, found, frame)
         found.reason.rules = rules
         if never:
-            known.talk.forget(found)
+            known.pairing.forget(found)
             yield _over(known, found.reason, note=note)
         return
     pending: Pending = found.asked.reason
     pending.note = found.error  # behind an error in the header stands nothing
     body = None if found.error or never else found.body
     if body is not None:
-        known.talk.response(found.asked, body)
+        known.pairing.response(found.asked, body)
     yield _over(
         known,
         pending,
@@ -168,7 +168,7 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
     try:
         api(asked.key).request.codec(asked.version).decode(asked.body)
     except (Malformed, LookupError):
-        known.talk.forget(asked)
+        known.pairing.forget(asked)
         raise
     return Pending(
         asked.correlation_id,
