@@ -17,13 +17,13 @@ from barnabas.captures.files.pcapng import (
     Packet,
     Run,
 )
-from barnabas.captures.kafka.framing.protocol_detection import Kind, Recognition
+from barnabas.captures.kafka.framing.protocol_detection import Kind, ProtocolDetection
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Opened
 from barnabas.captures.tcp.fast_headers import Usual, usual
 from barnabas.captures.tcp.flow import Data, Gap
 from barnabas.captures.tcp.headers import Segment as TcpSegment
-from barnabas.captures.tcp.mid_stream import Rests, introduction
+from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler
 from barnabas.captures.tls.decryption import Decryption
@@ -57,10 +57,10 @@ class Join:
         self.ours = ours
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
-        self._recognition = Recognition(base, left_out, renumbers=numbers is None)
+        self._recognition = ProtocolDetection(base, left_out, renumbers=numbers is None)
         self._decryption = decryption
         self._linked = linked
-        self._rests = Rests()
+        self._rests = MidStream()
 
     @property
     def highest(self) -> int:

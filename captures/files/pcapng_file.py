@@ -28,7 +28,7 @@ from barnabas.captures.files.pcapng import (
     each,
     read_block,
 )
-from barnabas.captures.files.read_buffer import Window
+from barnabas.captures.files.read_buffer import ReadBuffer
 
 
 def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
@@ -39,7 +39,7 @@ def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
 def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
     """The same, with the plain packets in runs. Each is valid until the next is asked for."""
     size = _size(file)
-    window = Window(file)
+    window = ReadBuffer(file)
     if not window.has(1):
         raise CaptureError(0, "the file is empty")
     window.has(AROUND)
@@ -75,7 +75,7 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
         yield Truncated(window.before + window.at)
 
 
-def _run(window: Window, layout: Layout, interfaces: list[Interface]) -> Run | None:
+def _run(window: ReadBuffer, layout: Layout, interfaces: list[Interface]) -> Run | None:
     """The Enhanced Packet Blocks of one interface that come next and have no options, as nearly all;
     None: the first must be read with care."""
     places: list[tuple[int, int, int]] = []

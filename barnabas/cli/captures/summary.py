@@ -12,7 +12,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.kafka.wording import plural, printable, ranges, size
 from barnabas.captures.summary.rebalances import Rebalances
-from barnabas.captures.summary.summary import KINDS, Overview, Row
+from barnabas.captures.summary.summary import KINDS, Row, Summary
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.captures.remarks import left_over, remarks
@@ -53,7 +53,7 @@ def summary(
             raise Trouble(f"--by {name}: one of {', '.join((*KINDS, GROUP))}")
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
-    overview = Overview(by or KINDS)
+    overview = Summary(by or KINDS)
     rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
     capture = opened(*paths, keys=keys, context=output.context)
     found = capture.learn(capture.exchanges(bar(output, "reading"), inferred=True))
@@ -94,7 +94,7 @@ def summary(
     return FINE
 
 
-def _document(overview: Overview, conversations: Conversations) -> dict[str, object]:
+def _document(overview: Summary, conversations: Conversations) -> dict[str, object]:
     return {
         "exchanges": overview.count,
         "from": iso(overview.first) if overview.count else None,

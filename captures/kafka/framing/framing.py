@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from barnabas.captures.kafka.framing.frame_resync import Search
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.malformed import Malformed
 
@@ -72,7 +72,7 @@ class Framing:
 
     linked: bool = False
     """A linked flow holds some frames only; their comments say which, and end where they end."""
-    search: Search | None = None
+    search: FrameResync | None = None
     """Finds the next frame behind a gap."""
     keeps: int = 0
     """So many of the latest bytes that were passed over in search of it are kept, for `take_passed`."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, STRAY, UNREADABLE, Exchange
-from barnabas.captures.kafka.framing.frame_resync import Search
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
 from barnabas.captures.kafka.framing.framing import (
     UNKNOWN,
     CapturedFrame,
@@ -102,7 +102,7 @@ class Conversation:
                 Framing(linked=True)
                 if flow == "left"
                 else Framing(
-                    search=Search(asked),
+                    search=FrameResync(asked),
                     keeps=LONGEST if asked and self._infers else 0,
                     ordinal=first,
                 )
