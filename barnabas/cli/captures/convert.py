@@ -172,7 +172,8 @@ class _Job:
 
     def rows(self, file: BinaryIO) -> None:
         """As JSON Lines, in one reading."""
-        for exchange in self.capture.learn(self.lost.exchanges(self._events("converting"))):
+        for exchange in self.lost.exchanges(self._events("converting")):
+            self.capture.context.learn(exchange)
             self.of += 1
             self.output.passes = self.selection.exchange
             if self.output.look(exchange):
