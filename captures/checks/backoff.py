@@ -102,13 +102,7 @@ def backoff(settings: Backoff) -> See:
 
 
 CHECK: Final = Check(
-    "backoff",
-    Backoff(),
-    backoff,
-    "the same request again and again without a pause",
-    (
-        "all APIs but fetches, errors that are retriable in Java's clients; retry.backoff.ms is 100 ms "
-        "there, 20 ms for AddPartitionsToTxn, and grows since KIP-580"
-    ),
-    "host",
-)
+    "backoff", Backoff(), backoff, "the same request again and again without a pause",
+    "all APIs but fetches, errors that are retriable in Java's clients; retry.backoff.ms is 100 ms "
+    "there, 20 ms for AddPartitionsToTxn, and grows since KIP-580", "host",
+)  # fmt: skip

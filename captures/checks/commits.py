@@ -120,14 +120,7 @@ def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None
 
 
 CHECK: Final = Check(
-    "commits",
-    NoSettings(),
-    commits,
-    "positions committed by members of a past generation",
-    (
-        "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
-        "more); KIP-848 epochs as far as the broker says"
-    ),
-    "group",
-    reads=GROUP_APIS,
-)
+    "commits", NoSettings(), commits, "positions committed by members of a past generation",
+    "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
+    "more); KIP-848 epochs as far as the broker says", "group", reads=GROUP_APIS,
+)  # fmt: skip

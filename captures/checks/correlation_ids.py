@@ -52,9 +52,6 @@ def _unanswerable(exchange: Exchange) -> bool:
 
 
 CHECK: Final = Check(
-    "correlation_ids",
-    NoSettings(),
-    correlation_ids,
-    "correlation ids used again while their request waits",
-    ("all APIs with a header; ids may come again once they are answered, and wrap at 2^31"),
-)
+    "correlation_ids", NoSettings(), correlation_ids, "correlation ids used again while their request waits",
+    "all APIs with a header; ids may come again once they are answered, and wrap at 2^31",
+)  # fmt: skip

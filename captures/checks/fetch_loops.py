@@ -92,10 +92,6 @@ def _results(
 
 
 CHECK: Final = Check(
-    "fetch_loops",
-    FetchLoops(),
-    fetch_loops,
-    "Fetch after Fetch with the same error",
-    ("Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)"),
-    reads=("Fetch",),
-)
+    "fetch_loops", FetchLoops(), fetch_loops, "Fetch after Fetch with the same error",
+    "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)", reads=("Fetch",),
+)  # fmt: skip

@@ -154,14 +154,7 @@ def _enter(member: _Member, state: str, end: int, exchange: Exchange) -> None:
 
 
 CHECK: Final = Check(
-    "group_states",
-    NoSettings(),
-    group_states,
-    "steps that the classic group protocol does not have",
-    (
-        "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose JoinGroup "
-        "was seen, requests sent after what they contradict was known"
-    ),
-    "group",
-    reads=GROUP_APIS,
-)
+    "group_states", NoSettings(), group_states, "steps that the classic group protocol does not have",
+    "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose JoinGroup "
+    "was seen, requests sent after what they contradict was known", "group", reads=GROUP_APIS,
+)  # fmt: skip

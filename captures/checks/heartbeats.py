@@ -204,16 +204,9 @@ def _learn(
 
 
 CHECK: Final = Check(
-    "heartbeats",
-    Heartbeats(),
-    heartbeats,
-    "members of groups that are silent for too long",
-    (
-        "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was seen (from a thread of their own "
-        "since KIP-62, 0.10.1; while it waits in JoinGroup or SyncGroup a member need not beat); "
-        "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071), "
-        "where commits are no signs of life"
-    ),
-    "group",
-    reads=GROUP_APIS,
-)
+    "heartbeats", Heartbeats(), heartbeats, "members of groups that are silent for too long",
+    "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was seen (from a thread of their own "
+    "since KIP-62, 0.10.1; while it waits in JoinGroup or SyncGroup a member need not beat); "
+    "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071), "
+    "where commits are no signs of life", "group", reads=GROUP_APIS,
+)  # fmt: skip

@@ -82,15 +82,8 @@ def _long(now: Generation) -> Finding:
 
 
 CHECK: Final = Check(
-    "joins",
-    Joins(),
-    joins,
-    "rebalances that take long, and because of which member",
-    (
-        "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
-        "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
-        "groups of KIP-848 have no such wait"
-    ),
-    "group",
-    reads=GROUP_APIS,
-)
+    "joins", Joins(), joins, "rebalances that take long, and because of which member",
+    "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
+    "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
+    "groups of KIP-848 have no such wait", "group", reads=GROUP_APIS,
+)  # fmt: skip

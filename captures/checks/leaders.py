@@ -181,16 +181,9 @@ def _metadata(
 
 
 CHECK: Final = Check(
-    "leaders",
-    Leaders(),
-    leaders,
-    "requests to a broker that neither leads nor is preferred for reading",
-    (
-        "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of others from "
-        "the addresses in Metadata, if one cluster is in them); leader epochs in Metadata v7+ "
-        "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
-        "Produce v10+ and Fetch v16+ (KIP-951)"
-    ),
-    "client",
-    reads=("Produce", "Fetch", "Metadata"),
-)
+    "leaders", Leaders(), leaders, "requests to a broker that neither leads nor is preferred for reading",
+    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of others from "
+    "the addresses in Metadata, if one cluster is in them); leader epochs in Metadata v7+ "
+    "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
+    "Produce v10+ and Fetch v16+ (KIP-951)", "client", reads=("Produce", "Fetch", "Metadata"),
+)  # fmt: skip

@@ -101,14 +101,7 @@ def _judged(
 
 
 CHECK: Final = Check(
-    "member_epochs",
-    NoSettings(),
-    member_epochs,
-    "steps that the protocol of KIP-848 does not have",
-    (
-        "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), StreamsGroupHeartbeat v0+ "
-        "(KIP-1071); members whose first heartbeat was seen"
-    ),
-    "group",
-    reads=GROUP_APIS,
-)
+    "member_epochs", NoSettings(), member_epochs, "steps that the protocol of KIP-848 does not have",
+    "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), StreamsGroupHeartbeat v0+ "
+    "(KIP-1071); members whose first heartbeat was seen", "group", reads=GROUP_APIS,
+)  # fmt: skip

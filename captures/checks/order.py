@@ -122,14 +122,7 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
 
 
 CHECK: Final = Check(
-    "order",
-    NoSettings(),
-    order,
-    "records of a partition in another order than they were sent in",
-    (
-        "Produce v0+ with acks=1 or all; several requests in flight "
-        "(max.in.flight.requests.per.connection, since 0.8.2)"
-    ),
-    "client",
-    reads=("Produce",),
-)
+    "order", NoSettings(), order, "records of a partition in another order than they were sent in",
+    "Produce v0+ with acks=1 or all; several requests in flight "
+    "(max.in.flight.requests.per.connection, since 0.8.2)", "client", reads=("Produce",),
+)  # fmt: skip

@@ -139,14 +139,8 @@ def _judged(client: _Client, last: Cause, begun: int, settings: Rebalances) -> I
 
 
 CHECK: Final = Check(
-    "rebalances",
-    Rebalances(),
-    rebalances,
+    "rebalances", Rebalances(), rebalances,
     "members that poll too late, or leave a group and come back over and over",
-    (
-        "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "
-        "with heartbeats of their own, who give no reasons (KIP-848, 932, 1071)"
-    ),
-    "group",
-    reads=GROUP_APIS,
-)
+    "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "
+    "with heartbeats of their own, who give no reasons (KIP-848, 932, 1071)", "group", reads=GROUP_APIS,
+)  # fmt: skip

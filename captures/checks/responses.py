@@ -114,9 +114,7 @@ def _expects(exchange: Exchange) -> bool:
 
 
 CHECK: Final = Check(
-    "responses",
-    NoSettings(),
-    responses,
+    "responses", NoSettings(), responses,
     "responses out of order, or without a request; requests passed over",
-    ("all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests"),
-)
+    "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests",
+)  # fmt: skip

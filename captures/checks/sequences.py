@@ -191,13 +191,7 @@ def _refused(
 
 
 CHECK: Final = Check(
-    "sequences",
-    NoSettings(),
-    sequences,
-    "gaps and repetitions in an idempotent producer's sequence numbers",
-    (
-        "Produce v3+ with a producer id (KIP-98); new epochs of KIP-360 and KIP-890 begin at 0; at most 5 "
-        "requests in flight (KAFKA-5494)"
-    ),
-    "producer",
-)
+    "sequences", NoSettings(), sequences, "gaps and repetitions in an idempotent producer's sequence numbers",
+    "Produce v3+ with a producer id (KIP-98); new epochs of KIP-360 and KIP-890 begin at 0; at most 5 "
+    "requests in flight (KAFKA-5494)", "producer",
+)  # fmt: skip

@@ -99,14 +99,8 @@ def _learn(
 
 
 CHECK: Final = Check(
-    "versions",
-    NoSettings(),
-    versions,
-    "requests of a version that was never offered",
-    (
-        "connections that asked for ApiVersions, or to a broker of which another one had asked "
-        "(0.10.0 and later, KIP-35); ApiVersions itself may be too new once (KIP-511)"
-    ),
-    "broker",
-    reads=("ApiVersions",),
-)
+    "versions", NoSettings(), versions, "requests of a version that was never offered",
+    "connections that asked for ApiVersions, or to a broker of which another one had asked "
+    "(0.10.0 and later, KIP-35); ApiVersions itself may be too new once (KIP-511)",
+    "broker", reads=("ApiVersions",),
+)  # fmt: skip

@@ -138,9 +138,7 @@ def _started(
 
 
 CHECK: Final = Check(
-    "central_rebalances",
-    NoSettings(),
-    central_rebalances,
+    "central_rebalances", NoSettings(), central_rebalances,
     "fetchers that are started while others run, two owners, offsets that go back",
-    ("the draft central-coordination; groups all of whose RegisterConsumer were seen"),
-)
+    "the draft central-coordination; groups all of whose RegisterConsumer were seen",
+)  # fmt: skip

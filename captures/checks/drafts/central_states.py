@@ -63,9 +63,6 @@ def central_states(_: NoSettings) -> See:
 
 
 CHECK: Final = Check(
-    "central_states",
-    NoSettings(),
-    central_states,
-    "steps that central coordination does not have",
-    ("the draft central-coordination; consumers whose RegisterConsumer was seen"),
-)
+    "central_states", NoSettings(), central_states, "steps that central coordination does not have",
+    "the draft central-coordination; consumers whose RegisterConsumer was seen",
+)  # fmt: skip

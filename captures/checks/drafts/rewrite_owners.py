@@ -88,9 +88,7 @@ def _owned(
 
 
 CHECK: Final = Check(
-    "rewrite_owners",
-    NoSettings(),
-    rewrite_owners,
+    "rewrite_owners", NoSettings(), rewrite_owners,
     "two owners of a partition, generations that go back, stale commits",
-    ("the draft rewrite-0.8.2; groups of which a JoinGroup was seen"),
-)
+    "the draft rewrite-0.8.2; groups of which a JoinGroup was seen",
+)  # fmt: skip

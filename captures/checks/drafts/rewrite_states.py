@@ -85,9 +85,6 @@ def rewrite_states(_: NoSettings) -> See:
 
 
 CHECK: Final = Check(
-    "rewrite_states",
-    NoSettings(),
-    rewrite_states,
-    "steps that the consumer rewrite does not have",
-    ("the draft rewrite-0.8.2; consumers whose JoinGroup was seen"),
-)
+    "rewrite_states", NoSettings(), rewrite_states, "steps that the consumer rewrite does not have",
+    "the draft rewrite-0.8.2; consumers whose JoinGroup was seen",
+)  # fmt: skip
